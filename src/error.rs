@@ -1,0 +1,155 @@
+//! What went wrong, where in the input, and how to fix it.
+//!
+//! An [`Error`] holds one or more [`Problem`]s: all problems of a file are reported together. It prints as
+//!
+//! ```text
+//! error: no route from cluster `alpha` to cluster `delta`
+//!   --> platforms/three-clusters.json:31:12, routes[2].to
+//!   hint: known clusters: alpha, beta, gamma
+//! ```
+
+use std::fmt;
+
+/// A place in an input: a file with line and column, a key, a flag; whichever are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Location {
+    /// The file as the user named it, or the flag (`--grid`).
+    pub source: Option<String>,
+    /// Line and column, counted from 1.
+    pub line_column: Option<(usize, usize)>,
+    /// The key inside the file, as a dotted path (`routes[2].to`).
+    pub key: Option<String>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// One lower-case sentence without a full stop; names in backticks.
+    pub message: String,
+    /// Where it is.
+    pub location: Location,
+    /// How to fix it.
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    /// A problem that is nowhere yet.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            location: Location::default(),
+            hint: None,
+        }
+    }
+
+    /// Adds the file or flag.
+    #[must_use]
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.location.source = Some(source.into());
+        self
+    }
+
+    /// Adds the line and column, counted from 1.
+    #[must_use]
+    pub fn at(mut self, line: usize, column: usize) -> Self {
+        self.location.line_column = Some((line, column));
+        self
+    }
+
+    /// Adds the key.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.location.key = Some(key.into());
+        self
+    }
+
+    /// Adds the hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Hints at the names that exist, in sorted order.
+    #[must_use]
+    pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut names: Vec<&str> = names.into_iter().collect();
+        names.sort_unstable();
+        names.dedup();
+        let more = names.len().saturating_sub(24);
+        names.truncate(24);
+        let tail = if more > 0 {
+            format!(", and {more} more")
+        } else {
+            String::new()
+        };
+        let hint = format!("known {what}: {}{tail}", names.join(", "));
+        self.hint(hint)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)?;
+        let Location {
+            source,
+            line_column,
+            key,
+        } = &self.location;
+        if source.is_some() || key.is_some() {
+            write!(f, "\n  --> ")?;
+        }
+        if let Some(source) = source {
+            write!(f, "{source}")?;
+            if let Some((line, column)) = line_column {
+                write!(f, ":{line}:{column}")?;
+            }
+        }
+        if let Some(key) = key {
+            write!(f, "{}{key}", if source.is_some() { ", " } else { "" })?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why something could not be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The command line or an input file is wrong.
+    #[error("{}", join(.0))]
+    Input(Vec<Problem>),
+    /// The simulation cannot go on: somebody waits for what will never come, or a policy asked for the impossible.
+    #[error("{}", join(std::slice::from_ref(.0)))]
+    Run(Problem),
+    /// A result could not be written.
+    #[error("{}", join(std::slice::from_ref(.0)))]
+    Output(Problem),
+}
+
+fn join(problems: &[Problem]) -> String {
+    problems
+        .iter()
+        .map(|problem| format!("error: {problem}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+impl Error {
+    /// The exit code of the command: 2 for a bad command line or input and for output that cannot be written, 1 for a run
+    /// or a comparison that failed.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Input(_) | Self::Output(_) => 2,
+            Self::Run(_) => 1,
+        }
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Self::Input(vec![problem])
+    }
+}

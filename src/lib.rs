@@ -1,0 +1,4 @@
+//! migsim
+pub mod error;
+pub mod platform;
+pub mod units;

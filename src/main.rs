@@ -1,0 +1,2 @@
+//! The command `migsim`: everything it does is in the library.
+fn main() {}

@@ -1,0 +1,198 @@
+//! The machine: clusters of hosts, links, and the route between any two hosts.
+
+use std::ops::Range;
+
+use super::Profile;
+use crate::units::{
+    Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
+};
+
+/// A cluster of clusters, complete and checked.
+#[derive(Clone, Debug)]
+pub struct Platform {
+    /// Its name in output.
+    pub name: String,
+    /// The clusters ("Sets" of the papers), in the order of the file.
+    pub clusters: Vec<Cluster>,
+    /// The hosts; those of a cluster are consecutive.
+    pub hosts: Vec<Host>,
+    /// The links, each one capacity for both directions.
+    pub links: Vec<Link>,
+    /// How a message gets from host to host.
+    pub routes: Routes,
+}
+
+/// Hosts that share a local network and a manager.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The ids of its hosts; the manager runs on the first one.
+    pub hosts: Range<u32>,
+}
+
+/// A computer.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The cluster that it belongs to.
+    pub cluster: ClusterId,
+    /// The nominal speed of one core.
+    pub speed: InstructionsPerSecond,
+    /// How many processes can run at full speed together.
+    pub cores: u32,
+    /// Memory for processes; `None`: not limited.
+    pub memory: Option<Bytes>,
+    /// The available fraction of the speed over time.
+    pub speed_profile: Option<Profile>,
+}
+
+/// A network link; its capacity is shared by both directions.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The nominal capacity.
+    pub bandwidth: BytesPerSecond,
+    /// The nominal one-way delay.
+    pub latency: Seconds,
+    /// The capacity over time [B/s].
+    pub bandwidth_profile: Option<Profile>,
+    /// The delay over time [s].
+    pub latency_profile: Option<Profile>,
+}
+
+/// The links between two different hosts, in order, and their delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Route<'a> {
+    /// The access link of the origin, if it has one.
+    pub first: Option<LinkId>,
+    /// What lies between.
+    pub middle: &'a [LinkId],
+    /// The access link of the destination, if it has one.
+    pub last: Option<LinkId>,
+    /// The delay of the whole route if the platform gives it; otherwise the sum of the latencies of the links.
+    pub latency: Option<Seconds>,
+}
+
+impl Route<'_> {
+    /// All links in order.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
+        self.first
+            .into_iter()
+            .chain(self.middle.iter().copied())
+            .chain(self.last)
+    }
+}
+
+/// The routes of a platform, stored per pair of clusters where that is enough.
+#[derive(Clone, Debug)]
+pub enum Routes {
+    /// Access link, path between the clusters, access link.
+    Clustered {
+        /// The access link of each host.
+        access: Vec<Option<LinkId>>,
+        /// Entry `a * clusters + b`: the path from cluster a to cluster b; `None`: no route.
+        pairs: Vec<Option<ClusterPath>>,
+        /// The links of all paths.
+        links: Vec<LinkId>,
+    },
+    /// Every route written out (SimGrid's `Full` routing).
+    Explicit {
+        /// `(origin, destination)` and the range in `links`, sorted by pair.
+        pairs: Vec<((HostId, HostId), Range<u32>)>,
+        /// The links of all routes.
+        links: Vec<LinkId>,
+    },
+}
+
+/// What lies between two clusters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterPath {
+    /// Range in [`Routes::Clustered::links`].
+    pub links: Range<u32>,
+    /// The delay of the whole way from host to host, if given for this pair of clusters.
+    pub latency: Option<Seconds>,
+}
+
+impl Platform {
+    /// The route between two different hosts; `None` if there is none.
+    pub fn route(&self, from: HostId, to: HostId) -> Option<Route<'_>> {
+        let slice = |links: &'_ [LinkId], range: &Range<u32>| -> Range<usize> {
+            debug_assert!(range.end as usize <= links.len());
+            range.start as usize..range.end as usize
+        };
+        match &self.routes {
+            Routes::Clustered {
+                access,
+                pairs,
+                links,
+            } => {
+                let a = self.hosts[from.index()].cluster.index();
+                let b = self.hosts[to.index()].cluster.index();
+                let path = pairs[a * self.clusters.len() + b].as_ref()?;
+                Some(Route {
+                    first: access[from.index()],
+                    middle: &links[slice(links, &path.links)],
+                    last: access[to.index()],
+                    latency: path.latency,
+                })
+            }
+            Routes::Explicit { pairs, links } => {
+                let found = pairs
+                    .binary_search_by_key(&(from, to), |entry| entry.0)
+                    .ok()?;
+                Some(Route {
+                    first: None,
+                    middle: &links[slice(links, &pairs[found].1)],
+                    last: None,
+                    latency: None,
+                })
+            }
+        }
+    }
+
+    /// The nominal delay of a route.
+    pub fn latency(&self, route: &Route<'_>) -> Seconds {
+        route.latency.unwrap_or_else(|| {
+            route.links().fold(Seconds::default(), |sum, link| {
+                sum + self.links[link.index()].latency
+            })
+        })
+    }
+
+    /// The nominal bandwidth of the narrowest link of a route; `None` if it crosses no link.
+    pub fn bottleneck(&self, route: &Route<'_>) -> Option<BytesPerSecond> {
+        route
+            .links()
+            .map(|link| self.links[link.index()].bandwidth)
+            .reduce(|a, b| if b < a { b } else { a })
+    }
+
+    /// The cluster of a host.
+    pub fn cluster_of(&self, host: HostId) -> ClusterId {
+        self.hosts[host.index()].cluster
+    }
+
+    /// The host on which the manager of a cluster runs: the first one.
+    pub fn manager(&self, cluster: ClusterId) -> HostId {
+        HostId(self.clusters[cluster.index()].hosts.start)
+    }
+
+    /// The host with this name.
+    pub fn host_named(&self, name: &str) -> Option<HostId> {
+        self.hosts
+            .iter()
+            .position(|host| host.name == name)
+            .map(HostId::from_index)
+    }
+
+    /// The cluster with this name.
+    pub fn cluster_named(&self, name: &str) -> Option<ClusterId> {
+        self.clusters
+            .iter()
+            .position(|cluster| cluster.name == name)
+            .map(ClusterId::from_index)
+    }
+}

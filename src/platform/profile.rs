@@ -1,0 +1,101 @@
+//! Capacity that changes over time: steps `(date, value)`, once or repeated with a period.
+//!
+//! The value of a step holds until the next one; before the first one the nominal value holds. A speed value multiplies
+//! the speed of the host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
+
+use crate::error::Problem;
+
+/// A schedule of values, each from its date on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    steps: Vec<(f64, f64)>,
+    period: Option<f64>,
+}
+
+impl Profile {
+    /// A profile of `steps` (date in seconds since the start, value), repeated every `period` seconds if given.
+    ///
+    /// # Errors
+    /// A date or value that is negative or not finite, dates that do not increase, a period that is not positive or that
+    /// is shorter than the last date.
+    pub fn new(steps: Vec<(f64, f64)>, period: Option<f64>) -> Result<Self, Problem> {
+        for (index, &(date, value)) in steps.iter().enumerate() {
+            if !date.is_finite() || date < 0.0 {
+                return Err(Problem::new(format!(
+                    "step {} has the date {date}, which is not a date",
+                    index + 1
+                )));
+            }
+            if !value.is_finite() || value < 0.0 {
+                return Err(Problem::new(format!(
+                    "step {} has the value {value}; it must be finite and not negative",
+                    index + 1
+                )));
+            }
+            if index > 0 && date <= steps[index - 1].0 {
+                return Err(Problem::new(format!(
+                    "step {} has the date {date}, not after the date {} before it",
+                    index + 1,
+                    steps[index - 1].0
+                )));
+            }
+        }
+        if let Some(period) = period {
+            let last = steps.last().map_or(0.0, |step| step.0);
+            if !period.is_finite() || period <= 0.0 || period < last {
+                return Err(Problem::new(format!(
+                    "the period {period} must be positive and not before the last date {last}"
+                )));
+            }
+        }
+        Ok(Self { steps, period })
+    }
+
+    /// The `index`-th change: its date [s] and its value; `None` after the last one of a profile without a period.
+    pub fn step(&self, index: usize) -> Option<(f64, f64)> {
+        let count = self.steps.len();
+        if count == 0 {
+            return None;
+        }
+        let (date, value) = self.steps[index % count];
+        match (index / count, self.period) {
+            (0, _) => Some((date, value)),
+            (_, None) => None,
+            (round, Some(period)) => Some((date + round as f64 * period, value)),
+        }
+    }
+
+    /// The least value that ever holds, the nominal one not counted; infinite without steps.
+    pub fn least(&self) -> f64 {
+        self.steps
+            .iter()
+            .map(|step| step.1)
+            .fold(f64::INFINITY, f64::min)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_shifts_all_dates() {
+        let profile = Profile::new(vec![(0.0, 0.5), (1.0, 0.25)], Some(2.0)).unwrap();
+        let dates: Vec<f64> = (0..5).map(|i| profile.step(i).unwrap().0).collect();
+        assert_eq!(dates, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn without_a_period_the_last_value_holds() {
+        let profile = Profile::new(vec![(3.0, 0.5)], None).unwrap();
+        assert_eq!(profile.step(0), Some((3.0, 0.5)));
+        assert_eq!(profile.step(1), None);
+    }
+
+    #[test]
+    fn dates_must_increase() {
+        assert!(Profile::new(vec![(1.0, 0.5), (1.0, 0.6)], None).is_err());
+        assert!(Profile::new(vec![(1.0, 0.5), (3.0, 0.6)], Some(2.0)).is_err());
+        assert!(Profile::new(vec![(1.0, f64::NAN)], None).is_err());
+    }
+}

@@ -1,0 +1,415 @@
+//! Quantities with their units, and the identities of things.
+//!
+//! An instant is not a duration and a byte is not an instruction, so each has its type: the value inside is private, the
+//! constructors refuse NaN, infinity and negative numbers, and only operations that mean something exist. Input files
+//! write units (`"1.5 GHz"`, `"100 Mbps"`, `"100 us"`); a bare number is refused.
+//!
+//! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Why a text is not a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// The text does not begin with a number.
+    #[error("`{text}` is not a number with a unit (for example `{example}`)")]
+    NotANumber {
+        /// What was read.
+        text: String,
+        /// A value that would be accepted.
+        example: &'static str,
+    },
+    /// The number has no unit.
+    #[error("`{text}` has no unit (write for example `{example}`)")]
+    MissingUnit {
+        /// What was read.
+        text: String,
+        /// A value that would be accepted.
+        example: &'static str,
+    },
+    /// The unit is not one of this quantity.
+    #[error("unknown unit `{unit}` for a {quantity} (known units: {known})")]
+    UnknownUnit {
+        /// The unit that was read.
+        unit: String,
+        /// What was expected.
+        quantity: &'static str,
+        /// The units that exist, in the order of their table.
+        known: String,
+    },
+    /// The number is negative, infinite, NaN or, where that makes no sense, zero.
+    #[error("{quantity} `{text}` is out of range (it must be finite and {bound})")]
+    OutOfRange {
+        /// What was read.
+        text: String,
+        /// What was expected.
+        quantity: &'static str,
+        /// `positive` or `not negative`.
+        bound: &'static str,
+    },
+}
+
+type UnitTable = &'static [(&'static str, f64)];
+
+/// Splits `text` into its number and its unit and scales the number.
+fn parse_quantity(
+    text: &str,
+    quantity: &'static str,
+    example: &'static str,
+    units: UnitTable,
+) -> Result<f64, UnitError> {
+    let text = text.trim();
+    // An exponent is part of the number only if digits follow it: `1e3 B`, but `1 EB` and `1e` are not numbers with one.
+    let mut end = 0;
+    let bytes = text.as_bytes();
+    while end < bytes.len() {
+        let c = bytes[end];
+        let sign_ok = end == 0 || matches!(bytes[end - 1], b'e' | b'E');
+        let exponent_ok = end > 0
+            && matches!(c, b'e' | b'E')
+            && bytes.get(end + 1).is_some_and(|&n| {
+                n.is_ascii_digit()
+                    || ((n == b'-' || n == b'+')
+                        && bytes.get(end + 2).is_some_and(u8::is_ascii_digit))
+            });
+        if c.is_ascii_digit() || c == b'.' || ((c == b'-' || c == b'+') && sign_ok) || exponent_ok {
+            end += 1;
+        } else {
+            break;
+        }
+    }
+    let (number, unit) = text.split_at(end);
+    let Ok(value) = number.parse::<f64>() else {
+        return Err(UnitError::NotANumber {
+            text: text.to_owned(),
+            example,
+        });
+    };
+    let unit = unit.trim();
+    if unit.is_empty() {
+        return Err(UnitError::MissingUnit {
+            text: text.to_owned(),
+            example,
+        });
+    }
+    match units.iter().find(|(name, _)| *name == unit) {
+        Some((_, scale)) => Ok(value * scale),
+        None => Err(UnitError::UnknownUnit {
+            unit: unit.to_owned(),
+            quantity,
+            known: units
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }),
+    }
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $unit:literal, $example:literal, $positive:literal, $units:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+        pub struct $name(f64);
+
+        impl $name {
+            /// The unit in which [`Self::get`] counts.
+            pub const UNIT: &'static str = $unit;
+
+            /// The quantity, or `None` if `value` is not in range.
+            pub fn new(value: f64) -> Option<Self> {
+                let in_range = value.is_finite() && if $positive { value > 0.0 } else { value >= 0.0 };
+                in_range.then_some(Self(value))
+            }
+
+            /// The number of units (see [`Self::UNIT`]).
+            pub const fn get(self) -> f64 {
+                self.0
+            }
+
+            /// Reads a number with a unit.
+            ///
+            /// # Errors
+            /// The text has no number, no unit, an unknown unit, or a value out of range.
+            pub fn parse(text: &str) -> Result<Self, UnitError> {
+                let value = parse_quantity(text, $what, $example, $units)?;
+                Self::new(value).ok_or_else(|| UnitError::OutOfRange {
+                    text: text.trim().to_owned(),
+                    quantity: $what,
+                    bound: if $positive { "positive" } else { "not negative" },
+                })
+            }
+        }
+
+        /// The shortest text that [`Self::parse`] reads back to the same value.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} {}", self.0, $unit)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = UnitError;
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                Self::parse(text)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl serde::de::Visitor<'_> for Visitor {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        write!(f, "a {} with its unit, for example \"{}\"", $what, $example)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
+                        $name::parse(text).map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_any(Visitor)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let units = $units.iter().map(|(name, _): &(&str, f64)| name.replace('/', "\\/")).collect::<Vec<_>>().join("|");
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": concat!("a ", $what, " with its unit"),
+                    "examples": [$example],
+                    "pattern": format!("^\\s*\\+?[0-9]*\\.?[0-9]+([eE][+-]?[0-9]+)?\\s*({units})\\s*$"),
+                })
+            }
+        }
+    };
+}
+
+quantity!(
+    /// A duration, in seconds [s]; finite, not negative.
+    ///
+    /// ```
+    /// use migsim::units::Seconds;
+    /// assert_eq!(Seconds::parse("100 us")?.get(), 1e-4);
+    /// assert!(Seconds::parse("100").is_err()); // a bare number is refused
+    /// # Ok::<(), migsim::units::UnitError>(())
+    /// ```
+    Seconds, "duration", "s", "100 us", false,
+    &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)]
+);
+quantity!(
+    /// An amount of data, in bytes [B]; finite, not negative.
+    Bytes, "size", "B", "1.2 MB", false,
+    &[("B", 1.0), ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
+      ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)]
+);
+quantity!(
+    /// A transfer rate, in bytes per second [B/s]; finite, positive.
+    BytesPerSecond, "bandwidth", "B/s", "100 Mbps", true,
+    &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
+      ("bps", 0.125), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)]
+);
+quantity!(
+    /// An amount of computation, in instructions [instr]; finite, not negative.
+    Instructions, "computation", "instr", "1e9 instr", false,
+    &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)]
+);
+quantity!(
+    /// The speed of one core, in instructions per second [instr/s]; finite, positive. A clock of 1 GHz is 1e9 instructions
+    /// per second for a workload of one cycle per instruction.
+    InstructionsPerSecond, "speed", "Hz", "1.5 GHz", true,
+    &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
+      ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9)]
+);
+
+/// An instant of simulated time, in seconds since the start of the run [s]; finite, not negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Time(f64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Self = Self(0.0);
+
+    /// The instant `seconds` after the start, or `None` if that is no instant.
+    pub fn new(seconds: f64) -> Option<Self> {
+        (seconds.is_finite() && seconds >= 0.0).then_some(Self(seconds))
+    }
+
+    /// Seconds since the start of the run.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The duration since `earlier`; zero if that is later.
+    pub fn since(self, earlier: Self) -> Seconds {
+        Seconds((self.0 - earlier.0).max(0.0))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.0)
+    }
+}
+
+impl Add<Seconds> for Time {
+    type Output = Self;
+    fn add(self, duration: Seconds) -> Self {
+        Self(self.0 + duration.0)
+    }
+}
+
+impl Add for Seconds {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Seconds {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+/// Never below zero: a duration has no sign.
+impl Sub for Seconds {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self((self.0 - other.0).max(0.0))
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Mul<f64> for Bytes {
+    type Output = Self;
+    fn mul(self, factor: f64) -> Self {
+        Self(self.0 * factor)
+    }
+}
+
+impl Div<BytesPerSecond> for Bytes {
+    type Output = Seconds;
+    fn div(self, rate: BytesPerSecond) -> Seconds {
+        Seconds(self.0 / rate.0)
+    }
+}
+
+impl Div<InstructionsPerSecond> for Instructions {
+    type Output = Seconds;
+    fn div(self, speed: InstructionsPerSecond) -> Seconds {
+        Seconds(self.0 / speed.0)
+    }
+}
+
+macro_rules! identity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id at position `index` of its list.
+            pub fn from_index(index: usize) -> Self {
+                Self(u32::try_from(index).expect("loaders refuse inputs with more than u32::MAX things of a kind"))
+            }
+
+            /// Its position in the list of its kind.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+identity!(
+    /// A cluster (a "Set" in the papers), counted from 0 in the order of the platform file.
+    ClusterId
+);
+identity!(
+    /// A host, counted from 0; the hosts of a cluster are consecutive.
+    HostId
+);
+identity!(
+    /// A link, counted from 0.
+    LinkId
+);
+identity!(
+    /// A BSP process, counted from 0 inside and from 1 in everything a person reads (as in the papers).
+    ProcessId
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_units_are_read_exactly() {
+        assert_eq!(
+            InstructionsPerSecond::parse("1.5 GHz").unwrap().get(),
+            1.5e9
+        );
+        assert_eq!(BytesPerSecond::parse("100 Mbps").unwrap().get(), 12.5e6);
+        assert_eq!(BytesPerSecond::parse("125MB/s").unwrap().get(), 125e6);
+        assert_eq!(Seconds::parse("1e-3s").unwrap().get(), 1e-3);
+        assert_eq!(Bytes::parse("1e3 B").unwrap().get(), 1000.0);
+    }
+
+    #[test]
+    fn a_quantity_prints_as_a_text_that_reads_back() {
+        for value in [0.1, 1e-300, 5.7e-6, 12_500_000.0, 1e300] {
+            let text = Seconds::new(value).unwrap().to_string();
+            assert_eq!(Seconds::parse(&text).unwrap().get(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_quantity_is_refused_with_the_reason() {
+        assert!(matches!(
+            Seconds::parse("100"),
+            Err(UnitError::MissingUnit { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("fast"),
+            Err(UnitError::NotANumber { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("1 GHz"),
+            Err(UnitError::UnknownUnit { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("-1 s"),
+            Err(UnitError::OutOfRange { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("1e999 s"),
+            Err(UnitError::OutOfRange { .. })
+        ));
+        assert!(matches!(
+            BytesPerSecond::parse("0 Mbps"),
+            Err(UnitError::OutOfRange { .. })
+        ));
+        assert!(matches!(
+            Bytes::parse("1e"),
+            Err(UnitError::UnknownUnit { .. } | UnitError::NotANumber { .. })
+        ));
+    }
+}
