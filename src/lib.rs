@@ -2,3 +2,4 @@
 pub mod error;
 pub mod platform;
 pub mod units;
+pub mod workload;

@@ -1,0 +1,82 @@
+//! What the processes compute and send, superstep by superstep.
+//!
+//! A workload fills a reused [`Plan`] for each superstep; the runtime asks for the supersteps in order, but a workload may
+//! be asked for any of them again (three scenarios run the same workload). To add one, write a file here and a row in
+//! the registry.
+
+use std::fmt;
+
+use crate::units::{Bytes, Instructions, ProcessId, Seconds};
+
+/// An application: a fixed number of processes and supersteps.
+pub trait Workload: fmt::Debug + Send + Sync {
+    /// How many processes there are (p of the papers); at least one.
+    fn processes(&self) -> usize;
+
+    /// How many supersteps there are.
+    fn supersteps(&self) -> usize;
+
+    /// Writes superstep `superstep` (counted from 0) into `plan`, which has been cleared and has room for all processes.
+    /// Must not allocate once the plan has grown to its largest superstep.
+    fn fill(&self, superstep: usize, plan: &mut Plan);
+
+    /// The memory of a process, which moves with it (M(i) of the papers).
+    fn memory(&self, process: ProcessId) -> Bytes;
+
+    /// The host on which a process starts, by name, if the workload says so (a trace does); it then replaces the mapping.
+    fn initial_host(&self, _process: ProcessId) -> Option<&str> {
+        None
+    }
+
+    /// The moves that the workload itself prescribes after a superstep (a trace does), whatever the scenario.
+    fn prescribed_moves(&self, _superstep: usize) -> &[PrescribedMove] {
+        &[]
+    }
+
+    /// Clock cycles per instruction: a host of 1 GHz does 1e9 instructions per second at 1.
+    fn cycles_per_instruction(&self) -> f64 {
+        1.0
+    }
+}
+
+/// One superstep: what each process computes and the messages, in flat arrays that are reused.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The computation of each process; zero means that it does not take part in the computation phase.
+    pub work: Vec<Instructions>,
+    /// The messages; those of one sender are sent in this order.
+    pub messages: Vec<Message>,
+}
+
+impl Plan {
+    /// Empties the plan for a superstep of `processes` processes, keeping its memory.
+    pub fn clear(&mut self, processes: usize) {
+        self.work.clear();
+        self.work.resize(processes, Instructions::default());
+        self.messages.clear();
+    }
+}
+
+/// One message of a superstep; its data can be used in the next one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Message {
+    /// The sender.
+    pub from: ProcessId,
+    /// The receiver.
+    pub to: ProcessId,
+    /// Its size.
+    pub size: Bytes,
+}
+
+/// A migration that is part of the workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrescribedMove {
+    /// Who moves.
+    pub process: ProcessId,
+    /// The name of the host where it goes.
+    pub to: String,
+    /// What is sent from the old host to the new one; nothing is sent if zero.
+    pub size: Bytes,
+    /// How long the process waits after that.
+    pub delay: Seconds,
+}
