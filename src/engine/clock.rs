@@ -1,0 +1,64 @@
+//! The current instant, in two parts: an origin and a local time since then.
+//!
+//! Inside a superstep all dates are local, so that equal supersteps have equal durations to the last bit, however late
+//! they happen, and small durations stay precise in a long run. When nothing is in flight the local time can be folded
+//! into the origin ([`Clock::rebase`]).
+
+use crate::units::Time;
+
+/// A clock that refuses to go back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Clock {
+    origin: f64,
+    local: f64,
+}
+
+impl Clock {
+    /// The current instant.
+    pub fn now(self) -> Time {
+        Time::new(self.origin + self.local).expect("the sum of two dates is a date")
+    }
+
+    /// Seconds since the origin.
+    pub fn local(self) -> f64 {
+        self.local
+    }
+
+    /// The local date of an absolute one [s]; a date before the origin becomes the origin.
+    pub fn to_local(self, absolute: f64) -> f64 {
+        (absolute - self.origin).max(0.0)
+    }
+
+    /// Goes to local date `date`.
+    ///
+    /// A date in the past by no more than the rounding of one addition counts as now.
+    pub fn advance_to(&mut self, date: f64) {
+        debug_assert!(
+            date >= self.local * (1.0 - 1e-12),
+            "time goes back from {} to {date}",
+            self.local
+        );
+        self.local = self.local.max(date);
+    }
+
+    /// Makes the current instant the origin.
+    pub fn rebase(&mut self) {
+        self.origin += self.local;
+        self.local = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rebasing_changes_the_local_time_but_not_the_instant() {
+        let mut clock = Clock::default();
+        clock.advance_to(2.5);
+        let before = clock.now();
+        clock.rebase();
+        assert_eq!((clock.now(), clock.local()), (before, 0.0));
+        assert_eq!(clock.to_local(4.0), 1.5);
+    }
+}

@@ -1,0 +1,174 @@
+//! Hosts: the executions on a host share its cores equally.
+//!
+//! With speed s (after its profile), c cores and n executions, each progresses at `s · min(1, c/n)`. All executions of a
+//! host progress alike, so the host keeps one attained service V [instructions]: an execution that starts at V with work w
+//! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
+
+use super::queue::{EventQueue, Key};
+use crate::platform::Platform;
+
+/// An execution that runs on a host.
+#[derive(Clone, Copy, Debug)]
+struct Execution<T> {
+    target: f64,
+    token: T,
+}
+
+#[derive(Clone, Debug)]
+struct Cpu<T> {
+    /// Nominal speed of a core [instructions/s], its available fraction, number of cores.
+    speed: f64,
+    available: f64,
+    cores: f64,
+    /// What each running execution has attained since the host was last idle [instructions], and when that was true.
+    service: f64,
+    updated: f64,
+    /// By falling target; of equal targets the later one first, so that the earlier one is taken from the end.
+    running: Vec<Execution<T>>,
+    event: Option<Key>,
+    /// Integral of `available` up to the absolute date `integrated` [s].
+    availability: f64,
+    integrated: f64,
+}
+
+impl<T> Cpu<T> {
+    /// The progress of each execution [instructions/s].
+    fn rate(&self) -> f64 {
+        self.speed * self.available * (self.cores / self.running.len() as f64).min(1.0)
+    }
+
+    fn advance_to(&mut self, now: f64) {
+        if self.running.is_empty() {
+            self.service = 0.0;
+        } else {
+            self.service += self.rate() * (now - self.updated);
+        }
+        self.updated = now;
+    }
+}
+
+/// All hosts.
+#[derive(Clone, Debug)]
+pub(super) struct Cpus<T> {
+    cpus: Vec<Cpu<T>>,
+}
+
+/// Executions whose ends are this near (relative to the local date) end together.
+const SAME_DATE: f64 = 1e-14;
+
+impl<T: Copy> Cpus<T> {
+    pub(super) fn new(platform: &Platform) -> Self {
+        let idle = |host: &crate::platform::Host| Cpu {
+            speed: host.speed.get(),
+            available: 1.0,
+            cores: f64::from(host.cores),
+            service: 0.0,
+            updated: 0.0,
+            running: Vec::new(),
+            event: None,
+            availability: 0.0,
+            integrated: 0.0,
+        };
+        Self {
+            cpus: platform.hosts.iter().map(idle).collect(),
+        }
+    }
+
+    /// Starts `work` instructions on `host`.
+    pub(super) fn start<E: Copy>(
+        &mut self,
+        host: usize,
+        work: f64,
+        token: T,
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: E,
+    ) {
+        let cpu = &mut self.cpus[host];
+        cpu.advance_to(now);
+        let target = cpu.service + work;
+        let place = cpu.running.partition_point(|other| other.target > target);
+        cpu.running.insert(place, Execution { target, token });
+        schedule(cpu, queue, event);
+    }
+
+    /// Takes out the executions of `host` that end now and hands their tokens to `ended`.
+    pub(super) fn finish<E: Copy>(
+        &mut self,
+        host: usize,
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: E,
+        mut ended: impl FnMut(T),
+    ) {
+        let cpu = &mut self.cpus[host];
+        cpu.event = None; // it has just been popped
+        let rate = cpu.rate();
+        let first = cpu
+            .running
+            .last()
+            .expect("a host with an event has an execution")
+            .target;
+        cpu.service = first;
+        cpu.updated = now;
+        while let Some(next) = cpu.running.last() {
+            if next.target > first && (next.target - first) / rate > SAME_DATE * now {
+                break;
+            }
+            ended(next.token);
+            cpu.running.pop();
+        }
+        schedule(cpu, queue, event);
+    }
+
+    /// Changes the available fraction of a host's speed at local date `now`, which is absolute date `absolute`.
+    pub(super) fn set_available<E: Copy>(
+        &mut self,
+        host: usize,
+        available: f64,
+        (now, absolute): (f64, f64),
+        queue: &mut EventQueue<E>,
+        event: E,
+    ) {
+        let cpu = &mut self.cpus[host];
+        cpu.advance_to(now);
+        cpu.availability += cpu.available * (absolute - cpu.integrated);
+        cpu.integrated = absolute;
+        cpu.available = available;
+        schedule(cpu, queue, event);
+    }
+
+    /// The integral over time of the available fraction of a host's speed, from the start to absolute date `absolute` [s].
+    pub(super) fn availability(&self, host: usize, absolute: f64) -> f64 {
+        let cpu = &self.cpus[host];
+        cpu.availability + cpu.available * (absolute - cpu.integrated)
+    }
+
+    /// The tokens of all executions in progress, by host.
+    pub(super) fn in_progress(&self) -> impl Iterator<Item = T> + '_ {
+        self.cpus
+            .iter()
+            .flat_map(|cpu| cpu.running.iter().map(|execution| execution.token))
+    }
+}
+
+/// Puts the event of a host at the end of its first execution.
+fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
+    let date = cpu.running.last().map(|first| {
+        let rate = cpu.rate();
+        if rate > 0.0 {
+            cpu.updated + ((first.target - cpu.service) / rate).max(0.0)
+        } else {
+            f64::INFINITY
+        }
+    });
+    match (cpu.event, date) {
+        (Some(key), Some(date)) => queue.reschedule(key, date),
+        (None, Some(date)) => cpu.event = Some(queue.push(date, event)),
+        (Some(key), None) => {
+            queue.cancel(key);
+            cpu.event = None;
+        }
+        (None, None) => {}
+    }
+}

@@ -1,0 +1,438 @@
+//! Weighted max-min fair sharing of links, as a function: capacities, routes, weights and bounds in, rates out.
+//!
+//! One level x rises from 0 for all flows together; flow f runs at `x / w_f`. A flow stops rising at its bound `b_f`, or
+//! when a link of its route is full: `Σ c_fl · r_f = C_l` over the flows of link l, where `c_fl` is 1, or what the flow takes
+//! there with cross-traffic (0.05, 1.05). This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2)
+//! with weights, the sharing of SimGrid's CM02 and LV08 models.
+//!
+//! Cost: O(rounds · links + uses), where a round fixes the flows of all links that fill up at the same level.
+
+/// One sharing problem; its arrays are reused from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct SharingProblem {
+    /// The capacity of each link [B/s].
+    capacity: Vec<f64>,
+    /// The weight of each flow (a larger weight gets a smaller share).
+    weight: Vec<f64>,
+    /// The bound of each flow [B/s].
+    bound: Vec<f64>,
+    /// The links of flow f are `uses[first_use[f]..first_use[f + 1]]`, each with what the flow takes of its rate there.
+    uses: Vec<(u32, f64)>,
+    first_use: Vec<u32>,
+    scratch: Scratch,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    /// Per link: capacity left, sum of c/w of the flows that still rise, their number.
+    left: Vec<f64>,
+    pull: Vec<f64>,
+    rising: Vec<u32>,
+    /// Per link: the value of `pull` when it was last summed afresh.
+    summed: Vec<f64>,
+    /// The flows of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
+    flow_of: Vec<u32>,
+    first_flow: Vec<u32>,
+    /// Links with rising flows.
+    open: Vec<u32>,
+    /// Flows whose bound can bind before any link does, by the level of the bound.
+    bounded: Vec<(f64, u32)>,
+    is_fixed: Vec<bool>,
+}
+
+/// Links within this of the least level fill up together.
+const SAME_LEVEL: f64 = 1.0 + 1e-13;
+/// A running difference that has lost this much of its value is summed afresh.
+const RESUM_BELOW: f64 = 1e-4;
+
+impl SharingProblem {
+    /// Empties the problem.
+    pub fn clear(&mut self) {
+        self.capacity.clear();
+        self.weight.clear();
+        self.bound.clear();
+        self.uses.clear();
+        self.first_use.clear();
+        self.first_use.push(0);
+    }
+
+    /// Adds a link of `capacity` [B/s] and returns its number.
+    pub fn add_link(&mut self, capacity: f64) -> u32 {
+        self.capacity.push(capacity);
+        to_u32(self.capacity.len() - 1)
+    }
+
+    /// Adds a flow of the given weight and bound [B/s] that uses `links`, each with a share of its rate.
+    pub fn add_flow(
+        &mut self,
+        weight: f64,
+        bound: f64,
+        links: impl IntoIterator<Item = (u32, f64)>,
+    ) {
+        self.weight.push(weight);
+        self.bound.push(bound);
+        self.uses.extend(links);
+        self.first_use.push(to_u32(self.uses.len()));
+    }
+
+    /// The rate of each flow [B/s], in the order in which they were added.
+    pub fn solve(&mut self, rates: &mut Vec<f64>) {
+        rates.clear();
+        rates.resize(self.weight.len(), 0.0);
+        self.prepare();
+        let mut next_bounded = 0;
+        loop {
+            let level = self.least_level();
+            // Bounds that are met before the next link fills up, in the order of their levels.
+            let mut fixed_by_bound = false;
+            while let Some(&(bound_level, flow)) = self.scratch.bounded.get(next_bounded) {
+                if bound_level > level {
+                    break;
+                }
+                next_bounded += 1;
+                if !self.scratch.is_fixed[flow as usize] {
+                    rates[flow as usize] = self.bound[flow as usize];
+                    self.fix(flow, rates[flow as usize]);
+                    fixed_by_bound = true;
+                    break; // levels of links may have risen
+                }
+            }
+            if fixed_by_bound {
+                continue;
+            }
+            if level == f64::INFINITY {
+                break;
+            }
+            self.fill_links(level, rates);
+        }
+    }
+
+    /// Lists the flows of each link and finds the bounds that matter.
+    fn prepare(&mut self) {
+        let Self {
+            capacity,
+            weight,
+            bound,
+            uses,
+            first_use,
+            scratch,
+        } = self;
+        let links = capacity.len();
+        scratch.left.clone_from(capacity);
+        scratch.pull.clear();
+        scratch.pull.resize(links, 0.0);
+        scratch.rising.clear();
+        scratch.rising.resize(links, 0);
+        scratch.is_fixed.clear();
+        scratch.is_fixed.resize(weight.len(), false);
+        scratch.bounded.clear();
+        for flow in 0..weight.len() {
+            let mut ceiling = f64::INFINITY;
+            for &(link, share) in &uses[first_use[flow] as usize..first_use[flow + 1] as usize] {
+                let link = link as usize;
+                scratch.pull[link] += share / weight[flow];
+                scratch.rising[link] += 1;
+                ceiling = ceiling.min(capacity[link] / share);
+            }
+            if bound[flow] < ceiling {
+                scratch
+                    .bounded
+                    .push((bound[flow] * weight[flow], to_u32(flow)));
+            }
+        }
+        scratch
+            .bounded
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        scratch.summed.clone_from(&scratch.pull);
+        scratch.first_flow.clear();
+        scratch.first_flow.push(0);
+        scratch.open.clear();
+        let mut total = 0;
+        for (link, &count) in scratch.rising.iter().enumerate() {
+            total += count;
+            scratch.first_flow.push(total);
+            if count > 0 {
+                scratch.open.push(to_u32(link));
+            }
+        }
+        scratch.flow_of.clear();
+        scratch.flow_of.resize(total as usize, 0);
+        // Fill from the back: `first_flow[l + 1]` walks down to the first entry of link l and becomes `first_flow[l]`.
+        for flow in (0..weight.len()).rev() {
+            for &(link, _) in &uses[first_use[flow] as usize..first_use[flow + 1] as usize] {
+                let end = &mut scratch.first_flow[link as usize + 1];
+                *end -= 1;
+                scratch.flow_of[*end as usize] = to_u32(flow);
+            }
+        }
+        scratch.first_flow.remove(0);
+        scratch.first_flow.push(total);
+    }
+
+    /// The level at which the next link fills up; infinite if none will.
+    fn least_level(&self) -> f64 {
+        let Scratch {
+            left,
+            pull,
+            open,
+            rising,
+            ..
+        } = &self.scratch;
+        let rising_only = open
+            .iter()
+            .map(|&link| link as usize)
+            .filter(|&link| rising[link] > 0);
+        rising_only
+            .map(|link| left[link] / pull[link])
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Fixes the flows of all links that are full at `level`.
+    fn fill_links(&mut self, level: f64, rates: &mut [f64]) {
+        for at in 0..self.scratch.open.len() {
+            let link = self.scratch.open[at] as usize;
+            if self.scratch.rising[link] > 0
+                && self.scratch.left[link] / self.scratch.pull[link] <= level * SAME_LEVEL
+            {
+                for entry in self.scratch.first_flow[link]..self.scratch.first_flow[link + 1] {
+                    let flow = self.scratch.flow_of[entry as usize];
+                    if !self.scratch.is_fixed[flow as usize] {
+                        rates[flow as usize] =
+                            (level / self.weight[flow as usize]).min(self.bound[flow as usize]);
+                        self.fix(flow, rates[flow as usize]);
+                    }
+                }
+            }
+        }
+        let rising = &self.scratch.rising;
+        self.scratch.open.retain(|&link| rising[link as usize] > 0);
+    }
+
+    /// Takes `flow`, which has reached its rate, out of the sums of its links.
+    fn fix(&mut self, flow: u32, rate: f64) {
+        self.scratch.is_fixed[flow as usize] = true;
+        for at in self.first_use[flow as usize]..self.first_use[flow as usize + 1] {
+            let (link, share) = self.uses[at as usize];
+            let link = link as usize;
+            let scratch = &mut self.scratch;
+            scratch.left[link] = (scratch.left[link] - share * rate).max(0.0);
+            scratch.pull[link] -= share / self.weight[flow as usize];
+            scratch.rising[link] -= 1;
+            if scratch.rising[link] > 0 && scratch.pull[link] < RESUM_BELOW * scratch.summed[link] {
+                self.resum(link);
+            }
+        }
+    }
+
+    /// Sums the pull of a link afresh: the running difference has lost its digits.
+    fn resum(&mut self, link: usize) {
+        let Self {
+            weight,
+            uses,
+            first_use,
+            scratch,
+            ..
+        } = self;
+        let mut pull = 0.0;
+        for &flow in &scratch.flow_of
+            [scratch.first_flow[link] as usize..scratch.first_flow[link + 1] as usize]
+        {
+            let flow = flow as usize;
+            if !scratch.is_fixed[flow] {
+                let links = &uses[first_use[flow] as usize..first_use[flow + 1] as usize];
+                let share: f64 = links
+                    .iter()
+                    .filter(|used| used.0 as usize == link)
+                    .map(|used| used.1)
+                    .sum();
+                pull += share / weight[flow];
+            }
+        }
+        scratch.pull[link] = pull;
+        scratch.summed[link] = pull;
+    }
+}
+
+fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 flows and links share")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A system written plainly: capacities, and per flow its weight, bound and links.
+    #[derive(Clone, Debug)]
+    struct System {
+        capacity: Vec<f64>,
+        flows: Vec<(f64, f64, Vec<(u32, f64)>)>,
+    }
+
+    fn solve(system: &System) -> Vec<f64> {
+        let mut problem = SharingProblem::default();
+        problem.clear();
+        for &capacity in &system.capacity {
+            problem.add_link(capacity);
+        }
+        for (weight, bound, links) in &system.flows {
+            problem.add_flow(*weight, *bound, links.iter().copied());
+        }
+        let mut rates = Vec::new();
+        problem.solve(&mut rates);
+        rates
+    }
+
+    /// The slow twin: everything summed afresh in each round, one link or bound at a time.
+    fn solve_slowly(system: &System) -> Vec<f64> {
+        let mut rate: Vec<Option<f64>> = vec![None; system.flows.len()];
+        let share = |flow: usize, link: usize| -> f64 {
+            system.flows[flow]
+                .2
+                .iter()
+                .filter(|used| used.0 as usize == link)
+                .map(|used| used.1)
+                .sum()
+        };
+        while rate.iter().any(Option::is_none) {
+            let rising: Vec<usize> = (0..rate.len())
+                .filter(|&flow| rate[flow].is_none())
+                .collect();
+            let mut best = (f64::INFINITY, Vec::new());
+            for link in 0..system.capacity.len() {
+                let pull: f64 = rising
+                    .iter()
+                    .map(|&flow| share(flow, link) / system.flows[flow].0)
+                    .sum();
+                if pull > 0.0 {
+                    let used: f64 = (0..rate.len())
+                        .filter_map(|flow| rate[flow].map(|r| r * share(flow, link)))
+                        .sum();
+                    let level = (system.capacity[link] - used).max(0.0) / pull;
+                    if level < best.0 {
+                        best = (
+                            level,
+                            rising
+                                .iter()
+                                .copied()
+                                .filter(|&flow| share(flow, link) > 0.0)
+                                .collect(),
+                        );
+                    }
+                }
+            }
+            for &flow in &rising {
+                let level = system.flows[flow].0 * system.flows[flow].1;
+                if level < best.0 {
+                    best = (level, vec![flow]);
+                }
+            }
+            for flow in best.1 {
+                rate[flow] = Some((best.0 / system.flows[flow].0).min(system.flows[flow].1));
+            }
+        }
+        rate.into_iter().map(Option::unwrap).collect()
+    }
+
+    fn systems() -> impl Strategy<Value = System> {
+        // Few distinct values make ties frequent; wide ranges test the digits.
+        let capacity = prop_oneof![Just(1e6), Just(1.25e7), Just(1.25e8), 1e3..1e9];
+        let weight = prop_oneof![Just(1.0), Just(1e-4), Just(2e-4), 1e-7..1.0];
+        let bound = prop_oneof![Just(1e20), Just(1e6), 1e2..1e9];
+        let share = prop_oneof![4 => Just(1.0), 1 => Just(0.05), 1 => Just(1.05)];
+        prop::collection::vec(capacity, 1..12).prop_flat_map(move |capacity| {
+            let links = capacity.len() as u32;
+            let route =
+                prop::collection::btree_map(0..links, share.clone(), 1..=4.min(links as usize));
+            let flow = (weight.clone(), bound.clone(), route)
+                .prop_map(|(w, b, route)| (w, b, route.into_iter().collect()));
+            prop::collection::vec(flow, 0..40).prop_map(move |flows| System {
+                capacity: capacity.clone(),
+                flows,
+            })
+        })
+    }
+
+    fn used(system: &System, rates: &[f64], link: usize) -> f64 {
+        let share = |flow: usize| {
+            system.flows[flow]
+                .2
+                .iter()
+                .filter(move |used| used.0 as usize == link)
+                .map(|used| used.1)
+        };
+        (0..rates.len())
+            .map(|flow| rates[flow] * share(flow).sum::<f64>())
+            .sum()
+    }
+
+    #[test]
+    fn two_flows_share_a_link_equally_and_a_third_takes_what_is_left_elsewhere() {
+        // Link 0 carries 10 for flows 0 and 1: 5 each. Link 1 carries 20 for flows 1 and 2: 5 and 15.
+        let flow = |links: &[u32]| (1.0, 1e20, links.iter().map(|&link| (link, 1.0)).collect());
+        let system = System {
+            capacity: vec![10.0, 20.0],
+            flows: vec![flow(&[0]), flow(&[0, 1]), flow(&[1])],
+        };
+        assert_eq!(solve(&system), [5.0, 5.0, 15.0]);
+    }
+
+    #[test]
+    fn a_flow_of_four_times_the_weight_gets_a_quarter() {
+        // 10 = x/1 + x/4: x = 8.
+        let system = System {
+            capacity: vec![10.0],
+            flows: vec![(1.0, 1e20, vec![(0, 1.0)]), (4.0, 1e20, vec![(0, 1.0)])],
+        };
+        assert_eq!(solve(&system), [8.0, 2.0]);
+    }
+
+    #[test]
+    fn what_a_bounded_flow_leaves_goes_to_the_others() {
+        let system = System {
+            capacity: vec![10.0],
+            flows: vec![(1.0, 2.0, vec![(0, 1.0)]), (1.0, 1e20, vec![(0, 1.0)])],
+        };
+        assert_eq!(solve(&system), [2.0, 8.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_solver_agrees_with_its_slow_twin(system in systems()) {
+            let (fast, slow) = (solve(&system), solve_slowly(&system));
+            for (flow, (a, b)) in fast.iter().zip(&slow).enumerate() {
+                prop_assert!((a - b).abs() <= 1e-9 * b.abs(), "flow {flow}: {a} against {b}");
+            }
+        }
+
+        #[test]
+        fn no_link_is_over_capacity_and_every_flow_has_a_reason_not_to_be_faster(system in systems()) {
+            let rates = solve(&system);
+            let full: Vec<bool> = (0..system.capacity.len())
+                .map(|link| {
+                    let used = used(&system, &rates, link);
+                    assert!(used <= system.capacity[link] * (1.0 + 1e-9), "link {link} carries {used}");
+                    used >= system.capacity[link] * (1.0 - 1e-9)
+                })
+                .collect();
+            for (flow, (weight, bound, links)) in system.flows.iter().enumerate() {
+                let level = rates[flow] * weight;
+                let is_fastest = |link: usize| {
+                    system.flows.iter().zip(&rates).filter(|(other, _)| other.2.iter().any(|used| used.0 as usize == link))
+                        .all(|(other, rate)| rate * other.0 <= level * (1.0 + 1e-9))
+                };
+                let has_bottleneck = links.iter().any(|used| full[used.0 as usize] && is_fastest(used.0 as usize));
+                prop_assert!(rates[flow] >= bound * (1.0 - 1e-12) || has_bottleneck, "flow {flow} could be faster");
+            }
+        }
+
+        #[test]
+        fn doubling_every_capacity_and_bound_doubles_every_rate(system in systems()) {
+            let mut double = system.clone();
+            double.capacity.iter_mut().for_each(|capacity| *capacity *= 2.0);
+            double.flows.iter_mut().for_each(|flow| flow.1 *= 2.0);
+            // A power of two changes no digit.
+            prop_assert_eq!(solve(&double), solve(&system).iter().map(|rate| rate * 2.0).collect::<Vec<_>>());
+        }
+    }
+}

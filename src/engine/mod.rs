@@ -1,0 +1,35 @@
+//! Time, hosts and links: a discrete-event simulation of activities that share capacities.
+//!
+//! ```text
+//! execute, send, wait ──> Simulation ──> next(): who has ended, and when
+//!                          │  clock      the current instant, in local time
+//!                          │  queue      future events in (date, sequence) order
+//!                          │  cpu        executions share the cores of a host
+//!                          │  network    flows: latency, then a share of their links
+//!                          │  │ maxmin   weighted max-min shares as a function
+//!                          │  │ model    the constants of the network model
+//!                          └  profile    capacities that change over time
+//! ```
+//!
+//! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
+//! SimGrid are a test.
+
+mod clock;
+mod cpu;
+mod log;
+mod maxmin;
+mod model;
+mod network;
+mod profile;
+mod queue;
+mod simulation;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use clock::Clock;
+pub use log::EventLog;
+pub use maxmin::SharingProblem;
+pub use model::{NetworkModel, PRESETS, Preset};
+pub use profile::{Change, Changes, Target};
+pub use queue::{EventQueue, Key};
+pub use simulation::{Availability, Simulation};

@@ -1,0 +1,239 @@
+//! The network model: the constants that changed from one SimGrid era to the next, as presets and one by one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Problem;
+
+/// How the duration of a flow follows from its route.
+///
+/// A flow waits `latency_factor · Σ latency`, then moves at `bandwidth_factor` times the rate that the sharing gives it
+/// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkModel {
+    /// Whether flows share links; without it each flow has its route for itself.
+    pub sharing: bool,
+    /// Multiplies the latency of a route; dimensionless.
+    pub latency_factor: f64,
+    /// Multiplies the rate of a flow; dimensionless.
+    pub bandwidth_factor: f64,
+    /// Adds `weight_s / bandwidth` of each link to the weight of a flow [B].
+    pub weight_s: f64,
+    /// The largest TCP window [B]; `None`: no window.
+    pub tcp_gamma: Option<f64>,
+    /// Whether a flow also takes 5 % of its rate on the way back (its acknowledgements).
+    pub crosstraffic: bool,
+    /// The rate of each flow between processes of one host [B/s].
+    pub loopback_bandwidth: f64,
+}
+
+/// A named set of constants.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name in `--network`.
+    pub name: &'static str,
+    /// What it stands for.
+    pub summary: &'static str,
+    /// Its constants.
+    pub model: NetworkModel,
+}
+
+const CM02: NetworkModel = NetworkModel {
+    sharing: true,
+    latency_factor: 1.0,
+    bandwidth_factor: 1.0,
+    weight_s: 0.0,
+    tcp_gamma: None,
+    crosstraffic: false,
+    loopback_bandwidth: 1e10,
+};
+
+/// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.
+pub const PRESETS: [Preset; 6] = [
+    Preset {
+        name: "cm02",
+        summary: "fair sharing weighted by latency, no other correction (default)",
+        model: CM02,
+    },
+    Preset {
+        name: "ideal",
+        summary: "no sharing: every flow has its route for itself",
+        model: NetworkModel {
+            sharing: false,
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.3",
+        summary: "SimGrid 3.3: cm02 with a TCP window of 20000 B",
+        model: NetworkModel {
+            tcp_gamma: Some(20_000.0),
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.4",
+        summary: "SimGrid 3.4 to 3.6",
+        model: NetworkModel {
+            latency_factor: 10.4,
+            bandwidth_factor: 0.92,
+            weight_s: 8775.0,
+            tcp_gamma: Some(20_000.0),
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.7",
+        summary: "SimGrid 3.7 and 3.8",
+        model: NetworkModel {
+            latency_factor: 13.01,
+            bandwidth_factor: 0.97,
+            weight_s: 20_537.0,
+            tcp_gamma: Some(20_000.0),
+            crosstraffic: true,
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.9",
+        summary: "SimGrid 3.9 and later (LV08); also called lv08",
+        model: NetworkModel {
+            latency_factor: 13.01,
+            bandwidth_factor: 0.97,
+            weight_s: 20_537.0,
+            tcp_gamma: Some(4_194_304.0),
+            crosstraffic: true,
+            ..CM02
+        },
+    },
+];
+
+impl Default for NetworkModel {
+    fn default() -> Self {
+        CM02
+    }
+}
+
+/// The constants that [`NetworkModel::set`] knows.
+const CONSTANTS: [&str; 7] = [
+    "sharing",
+    "latency_factor",
+    "bandwidth_factor",
+    "weight_s",
+    "tcp_gamma",
+    "crosstraffic",
+    "loopback_bandwidth",
+];
+
+impl NetworkModel {
+    /// The preset `name` (`lv08` is another name of `simgrid-3.9`).
+    ///
+    /// # Errors
+    /// The name is unknown.
+    pub fn preset(name: &str) -> Result<Self, Problem> {
+        let wanted = if name == "lv08" { "simgrid-3.9" } else { name };
+        PRESETS
+            .iter()
+            .find(|preset| preset.name == wanted)
+            .map(|preset| preset.model)
+            .ok_or_else(|| {
+                Problem::new(format!("unknown network model `{name}`")).known(
+                    "network models",
+                    PRESETS.iter().map(|preset| preset.name).chain(["lv08"]),
+                )
+            })
+    }
+
+    /// Replaces the constant `key` (dashes count as underscores, capitals as small letters). `none` and 0 switch the TCP
+    /// window off, as does any window of 1e20 B or more (SimGrid's way of saying so).
+    ///
+    /// # Errors
+    /// The key is unknown, or the value is not of its kind or out of range.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
+        let wanted = key.to_ascii_lowercase().replace('-', "_");
+        match wanted.as_str() {
+            "sharing" => self.sharing = parse_switch(key, value)?,
+            "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
+            "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
+            "bandwidth_factor" => {
+                self.bandwidth_factor = parse_number(key, value, f64::MIN_POSITIVE)?
+            }
+            "weight_s" => self.weight_s = parse_number(key, value, 0.0)?,
+            "loopback_bandwidth" => {
+                self.loopback_bandwidth = parse_number(key, value, f64::MIN_POSITIVE)?
+            }
+            "tcp_gamma" => {
+                let window = if value == "none" {
+                    0.0
+                } else {
+                    parse_number(key, value, 0.0)?
+                };
+                self.tcp_gamma = (window > 0.0 && window < 1e20).then_some(window);
+            }
+            _ => {
+                return Err(Problem::new(format!("unknown network constant `{key}`"))
+                    .known("constants", CONSTANTS));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_switch(key: &str, value: &str) -> Result<bool, Problem> {
+    match value {
+        "true" | "yes" | "on" => Ok(true),
+        "false" | "no" | "off" => Ok(false),
+        _ => Err(Problem::new(format!(
+            "network constant `{key}` is `{value}`, which is neither true nor false"
+        ))),
+    }
+}
+
+fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
+    let range = if least > 0.0 {
+        "positive"
+    } else {
+        "not negative"
+    };
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= least => Ok(number),
+        _ => Err(Problem::new(format!(
+            "network constant `{key}` is `{value}`; it must be a finite number and {range}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_and_its_overrides() {
+        let mut model = NetworkModel::preset("lv08").unwrap();
+        assert_eq!(model, NetworkModel::preset("simgrid-3.9").unwrap());
+        model.set("TCP-gamma", "20000").unwrap();
+        model.set("crosstraffic", "no").unwrap();
+        assert_eq!(
+            (model.tcp_gamma, model.crosstraffic),
+            (Some(20_000.0), false)
+        );
+        model.set("tcp_gamma", "1e20").unwrap();
+        assert_eq!(model.tcp_gamma, None);
+    }
+
+    #[test]
+    fn unknown_names_list_the_known_ones() {
+        let problem = NetworkModel::preset("lv09").unwrap_err();
+        assert!(problem.hint.unwrap().contains("cm02, ideal, lv08"));
+        assert!(
+            NetworkModel::default()
+                .set("gamma", "1")
+                .unwrap_err()
+                .hint
+                .unwrap()
+                .contains("tcp_gamma")
+        );
+        assert!(NetworkModel::default().set("weight_s", "-1").is_err());
+        assert!(NetworkModel::default().set("weight_s", "nan").is_err());
+    }
+}

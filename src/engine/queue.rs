@@ -1,0 +1,258 @@
+//! Future events in (date, sequence) order; any of them can be moved or cancelled by its key.
+//!
+//! A 4-ary heap that knows where each entry is. Equal dates come out in the order in which they were scheduled, so ties
+//! never depend on the shape of the heap. Cost: O(log n) an operation; no allocation once it has reached its largest size.
+
+/// Names a scheduled event until it is popped or cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(u32);
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    date: f64,
+    sequence: u64,
+    slot: u32,
+}
+
+impl Entry {
+    fn is_before(&self, other: &Self) -> bool {
+        self.date < other.date || (self.date == other.date && self.sequence < other.sequence)
+    }
+}
+
+/// The queue; `E` is what happens.
+#[derive(Clone, Debug)]
+pub struct EventQueue<E> {
+    heap: Vec<Entry>,
+    /// Slot -> position in the heap.
+    position: Vec<u32>,
+    /// Slot -> event.
+    event: Vec<E>,
+    free: Vec<u32>,
+    sequence: u64,
+}
+
+const ARITY: usize = 4;
+
+impl<E: Copy> Default for EventQueue<E> {
+    fn default() -> Self {
+        Self {
+            heap: Vec::new(),
+            position: Vec::new(),
+            event: Vec::new(),
+            free: Vec::new(),
+            sequence: 0,
+        }
+    }
+}
+
+impl<E: Copy> EventQueue<E> {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many events wait.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    /// Schedules `event` at `date` (infinity: it waits until it is rescheduled).
+    pub fn push(&mut self, date: f64, event: E) -> Key {
+        debug_assert!(!date.is_nan(), "a date is a number");
+        let slot = if let Some(slot) = self.free.pop() {
+            self.event[slot as usize] = event;
+            slot
+        } else {
+            self.event.push(event);
+            self.position.push(0);
+            u32::try_from(self.event.len() - 1).expect("fewer than 2^32 events wait at once")
+        };
+        let entry = self.stamped(date, slot);
+        self.heap.push(entry);
+        self.sift_up(self.heap.len() - 1);
+        Key(slot)
+    }
+
+    /// Moves the event `key` to `date`; among equal dates it then comes last.
+    pub fn reschedule(&mut self, key: Key, date: f64) {
+        debug_assert!(!date.is_nan(), "a date is a number");
+        let at = self.position[key.0 as usize] as usize;
+        self.heap[at] = self.stamped(date, key.0);
+        self.restore(at);
+    }
+
+    /// Takes the event `key` out.
+    pub fn cancel(&mut self, key: Key) {
+        let at = self.position[key.0 as usize] as usize;
+        self.remove_at(at);
+        self.free.push(key.0);
+    }
+
+    /// The date of the next event.
+    pub fn next_date(&self) -> Option<f64> {
+        self.heap.first().map(|entry| entry.date)
+    }
+
+    /// Takes out the next event.
+    pub fn pop(&mut self) -> Option<(f64, E)> {
+        let first = *self.heap.first()?;
+        self.remove_at(0);
+        self.free.push(first.slot);
+        Some((first.date, self.event[first.slot as usize]))
+    }
+
+    fn stamped(&mut self, date: f64, slot: u32) -> Entry {
+        self.sequence += 1;
+        Entry {
+            date,
+            sequence: self.sequence,
+            slot,
+        }
+    }
+
+    fn remove_at(&mut self, at: usize) {
+        let last = self
+            .heap
+            .pop()
+            .expect("only called for an entry of the heap");
+        if at < self.heap.len() {
+            self.heap[at] = last;
+            self.restore(at);
+        }
+    }
+
+    /// Puts the entry at `at`, which may be out of order in either direction, where it belongs.
+    fn restore(&mut self, at: usize) {
+        if at > 0 && self.heap[at].is_before(&self.heap[(at - 1) / ARITY]) {
+            self.sift_up(at);
+        } else {
+            self.sift_down(at);
+        }
+    }
+
+    fn sift_up(&mut self, mut at: usize) {
+        let entry = self.heap[at];
+        while at > 0 {
+            let parent = (at - 1) / ARITY;
+            if !entry.is_before(&self.heap[parent]) {
+                break;
+            }
+            self.put(at, self.heap[parent]);
+            at = parent;
+        }
+        self.put(at, entry);
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        let entry = self.heap[at];
+        loop {
+            let children = ARITY * at + 1..(ARITY * at + 1 + ARITY).min(self.heap.len());
+            let Some(least) = children.reduce(|a, b| {
+                if self.heap[b].is_before(&self.heap[a]) {
+                    b
+                } else {
+                    a
+                }
+            }) else {
+                break;
+            };
+            if !self.heap[least].is_before(&entry) {
+                break;
+            }
+            self.put(at, self.heap[least]);
+            at = least;
+        }
+        self.put(at, entry);
+    }
+
+    fn put(&mut self, at: usize, entry: Entry) {
+        self.heap[at] = entry;
+        self.position[entry.slot as usize] = u32::try_from(at).expect("as many positions as slots");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn equal_dates_come_out_in_the_order_of_scheduling() {
+        let mut queue = EventQueue::new();
+        for name in 0..10 {
+            queue.push(1.0, name);
+        }
+        let order: Vec<i32> = std::iter::from_fn(|| queue.pop().map(|(_, name)| name)).collect();
+        assert_eq!(order, (0..10).collect::<Vec<_>>());
+    }
+
+    #[derive(Clone, Debug)]
+    enum Operation {
+        Push(u8),
+        Pop,
+        Cancel(usize),
+        Reschedule(usize, u8),
+    }
+
+    fn operations() -> impl Strategy<Value = Vec<Operation>> {
+        let one = prop_oneof![
+            3 => any::<u8>().prop_map(Operation::Push),
+            2 => Just(Operation::Pop),
+            1 => any::<usize>().prop_map(Operation::Cancel),
+            2 => (any::<usize>(), any::<u8>()).prop_map(|(which, date)| Operation::Reschedule(which, date)),
+        ];
+        prop::collection::vec(one, 0..300)
+    }
+
+    proptest! {
+        /// The slow twin is a sorted map from (date, sequence) to the event.
+        #[test]
+        fn the_queue_agrees_with_a_sorted_map(operations in operations()) {
+            let mut queue = EventQueue::new();
+            let mut twin: BTreeMap<(u8, u64), u64> = BTreeMap::new();
+            let mut alive: Vec<(u64, Key, (u8, u64))> = Vec::new(); // event, key, place in the twin
+            let mut stamp = 0;
+            for operation in operations {
+                stamp += 1;
+                match operation {
+                    Operation::Push(date) => {
+                        let key = queue.push(f64::from(date), stamp);
+                        twin.insert((date, stamp), stamp);
+                        alive.push((stamp, key, (date, stamp)));
+                    }
+                    Operation::Pop => {
+                        let expected = twin.pop_first().map(|((date, _), event)| (f64::from(date), event));
+                        let popped = queue.pop();
+                        prop_assert_eq!(popped, expected);
+                        if let Some((_, event)) = popped {
+                            alive.retain(|entry| entry.0 != event);
+                        }
+                    }
+                    Operation::Cancel(which) if !alive.is_empty() => {
+                        let (_, key, place) = alive.swap_remove(which % alive.len());
+                        queue.cancel(key);
+                        twin.remove(&place);
+                    }
+                    Operation::Reschedule(which, date) if !alive.is_empty() => {
+                        let index = which % alive.len();
+                        let (event, key, place) = alive[index];
+                        queue.reschedule(key, f64::from(date));
+                        twin.remove(&place);
+                        twin.insert((date, stamp), event);
+                        alive[index].2 = (date, stamp);
+                    }
+                    Operation::Cancel(_) | Operation::Reschedule(..) => {}
+                }
+                prop_assert_eq!(queue.len(), twin.len());
+                prop_assert_eq!(queue.next_date(), twin.first_key_value().map(|((date, _), _)| f64::from(*date)));
+            }
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! The engine: activities start, time passes, activities end.
+//!
+//! Three kinds of activity: an execution on a host, a flow between two hosts, a wait. Each carries a token of its owner;
+//! [`Simulation::next`] goes to the next date at which something ends and hands the tokens out one by one. The rule for equal
+//! dates: everything that ends at a date ends, capacities change, then the owner reacts (starts new activities), then the
+//! rates are computed.
+
+use super::clock::Clock;
+use super::cpu::Cpus;
+use super::model::NetworkModel;
+use super::network::Network;
+use super::profile::{Changes, Target};
+use super::queue::EventQueue;
+use crate::error::{Error, Problem};
+use crate::platform::Platform;
+use crate::units::{Bytes, HostId, Instructions, Seconds, Time};
+
+/// What can happen at a date.
+#[derive(Clone, Copy, Debug)]
+enum Event<T> {
+    /// An execution of this host ends.
+    Host(u32),
+    /// A flow ends its latency or its transfer.
+    Flow(u32),
+    /// A wait, or a flow inside one host, ends.
+    Wait(T),
+}
+
+/// A running simulation of hosts and links; `T` names an activity to its owner.
+#[derive(Debug)]
+pub struct Simulation<'p, T> {
+    platform: &'p Platform,
+    clock: Clock,
+    queue: EventQueue<Event<T>>,
+    cpus: Cpus<T>,
+    network: Network<T>,
+    changes: Changes<'p>,
+    /// Tokens of the activities that have ended at the current date and were not handed out yet, last one first.
+    ended: Vec<T>,
+    flows: u64,
+}
+
+/// Events this near (relative to the local date) happen at one date. Flows that start alike end alike but for rounding.
+const SAME_DATE: f64 = 1.0 + 1e-14;
+/// Changes of capacity in a row, with nothing able to progress between them, after which the run counts as stuck.
+const STUCK_AFTER: u32 = 1_000_000;
+
+impl<'p, T: Copy> Simulation<'p, T> {
+    /// A simulation of `platform` in which nothing happens yet.
+    pub fn new(platform: &'p Platform, model: NetworkModel) -> Self {
+        let mut simulation = Self {
+            platform,
+            clock: Clock::default(),
+            queue: EventQueue::new(),
+            cpus: Cpus::new(platform),
+            network: Network::new(platform, model),
+            changes: Changes::new(platform),
+            ended: Vec::new(),
+            flows: 0,
+        };
+        // A change at date 0 holds for what starts at date 0.
+        while simulation.changes.next_date() <= 0.0 {
+            simulation.apply_change();
+        }
+        simulation
+    }
+
+    /// The current instant.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Seconds since the last [`Self::rebase`] (or the start).
+    pub fn local_now(&self) -> f64 {
+        self.clock.local()
+    }
+
+    /// Makes the current instant the zero of local time if nothing is in progress; returns whether it did.
+    ///
+    /// What follows then depends on the state of the platform only, not on the date: equal activities take equal times to
+    /// the last bit.
+    pub fn rebase(&mut self) -> bool {
+        let is_idle = self.queue.is_empty() && self.ended.is_empty();
+        if is_idle {
+            self.clock.rebase();
+        }
+        is_idle
+    }
+
+    /// Starts an execution of `work` on a host, whose cores all executions on it share.
+    pub fn execute(&mut self, host: HostId, work: Instructions, token: T) {
+        let now = self.clock.local();
+        self.cpus.start(
+            host.index(),
+            work.get(),
+            token,
+            now,
+            &mut self.queue,
+            Event::Host(host.0),
+        );
+    }
+
+    /// Starts a flow between two hosts.
+    ///
+    /// # Errors
+    /// The platform has no route between them.
+    pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
+        self.flows += 1;
+        let now = self.clock.local();
+        if from == to {
+            let end = now + self.network.loopback_duration(size.get());
+            self.queue.push(end, Event::Wait(token));
+            return Ok(());
+        }
+        let Some(route) = self.platform.route(from, to) else {
+            return Err(self.no_route(from, to));
+        };
+        let ends = (self.platform, from, to);
+        self.network.start(
+            ends,
+            &route,
+            size.get(),
+            token,
+            now,
+            &mut self.queue,
+            Event::Flow,
+        );
+        Ok(())
+    }
+
+    /// Starts a wait.
+    pub fn wait(&mut self, duration: Seconds, token: T) {
+        self.queue
+            .push(self.clock.local() + duration.get(), Event::Wait(token));
+    }
+
+    /// The next activity that ends, after going to its date; `None` if nothing is in progress.
+    ///
+    /// # Errors
+    /// Activities are in progress, but none can ever end (a capacity of zero that does not change).
+    pub fn next(&mut self) -> Result<Option<T>, Error> {
+        let mut idle_changes = 0;
+        loop {
+            if let Some(token) = self.ended.pop() {
+                return Ok(Some(token));
+            }
+            self.network.share(self.clock.local(), &mut self.queue);
+            let Some(date) = self.queue.next_date() else {
+                return Ok(None);
+            };
+            let change = self.clock.to_local(self.changes.next_date());
+            if date.min(change) == f64::INFINITY || idle_changes > STUCK_AFTER {
+                return Err(self.starved());
+            }
+            if change < date {
+                self.clock.advance_to(change);
+                self.apply_change();
+                idle_changes += 1;
+            } else {
+                self.clock.advance_to(date);
+                self.end_all(date);
+            }
+        }
+    }
+
+    /// How many flows have been started.
+    pub fn flows(&self) -> u64 {
+        self.flows
+    }
+
+    /// The mean fraction of a host's speed that was available since `since`; 1 without a profile.
+    pub fn mean_availability(&self, host: HostId, since: Availability) -> f64 {
+        let now = self.now().get();
+        let duration = now - since.date;
+        if duration > 0.0 {
+            (self.cpus.availability(host.index(), now) - since.integral) / duration
+        } else {
+            1.0
+        }
+    }
+
+    /// A mark from which [`Self::mean_availability`] can be asked later.
+    pub fn availability_mark(&self, host: HostId) -> Availability {
+        let date = self.now().get();
+        Availability {
+            date,
+            integral: self.cpus.availability(host.index(), date),
+        }
+    }
+
+    /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
+    fn end_all(&mut self, date: f64) {
+        let until = date * SAME_DATE;
+        while self.queue.next_date().is_some_and(|next| next <= until) {
+            let (_, event) = self.queue.pop().expect("just seen");
+            match event {
+                Event::Host(host) => {
+                    let ended = &mut self.ended;
+                    self.cpus
+                        .finish(host as usize, date, &mut self.queue, event, |token| {
+                            ended.push(token)
+                        });
+                }
+                Event::Flow(flow) => {
+                    self.ended
+                        .extend(self.network.on_event(flow, date, &mut self.queue, event))
+                }
+                Event::Wait(token) => self.ended.push(token),
+            }
+        }
+        while self.clock.to_local(self.changes.next_date()) <= until {
+            self.apply_change();
+        }
+        self.ended.reverse();
+    }
+
+    fn apply_change(&mut self) {
+        let Some(change) = self.changes.pop() else {
+            return;
+        };
+        match change.target {
+            Target::Speed(host) => {
+                let dates = (self.clock.local(), self.now().get());
+                self.cpus.set_available(
+                    host.index(),
+                    change.value,
+                    dates,
+                    &mut self.queue,
+                    Event::Host(host.0),
+                );
+            }
+            Target::Bandwidth(link) => self.network.set_bandwidth(link.index(), change.value),
+            Target::Latency(link) => self.network.set_latency(link.index(), change.value),
+        }
+    }
+
+    fn no_route(&self, from: HostId, to: HostId) -> Error {
+        let name = |host: HostId| &self.platform.hosts[host.index()].name;
+        let problem = Problem::new(format!(
+            "no route from host `{}` to host `{}`",
+            name(from),
+            name(to)
+        ));
+        Error::Run(
+            problem
+                .source(self.platform.name.clone())
+                .hint("add a route between them to the platform"),
+        )
+    }
+
+    fn starved(&self) -> Error {
+        let waiting = self.cpus.in_progress().count() + self.network.in_progress().count();
+        let at = self.now();
+        let problem = Problem::new(format!(
+            "{waiting} activities can make no progress at {at}: hosts or links have no capacity left"
+        ));
+        Error::Run(
+            problem
+                .source(self.platform.name.clone())
+                .hint("a profile sets a speed or bandwidth to 0 and never raises it"),
+        )
+    }
+}
+
+/// A date and the integral of a host's availability up to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Availability {
+    date: f64,
+    integral: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::testing::{line, run};
+
+    #[test]
+    fn an_execution_takes_its_work_over_the_speed() {
+        // 3e9 instructions at 1.5 GHz: 2 s.
+        let platform = line(&[1.5e9, 1e9], 1e6, 1e-3);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'a');
+        assert_eq!(run(&mut simulation), [('a', 2.0)]);
+    }
+
+    #[test]
+    fn two_executions_share_a_host_and_the_second_speeds_up_when_the_first_ends() {
+        // 1e9 and 3e9 at 1 GHz: half each until 2 s, then the second has 2e9 left: 4 s.
+        let platform = line(&[1e9], 1e6, 0.0);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'b');
+        simulation.execute(HostId(0), Instructions::new(1e9).unwrap(), 'a');
+        assert_eq!(run(&mut simulation), [('a', 2.0), ('b', 4.0)]);
+    }
+
+    #[test]
+    fn two_cores_serve_two_executions_at_full_speed() {
+        let mut platform = line(&[1e9], 1e6, 0.0);
+        platform.hosts[0].cores = 2;
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        for name in ['a', 'b', 'c'] {
+            simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), name);
+        }
+        // Three on two cores: 2/3 of the speed each, 3 s.
+        assert_eq!(run(&mut simulation), [('a', 3.0), ('b', 3.0), ('c', 3.0)]);
+    }
+
+    #[test]
+    fn a_flow_waits_its_latency_then_moves_its_bytes() {
+        // Two links of 1 ms and 1e6 B/s: 0.002 + 1e6/1e6.
+        let platform = line(&[1e9, 1e9], 1e6, 1e-3);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        simulation
+            .send(HostId(0), HostId(1), Bytes::new(1e6).unwrap(), 'a')
+            .unwrap();
+        simulation
+            .send(HostId(0), HostId(1), Bytes::default(), 'b')
+            .unwrap();
+        assert_eq!(run(&mut simulation), [('b', 0.002), ('a', 1.002)]);
+    }
+
+    #[test]
+    fn flows_with_a_common_link_share_it_and_the_ideal_network_shares_nothing() {
+        let platform = line(&[1e9; 3], 1e6, 0.0);
+        let dates = |model| {
+            let mut simulation = Simulation::new(&platform, model);
+            simulation
+                .send(HostId(0), HostId(1), Bytes::new(1e6).unwrap(), 'a')
+                .unwrap();
+            simulation
+                .send(HostId(0), HostId(2), Bytes::new(2e6).unwrap(), 'b')
+                .unwrap();
+            run(&mut simulation)
+        };
+        // Half of 1e6 B/s each until a ends at 2 s; b then has 1e6 B left.
+        assert_eq!(dates(NetworkModel::default()), [('a', 2.0), ('b', 3.0)]);
+        assert_eq!(
+            dates(NetworkModel::preset("ideal").unwrap()),
+            [('a', 1.0), ('b', 2.0)]
+        );
+    }
+
+    #[test]
+    fn equal_work_after_a_rebase_takes_equal_time_to_the_bit() {
+        let platform = line(&[1.3e9, 0.7e9], 3e5, 1e-4);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        let mut durations = Vec::new();
+        for _ in 0..100 {
+            simulation.execute(HostId(0), Instructions::new(1e6 / 3.0).unwrap(), 'a');
+            simulation
+                .send(HostId(0), HostId(1), Bytes::new(12_345.0).unwrap(), 'b')
+                .unwrap();
+            while simulation.next().unwrap().is_some() {}
+            durations.push(simulation.local_now());
+            assert!(simulation.rebase());
+        }
+        assert!(
+            durations
+                .iter()
+                .all(|duration| duration.to_bits() == durations[0].to_bits())
+        );
+    }
+
+    #[test]
+    fn a_capacity_of_zero_for_ever_is_an_error() {
+        let mut platform = line(&[1e9], 1e6, 0.0);
+        platform.hosts[0].speed_profile =
+            Some(crate::platform::Profile::new(vec![(1.0, 0.0)], None).unwrap());
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), 'a');
+        assert!(
+            simulation
+                .next()
+                .unwrap_err()
+                .to_string()
+                .contains("no progress")
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! Small machines for the unit tests.
+
+use super::Simulation;
+use crate::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
+use crate::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
+
+/// One cluster of hosts of the given speeds on a switch; each has a link of `bandwidth` [B/s] and `latency` [s].
+pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
+    let host = |(index, speed): (usize, &f64)| Host {
+        name: format!("h{index}"),
+        cluster: ClusterId(0),
+        speed: InstructionsPerSecond::new(*speed).unwrap(),
+        cores: 1,
+        memory: None,
+        speed_profile: None,
+    };
+    let link = |index: usize| Link {
+        name: format!("l{index}"),
+        bandwidth: BytesPerSecond::new(bandwidth).unwrap(),
+        latency: Seconds::new(latency).unwrap(),
+        bandwidth_profile: None,
+        latency_profile: None,
+    };
+    Platform {
+        name: "line".into(),
+        clusters: vec![Cluster {
+            name: "h".into(),
+            hosts: 0..u32::try_from(speeds.len()).unwrap(),
+        }],
+        hosts: speeds.iter().enumerate().map(host).collect(),
+        links: (0..speeds.len()).map(link).collect(),
+        routes: Routes::Clustered {
+            access: (0..speeds.len())
+                .map(|index| Some(LinkId::from_index(index)))
+                .collect(),
+            pairs: vec![Some(ClusterPath {
+                links: 0..0,
+                latency: None,
+            })],
+            links: Vec::new(),
+        },
+    }
+}
+
+/// Runs until nothing is in progress; what ended and when [s].
+pub(crate) fn run<T: Copy>(simulation: &mut Simulation<'_, T>) -> Vec<(T, f64)> {
+    let mut ended = Vec::new();
+    while let Some(token) = simulation.next().unwrap() {
+        ended.push((token, simulation.now().get()));
+    }
+    ended
+}
