@@ -4,6 +4,8 @@
 //! be asked for any of them again (three scenarios run the same workload). To add one, write a file here and a row in
 //! the registry.
 
+pub mod lu;
+
 use std::fmt;
 
 use crate::units::{Bytes, Instructions, ProcessId, Seconds};
