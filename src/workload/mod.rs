@@ -5,6 +5,7 @@
 //! the registry.
 
 pub mod lu;
+pub mod registry;
 pub mod trace;
 
 use std::fmt;

@@ -23,6 +23,8 @@ mod line;
 mod parse;
 mod write;
 
+pub(super) use parse::read_bytes;
+
 use std::ops::Range;
 
 use super::{Plan, PrescribedMove, Workload};

@@ -201,7 +201,10 @@ impl<'a> Reader<'a> {
             "c" => self.compute(line),
             "m" => self.message(line),
             "g" => self.migrate(line),
-            _ => self.end(line),
+            _ => {
+                self.end(line);
+                Ok(())
+            }
         }
     }
 
@@ -495,7 +498,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn end(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+    fn end(&mut self, line: &Line<'_>) {
         if self.trace.ends.is_empty() {
             self.check_preamble(line);
         }
@@ -512,7 +515,6 @@ impl<'a> Reader<'a> {
             );
         }
         self.is_ended = true;
-        Ok(())
     }
 
     fn process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
