@@ -102,12 +102,13 @@ pub fn find(name: &str) -> Result<&'static Entry, Error> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// The file of the trace.
+    /// The file of the trace, from the folder where the command runs if the path is relative.
     pub trace: String,
 }
 
 fn build_trace(config: &TraceConfig) -> Result<Built, Error> {
-    let bytes = read_bytes(&config.trace).map_err(|problem| problem.key("workload.trace"))?;
+    let bytes =
+        read_bytes(config.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
     let trace = Trace::parse_bytes(&config.trace, &bytes)?;
     Ok(Built {
         barrier: Some(trace.barrier()),
@@ -151,12 +152,22 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
             format!("workload.{path}")
         };
         let first = path.split(['[', '.']).next().unwrap_or_default();
-        let message = error.into_inner().to_string();
+        let message = in_words(&error.into_inner().to_string());
         Problem::new(message)
             .key(key)
             .hint(describe(&schemars::schema_for!(T), first))
             .into()
     })
+}
+
+/// The message of the reader without its names of Rust types.
+fn in_words(message: &str) -> String {
+    message
+        .replace(
+            "expected u64",
+            "expected a whole number that is not negative",
+        )
+        .replace("expected f64", "expected a number")
 }
 
 /// Keys that do not exist, and keys that must be there and are not.
@@ -273,6 +284,15 @@ mod tests {
         assert_eq!(
             key(&json!({ "n": 10, "procs": 4, "cycles_per_instruction": 0 })),
             "workload.cycles_per_instruction"
+        );
+    }
+
+    #[test]
+    fn messages_do_not_speak_of_rust_types() {
+        let found = problems("lu", &json!({ "n": "10", "procs": 4 }));
+        assert_eq!(
+            found[0].message,
+            "invalid type: string \"10\", expected a whole number that is not negative"
         );
     }
 

@@ -56,16 +56,16 @@ impl Trace {
     /// # Errors
     /// The file cannot be read, or as [`Trace::parse_bytes`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let source = path.as_ref().display().to_string();
-        Self::parse_bytes(&source, &read_bytes(&source)?)
+        let bytes = read_bytes(path.as_ref())?;
+        Self::parse_bytes(&path.as_ref().display().to_string(), &bytes)
     }
 }
 
 /// The bytes of a file, for [`Trace::parse_bytes`] and for its hash.
-pub(in crate::workload) fn read_bytes(source: &str) -> Result<Vec<u8>, Problem> {
-    std::fs::read(source).map_err(|error| {
+pub(in crate::workload) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+    std::fs::read(path).map_err(|error| {
         Problem::new(format!("the trace cannot be read: {error}"))
-            .source(source)
+            .source(path.display().to_string())
             .hint("name a file in the text format of `migsim`")
     })
 }
