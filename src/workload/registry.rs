@@ -21,7 +21,7 @@ pub const APPLICATIONS: &[Entry] = &[
     Entry {
         name: "lu",
         summary: "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
-        source: "MigBSP (2009), section 4, algorithms 1 and 2",
+        source: "Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
         build: |keys| Ok(Built::new(Lu::new(&read_keys::<LuConfig>(keys)?)?)),
         schema: SchemaGenerator::subschema_for::<LuConfig>,
     },

@@ -3,7 +3,7 @@
 use super::{Blocks, LuConfig};
 use crate::error::Problem;
 
-/// The grids of the paper (2009, section 4): M rows, N columns.
+/// The grids of the paper (section 5): M rows, N columns.
 const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
 
 /// The grid that was asked for, or the default one.
