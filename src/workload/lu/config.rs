@@ -1,0 +1,128 @@
+//! The keys of `lu`, with the origin of each default and the range of each value.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Problem;
+use crate::units::{Bytes, Instructions};
+
+/// More processes than this are refused: a limit of this program, not of the model.
+pub(super) const MAX_PROCESSES: u64 = 10_000_000;
+/// The largest order whose 2n+1 supersteps can be counted.
+pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
+
+/// How many rows and columns of the rest of the matrix a process owns in stage k.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Blocks {
+    /// All own the same: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of the paper).
+    #[default]
+    Mean,
+    /// What the cyclic distribution gives: the number of r in k+1..n−1 with r mod M = s, and likewise for columns.
+    Exact,
+}
+
+/// How elements for one destination travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Packing {
+    /// One message with all of them, rounded to whole bytes.
+    #[default]
+    Destination,
+    /// One message for each; with [`Blocks::Mean`] a fraction of an element counts as one.
+    Element,
+}
+
+/// The keys of the application `lu`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LuConfig {
+    /// The order n of the matrix; at least 1.
+    #[schemars(range(min = 1))]
+    pub n: u64,
+    /// The number p of processes; at least 1.
+    #[schemars(range(min = 1, max = MAX_PROCESSES))]
+    pub procs: u64,
+    /// The grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and 200
+    /// processes; otherwise, or where these do not divide n, the most square one with M >= N (that divides n, with mean blocks).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<[u64; 2]>,
+    /// How much of the matrix a process owns. Default `mean` (fitted: 1000 ns per cell; exact counts fit equally well).
+    #[serde(default)]
+    pub blocks: Blocks,
+    /// The size of an element in a message. Default 0 B (fitted): the published times carry no trace of message volume, latency
+    /// only fits best (0.6 % rms on the fitted cells; 1.1 % at 8 B).
+    #[serde(default)]
+    pub bytes_per_element: Bytes,
+    /// Whether elements for one destination share a message. Default `destination` (inferred: the paper does not say).
+    #[serde(default)]
+    pub packing: Packing,
+    /// The cost of `a_ij -= a_ik·a_kj`. Default 1000 instr (fitted): 1.000 us per cell at 1 GHz.
+    #[serde(default = "default_operation")]
+    pub instructions_per_update: Instructions,
+    /// The cost of `a_ik /= a_kk`. Default 1000 instr (not identifiable: 0 to 3 updates fit about as well).
+    #[serde(default = "default_operation")]
+    pub instructions_per_division: Instructions,
+    /// The memory of a process for each element it owns, which moves with it. Default 8 B (inferred: one double).
+    #[serde(default = "default_image")]
+    pub image_bytes_per_element: Bytes,
+    /// Clock cycles per instruction; positive. Default 1.
+    #[serde(default = "default_cycles")]
+    pub cycles_per_instruction: f64,
+}
+
+fn default_operation() -> Instructions {
+    Instructions::new(1000.0).expect("in range")
+}
+
+fn default_image() -> Bytes {
+    Bytes::new(8.0).expect("in range")
+}
+
+fn default_cycles() -> f64 {
+    1.0
+}
+
+impl LuConfig {
+    /// The defaults for a matrix of order `n` on `procs` processes.
+    pub fn new(n: u64, procs: u64) -> Self {
+        Self {
+            n,
+            procs,
+            grid: None,
+            blocks: Blocks::default(),
+            bytes_per_element: Bytes::default(),
+            packing: Packing::default(),
+            instructions_per_update: default_operation(),
+            instructions_per_division: default_operation(),
+            image_bytes_per_element: default_image(),
+            cycles_per_instruction: default_cycles(),
+        }
+    }
+}
+
+/// What is wrong with the keys one by one.
+pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (key, value, most) in [
+        ("n", config.n, MAX_ORDER),
+        ("procs", config.procs, MAX_PROCESSES),
+    ] {
+        if value == 0 || value > most {
+            problems.push(
+                Problem::new(format!("`{key}` is {value}"))
+                    .key(format!("workload.{key}"))
+                    .hint(format!("it must be from 1 to {most}")),
+            );
+        }
+    }
+    let cycles = config.cycles_per_instruction;
+    if !(cycles.is_finite() && cycles > 0.0) {
+        problems.push(
+            Problem::new(format!("`cycles_per_instruction` is {cycles}"))
+                .key("workload.cycles_per_instruction")
+                .hint("it must be finite and positive"),
+        );
+    }
+    problems
+}

@@ -1,0 +1,25 @@
+//! `lu`: the LU decomposition of a matrix on a grid of processes, after Righi, Pilla, Carissimi, Navaux and Heiss, "Applying
+//! Process Migration on a BSP-Based LU Decomposition Application", section 4 ("the paper").
+//!
+//! An n × n matrix lies on M × N processes P(s,t), p = M·N, cyclically: element (r,c) belongs to P(r mod M, c mod N). Process
+//! ids are row-major, `s·N + t`. There are 2n+1 supersteps of three kinds:
+//!
+//! | superstep | kind | computation | messages |
+//! |---|---|---|---|
+//! | 0 | 1 | none | P(0,0): `a_00` to the M−1 others of its column |
+//! | 2k+1 | 2(k) | t = k mod N: `rows_k(s)` divisions | t = k mod N: `rows_k(s)` elements to the N−1 others of its row; s = k mod M: `cols_k(t)` elements to the M−1 others of its column |
+//! | 2k+2 | 3(k) | all: `rows_k(s)·cols_k(t)` updates | P(k+1 mod M, k+1 mod N), if k+1 < n: one element to the M−1 others of its column |
+//!
+//! `rows_k(s)` is how many of the rows k+1..n−1 process row s owns, `cols_k(t)` likewise ([`Blocks`]). The messages of a plan
+//! are ordered by sender; a sender serves its row before its column, and each of them by ascending id. Stage k = n−1 has no work and
+//! no messages: a message of no elements is not sent.
+//!
+//! The paper gives neither the size of an element nor the cost of an operation nor the size of an image; the origin of each
+//! default stands at its key in [`LuConfig`]. What is left out: pivoting (the paper has none) and the values themselves.
+
+mod config;
+mod grid;
+mod supersteps;
+
+pub use config::{Blocks, LuConfig, Packing};
+pub use supersteps::Lu;

@@ -1,0 +1,336 @@
+//! The table of applications.
+//!
+//! To add one, write a file beside this one (its keys as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
+//! a [`Workload`]) and a row in [`APPLICATIONS`]. Help, listings and the published schema come from the table.
+
+use std::fmt::Write as _;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::Workload;
+use super::lu::{Lu, LuConfig};
+use super::trace::{Trace, TraceBarrier, TraceReceives, read_bytes};
+use crate::error::{Error, Problem};
+
+/// The applications, by name.
+pub const APPLICATIONS: &[Entry] = &[
+    Entry {
+        name: "lu",
+        summary: "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
+        source: "Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
+        build: |keys| Ok(Built::new(Lu::new(&read_keys::<LuConfig>(keys)?)?)),
+        schema: SchemaGenerator::subschema_for::<LuConfig>,
+    },
+    Entry {
+        name: "trace",
+        summary: "supersteps read from a text file, with their hosts, barrier and moves",
+        source: "-",
+        build: |keys| build_trace(&read_keys(keys)?),
+        schema: SchemaGenerator::subschema_for::<TraceConfig>,
+    },
+];
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The value of the key `app`, and of the flag.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// The paper it comes from; `-` if none.
+    pub source: &'static str,
+    /// Makes the application from the object `workload` of an experiment (its key `app` is not looked at).
+    pub build: fn(&Value) -> Result<Built, Error>,
+    /// The schema of its keys, without `app`.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// An application that is ready to run, and what it brings along.
+#[derive(Debug)]
+pub struct Built {
+    /// The application.
+    pub workload: Box<dyn Workload>,
+    /// The barrier it was made for, if it says so (a trace does).
+    pub barrier: Option<TraceBarrier>,
+    /// When its receives are posted, if it says so (a trace does).
+    pub receives: Option<TraceReceives>,
+    /// The files it was read from, for the manifest: path as given, and SHA-256 in hexadecimal digits.
+    pub inputs: Vec<(String, String)>,
+}
+
+impl Built {
+    /// An application that comes from its keys alone.
+    pub fn new(workload: impl Workload + 'static) -> Self {
+        Self {
+            workload: Box::new(workload),
+            barrier: None,
+            receives: None,
+            inputs: Vec::new(),
+        }
+    }
+}
+
+/// The row of an application.
+///
+/// ```
+/// use migsim::workload::registry;
+/// let keys = serde_json::json!({ "app": "lu", "n": 60, "procs": 6, "grid": [2, 3] });
+/// let built = (registry::find("lu")?.build)(&keys)?;
+/// assert_eq!(built.workload.supersteps(), 121);
+/// # Ok::<(), migsim::error::Error>(())
+/// ```
+///
+/// # Errors
+/// There is no application of that name.
+pub fn find(name: &str) -> Result<&'static Entry, Error> {
+    APPLICATIONS
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| {
+            Problem::new(format!("unknown application `{name}`"))
+                .key("workload.app")
+                .known("applications", APPLICATIONS.iter().map(|entry| entry.name))
+                .into()
+        })
+}
+
+/// The keys of the application `trace`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceConfig {
+    /// The file of the trace, from the folder where the command runs if the path is relative.
+    pub trace: String,
+}
+
+fn build_trace(config: &TraceConfig) -> Result<Built, Error> {
+    let bytes =
+        read_bytes(config.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
+    let trace = Trace::parse_bytes(&config.trace, &bytes)?;
+    Ok(Built {
+        barrier: Some(trace.barrier()),
+        receives: Some(trace.receives()),
+        inputs: vec![(config.trace.clone(), sha256(&bytes))],
+        ..Built::new(trace)
+    })
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a string can be written to");
+            text
+        })
+}
+
+/// Reads the keys of an application from the object `workload`, leaving out `app`.
+///
+/// # Errors
+/// Unknown and missing keys, all together; or a value that cannot be read.
+pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
+    let Value::Object(given) = workload else {
+        let problem = Problem::new("the workload is not an object").key("workload");
+        return Err(problem
+            .hint("write `\"workload\": { \"app\": \"lu\", ... }`")
+            .into());
+    };
+    let mut given = given.clone();
+    given.remove("app");
+    let problems = key_problems(&given, &schemars::schema_for!(T));
+    if !problems.is_empty() {
+        return Err(Error::Input(problems));
+    }
+    serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
+        let path = error.path().to_string();
+        let key = if path == "." {
+            "workload".to_owned()
+        } else {
+            format!("workload.{path}")
+        };
+        let first = path.split(['[', '.']).next().unwrap_or_default();
+        let message = in_words(&error.into_inner().to_string());
+        Problem::new(message)
+            .key(key)
+            .hint(describe(&schemars::schema_for!(T), first))
+            .into()
+    })
+}
+
+/// The message of the reader without its names of Rust types.
+fn in_words(message: &str) -> String {
+    message
+        .replace(
+            "expected u64",
+            "expected a whole number that is not negative",
+        )
+        .replace("expected f64", "expected a number")
+}
+
+/// Keys that do not exist, and keys that must be there and are not.
+fn key_problems(given: &serde_json::Map<String, Value>, schema: &Schema) -> Vec<Problem> {
+    let known: Vec<&str> = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map(|properties| properties.keys().map(String::as_str).collect())
+        .unwrap_or_default();
+    let unknown = given
+        .keys()
+        .filter(|key| !known.contains(&key.as_str()))
+        .map(|key| {
+            Problem::new(format!("unknown key `{key}`"))
+                .key(format!("workload.{key}"))
+                .known("keys", known.iter().copied())
+        });
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let missing = required
+        .filter_map(Value::as_str)
+        .filter(|key| !given.contains_key(*key))
+        .map(|key| {
+            Problem::new(format!("the key `{key}` is missing"))
+                .key("workload")
+                .hint(describe(schema, key))
+        });
+    unknown.chain(missing).collect()
+}
+
+/// What the schema says about a key.
+fn describe(schema: &Schema, key: &str) -> String {
+    let description = schema
+        .pointer(&format!("/properties/{key}/description"))
+        .and_then(Value::as_str)
+        .unwrap_or("see the schema of the workload");
+    format!("`{key}`: {}", description.replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn problems(name: &str, keys: &Value) -> Vec<Problem> {
+        match (find(name).unwrap().build)(keys) {
+            Err(Error::Input(problems)) => problems,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_unknown_application_lists_the_known_ones() {
+        let error = find("lU").unwrap_err().to_string();
+        assert!(
+            error.contains("hint: known applications: lu, trace"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn names_are_sorted_and_unique() {
+        assert!(APPLICATIONS.is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn all_unknown_and_missing_keys_are_named() {
+        let found = problems(
+            "lu",
+            &json!({ "app": "lu", "order": 10, "N": 5 , "procs": 1 }),
+        );
+        let messages: Vec<&str> = found
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        assert_eq!(
+            messages,
+            [
+                "unknown key `order`",
+                "unknown key `N`",
+                "the key `n` is missing"
+            ]
+        );
+        assert!(
+            found[0]
+                .hint
+                .as_deref()
+                .unwrap()
+                .starts_with("known keys: blocks, bytes_per_element")
+        );
+        assert_eq!(problems("lu", &json!(5)).len(), 1);
+    }
+
+    #[test]
+    fn an_unreadable_value_is_named_with_its_key() {
+        let key = |keys: &Value| problems("lu", keys)[0].location.key.clone().unwrap();
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "bytes_per_element": 8 })),
+            "workload.bytes_per_element"
+        );
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "grid": [2, "2"] })),
+            "workload.grid[1]"
+        );
+        assert_eq!(key(&json!({ "n": -10, "procs": 4 })), "workload.n");
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "blocks": "some" })),
+            "workload.blocks"
+        );
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "cycles_per_instruction": 0 })),
+            "workload.cycles_per_instruction"
+        );
+    }
+
+    #[test]
+    fn messages_do_not_speak_of_rust_types() {
+        let found = problems("lu", &json!({ "n": "10", "procs": 4 }));
+        assert_eq!(
+            found[0].message,
+            "invalid type: string \"10\", expected a whole number that is not negative"
+        );
+    }
+
+    #[test]
+    fn a_trace_brings_its_barrier_receives_and_hash() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/moves.trace");
+        let built =
+            (find("trace").unwrap().build)(&json!({ "app": "trace", "trace": path })).unwrap();
+        assert_eq!(
+            (built.barrier, built.receives),
+            (Some(TraceBarrier::Ideal), Some(TraceReceives::Early))
+        );
+        assert_eq!(
+            built.inputs,
+            [(path.to_owned(), sha256(&std::fs::read(path).unwrap()))]
+        );
+        // The digest of no bytes, as in FIPS 180-4 examples.
+        assert_eq!(
+            sha256(b""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+        let missing = problems("trace", &json!({ "trace": "no/such.trace" }));
+        assert_eq!(missing[0].location.key.as_deref(), Some("workload.trace"));
+    }
+
+    #[test]
+    fn every_application_publishes_its_keys() {
+        for entry in APPLICATIONS {
+            let mut generator = SchemaGenerator::default();
+            (entry.schema)(&mut generator);
+            let definitions = generator.take_definitions(true);
+            assert!(
+                definitions
+                    .values()
+                    .any(|schema| schema.pointer("/additionalProperties") == Some(&json!(false))),
+                "{}",
+                entry.name
+            );
+        }
+    }
+}

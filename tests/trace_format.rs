@@ -1,0 +1,361 @@
+//! The text format of traces: what is read, what is written, what is refused and where.
+
+use migsim::error::Error;
+use migsim::units::{Bytes, ProcessId};
+use migsim::workload::lu::{Blocks, Lu};
+use migsim::workload::trace::{Trace, TraceBarrier, TraceReceives};
+use migsim::workload::{Message, Plan, Workload};
+use proptest::prelude::*;
+
+use crate::lu::{counted, plan_of};
+
+const LU_60: &str = include_str!("data/lu-60-2x3.trace");
+const MOVES: &str = include_str!("data/moves.trace");
+const SMALL: &str = "\
+bsp 1 2 2
+barrier ideal
+recv early
+host 0 alpha
+host 1 bêta
+step 0
+c 0 10
+m 0 1 8
+step 1
+g 1 alpha 100 0.5
+end
+";
+
+/// SMALL with its line `number` replaced.
+fn with_line(number: usize, line: &str) -> String {
+    let mut lines: Vec<&str> = SMALL.lines().collect();
+    lines[number - 1] = line;
+    lines.join("\n")
+}
+
+/// The first problem, as `line:column message`, of a text that must have one.
+fn first_problem(text: &str) -> String {
+    let error = Trace::parse("t", text).expect_err(text);
+    let Error::Input(problems) = error else {
+        unreachable!("a text is an input");
+    };
+    assert!(
+        problems
+            .iter()
+            .all(|problem| problem.hint.is_some() && problem.location.line_column.is_some())
+    );
+    let (line, column) = problems[0].location.line_column.expect("asserted above");
+    format!("{line}:{column} {}", problems[0].message)
+}
+
+fn hosts_of(trace: &Trace) -> Vec<String> {
+    (0..trace.processes())
+        .map(|process| trace.host(ProcessId::from_index(process)).to_owned())
+        .collect()
+}
+
+/// Written and read again.
+fn again(
+    workload: &dyn Workload,
+    hosts: &[String],
+    barrier: TraceBarrier,
+    receives: TraceReceives,
+) -> Trace {
+    let mut bytes = Vec::new();
+    Trace::write(workload, hosts, barrier, receives, &mut bytes)
+        .expect("a vector can be written to");
+    Trace::parse_bytes("again", &bytes).expect("what was written can be read")
+}
+
+/// Same messages per sender in the same order, whatever the order of the senders.
+fn by_sender(mut plan: Plan) -> Plan {
+    plan.messages.sort_by_key(|message| message.from);
+    plan
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "small whole numbers are read exactly")]
+fn a_small_trace_is_read() {
+    let trace = Trace::parse(
+        "t",
+        &SMALL.replace("recv early", "\n  # a comment\r\nrecv late # another"),
+    )
+    .unwrap();
+    assert_eq!((trace.processes(), trace.supersteps()), (2, 2));
+    assert_eq!(
+        (trace.barrier(), trace.receives()),
+        (TraceBarrier::Ideal, TraceReceives::Late)
+    );
+    assert_eq!(trace.initial_host(ProcessId(1)), Some("bêta"));
+    let plan = plan_of(&trace, 0);
+    assert_eq!(
+        plan.work.iter().map(|work| work.get()).collect::<Vec<_>>(),
+        [10.0, 0.0]
+    );
+    let size = Bytes::new(8.0).unwrap();
+    assert_eq!(
+        plan.messages,
+        [Message {
+            from: ProcessId(0),
+            to: ProcessId(1),
+            size
+        }]
+    );
+    assert_eq!(plan_of(&trace, 1).messages, []);
+    assert!(trace.prescribed_moves(0).is_empty());
+    let moves = trace.prescribed_moves(1);
+    assert_eq!(
+        (moves[0].process, moves[0].to.as_str(), moves[0].size.get()),
+        (ProcessId(1), "alpha", 100.0)
+    );
+    // Process 1 moves 100 bytes, process 0 never moves.
+    assert_eq!(
+        [0, 1].map(|process| trace.memory(ProcessId(process)).get()),
+        [0.0, 100.0]
+    );
+}
+
+#[test]
+fn the_supersteps_of_lu_are_those_of_the_oracle() {
+    // Its constants: 1 instruction per division, 2 per update (a multiplication and a subtraction), 8 B per element.
+    // 30 - 1 = 29 divisions for P(0,0) at k = 0, and 29·19·2 = 1102 instructions of updates. It lists the messages along the rows
+    // before those along the columns, we list them by sender: the order of each sender is the same.
+    let trace = Trace::parse("lu-60-2x3.trace", LU_60).unwrap();
+    let lu = Lu::new(&counted(60, [2, 3], Blocks::Exact)).unwrap();
+    assert_eq!(
+        (lu.processes(), lu.supersteps()),
+        (trace.processes(), trace.supersteps())
+    );
+    for superstep in 0..lu.supersteps() {
+        assert_eq!(
+            plan_of(&lu, superstep),
+            by_sender(plan_of(&trace, superstep)),
+            "superstep {superstep}"
+        );
+    }
+}
+
+#[test]
+fn broken_traces_are_refused_where_they_are_broken() {
+    let cases = [
+        ("", "1:1 the trace stops before its `end`"),
+        ("host 0 a\n", "1:1 a trace begins with `bsp 1 P S`"),
+        ("bsp 2 1 1\n", "1:5 unknown version `2` of the format"),
+        (
+            "bsp 1 1000000000000 1\nend\n",
+            "1:7 1000000000000 processes are more than the 1 lines left for them",
+        ),
+        (
+            "bsp 1 1 18446744073709551615\nend\n",
+            "1:9 18446744073709551615 supersteps are more than the 0 lines left for them",
+        ),
+        (
+            "bsp 1 99999999999999999999 1\nend\n",
+            "1:7 `99999999999999999999` is not a whole number (processes)",
+        ),
+        ("bsp 1 0 0\nend\n", "1:7 a trace without processes"),
+        ("bsp 1 2\n", "1:8 `bsp` without its supersteps"),
+        (&with_line(2, "bsp 1 2 2"), "2:1 a second `bsp` line"),
+        (&with_line(2, "barrier tree"), "2:9 unknown barrier `tree`"),
+        (
+            &with_line(2, "barrier central"),
+            "2:16 `barrier` without its bytes",
+        ),
+        (
+            &with_line(2, "barrier ideal 8"),
+            "2:15 `8` is too much for `barrier`",
+        ),
+        (
+            &with_line(2, ""),
+            "6:1 no `barrier` line above the first `step`",
+        ),
+        (
+            &with_line(3, "recv never"),
+            "3:6 unknown kind of receives `never`",
+        ),
+        (
+            &with_line(5, "host 0 alpha"),
+            "5:6 a second host for process 0",
+        ),
+        (&with_line(5, ""), "6:1 no host for process 1"),
+        (
+            &with_line(5, "host 2 alpha"),
+            "5:6 process 2 is out of range",
+        ),
+        (&with_line(6, "c 0 1"), "6:1 `c` before the first `step`"),
+        (
+            &with_line(7, "host 0 x"),
+            "7:1 `host` after the first `step`",
+        ),
+        (&with_line(7, "d 0 10"), "7:1 unknown record `d`"),
+        (
+            &with_line(8, "c 0 10"),
+            "8:3 process 0 computes twice in a superstep",
+        ),
+        (&with_line(7, "c 0 -1"), "7:5 flops `-1` is out of range"),
+        (&with_line(7, "c 0 NaN"), "7:5 flops `NaN` is out of range"),
+        (&with_line(7, "c 0 inf"), "7:5 flops `inf` is out of range"),
+        (
+            &with_line(7, "c 0 1e999"),
+            "7:5 flops `1e999` is out of range",
+        ),
+        (
+            &with_line(7, "c 0 many"),
+            "7:5 flops `many` is not a number",
+        ),
+        (
+            &with_line(8, "m 0 1 1.5"),
+            "8:7 `1.5` is not a whole number (bytes)",
+        ),
+        (
+            &with_line(8, "m 0 1 -8"),
+            "8:7 `-8` is not a whole number (bytes)",
+        ),
+        (
+            &with_line(8, "m 0 1 9007199254740993"),
+            "8:7 9007199254740993 bytes are out of range",
+        ),
+        (
+            &with_line(8, "m 0 -1 8"),
+            "8:5 `-1` is not a whole number (process)",
+        ),
+        (&with_line(9, "step 0"), "9:6 superstep 0 where 1 should be"),
+        (&with_line(9, "step 2"), "9:6 superstep 2 is out of range"),
+        (&with_line(9, ""), "11:1 `end` after 1 of 2 supersteps"),
+        (
+            &with_line(10, "g 1 bêta 8 x"),
+            "10:12 delay `x` is not a number",
+        ),
+        (
+            &with_line(10, "g 1 a 0 0\ng 1 b 0 0"),
+            "11:3 process 1 moves twice after a superstep",
+        ),
+        (&with_line(11, ""), "10:18 the trace stops before its `end`"),
+        (
+            &with_line(11, "end\n\n  step 2"),
+            "13:3 nothing may follow `end`",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(first_problem(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn all_problems_are_reported_together_up_to_twenty() {
+    let count = |text: &str| match Trace::parse("t", text) {
+        Err(Error::Input(problems)) => problems.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(count(&SMALL.replace("c 0", "c 7").replace("m 0", "m 8")), 2);
+    assert_eq!(count(&SMALL.replace("step 1", "step x")), 1);
+    assert_eq!(count(&with_line(7, &"x\n".repeat(100))), 20);
+}
+
+#[test]
+fn what_is_not_a_text_is_refused_where_it_begins() {
+    let error = Trace::parse_bytes("t", b"bsp 1 2 2\nab\xff").unwrap_err();
+    assert!(error.to_string().contains("t:2:3"), "{error}");
+    let error = Trace::read("no/such.trace").unwrap_err();
+    assert!(error.to_string().contains("no/such.trace"), "{error}");
+}
+
+#[test]
+fn a_trace_survives_being_written_and_read() {
+    for text in [SMALL, LU_60, MOVES] {
+        let trace = Trace::parse("t", text).unwrap();
+        assert_eq!(
+            again(&trace, &hosts_of(&trace), trace.barrier(), trace.receives()),
+            trace
+        );
+    }
+}
+
+#[test]
+fn what_the_format_cannot_say_is_not_written() {
+    let trace = Trace::parse("t", SMALL).unwrap();
+    let refused = |hosts: &[&str], barrier| {
+        let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+        let result = Trace::write(
+            &trace,
+            &hosts,
+            barrier,
+            TraceReceives::Late,
+            &mut Vec::new(),
+        );
+        matches!(result, Err(Error::Output(problem)) if problem.hint.is_some())
+    };
+    assert!(refused(&["a"], TraceBarrier::Ideal));
+    assert!(refused(&["a", "b c"], TraceBarrier::Ideal));
+    assert!(refused(&["a", "#b"], TraceBarrier::Ideal));
+    assert!(refused(
+        &["a", "b"],
+        TraceBarrier::Central(Bytes::new(0.5).unwrap())
+    ));
+    assert!(!refused(
+        &["a", "b"],
+        TraceBarrier::Central(Bytes::new(5.0).unwrap())
+    ));
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    for end in (0..MOVES.len()).filter(|&end| MOVES.is_char_boundary(end)) {
+        let is_whole = MOVES[..end].trim_end().ends_with("end");
+        assert_eq!(
+            Trace::parse("t", &MOVES[..end]).is_ok(),
+            is_whole,
+            "cut at {end}"
+        );
+    }
+}
+
+#[test]
+fn a_superstep_of_a_trace_is_filled_without_allocating() {
+    let trace = Trace::parse("t", MOVES).unwrap();
+    let mut plan = Plan::default();
+    let mut run = || {
+        for superstep in 0..trace.supersteps() {
+            plan.clear(trace.processes());
+            trace.fill(superstep, &mut plan);
+        }
+    };
+    run();
+    assert_eq!(allocation_counter::measure(run).count_total, 0);
+}
+
+proptest! {
+    #[test]
+    fn any_lu_survives_being_written_and_read(m in 1_u64..4, columns in 1_u64..4, times in 1_u64..4, mean: bool, central: bool) {
+        let blocks = if mean { Blocks::Mean } else { Blocks::Exact };
+        let lu = Lu::new(&counted(times * m * columns, [m, columns], blocks)).unwrap();
+        let hosts: Vec<String> = (0..lu.processes()).map(|process| format!("h{process}")).collect();
+        let barrier = if central { TraceBarrier::Central(Bytes::new(8.0).unwrap()) } else { TraceBarrier::Ideal };
+        let trace = again(&lu, &hosts, barrier, TraceReceives::Late);
+        prop_assert_eq!(trace.barrier(), barrier);
+        prop_assert_eq!(hosts_of(&trace), hosts);
+        for superstep in 0..lu.supersteps() {
+            prop_assert_eq!(plan_of(&trace, superstep), plan_of(&lu, superstep));
+        }
+    }
+
+    /// Random damage gives a trace or an error, and what is still a trace can be asked for everything.
+    #[test]
+    fn no_damage_panics(changes in prop::collection::vec((0_usize..3000, any::<u8>(), 0_u8..3), 1..6), small: bool) {
+        let mut bytes = if small { SMALL } else { MOVES }.as_bytes().to_vec();
+        for (at, byte, kind) in changes {
+            let at = at % bytes.len();
+            match kind {
+                0 => bytes[at] = byte,
+                1 => bytes[at] = b"0123456789 \n#-.e"[usize::from(byte) % 16],
+                _ => drop(bytes.remove(at)),
+            }
+        }
+        match Trace::parse_bytes("t", &bytes) {
+            Ok(trace) => for superstep in 0..trace.supersteps() {
+                plan_of(&trace, superstep);
+                trace.prescribed_moves(superstep);
+            },
+            Err(error) => prop_assert!(error.to_string().contains("hint")),
+        }
+    }
+}
