@@ -1,4 +1,5 @@
 //! migsim
+pub mod document;
 pub mod error;
 pub mod platform;
 pub mod units;
