@@ -1,4 +1,5 @@
 //! migsim
+pub mod document;
 pub mod engine;
 pub mod error;
 pub mod platform;

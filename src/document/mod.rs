@@ -1,0 +1,302 @@
+//! A JSON file that remembers where everything stands, so that an error can point at it.
+//!
+//! [`Document::parse`] checks the syntax (serde_json does, and refuses to nest deeper than 128) and that no object has a
+//! key twice; [`Document::locate`] finds the line and column of a dotted path such as `routes[2].to` by walking over the
+//! text again, which happens only when something is wrong; [`Document::deserialize`] turns the file into a typed value
+//! and reports all that does not fit together. What the values mean is left to the caller.
+
+mod repair;
+mod scanner;
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::{Error, Problem};
+use scanner::Scanner;
+
+/// The most problems of one file that are printed.
+pub(crate) const MOST_PROBLEMS: usize = 20;
+
+/// A JSON file with positions.
+///
+/// ```
+/// let document = migsim::document::Document::parse("a.json", "{\n  \"routes\": [{\"to\": \"ice\"}]\n}")?;
+/// assert_eq!(document.locate("routes[0].to"), Some((2, 21)));
+/// # Ok::<(), migsim::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The name of the file in messages.
+    pub source: String,
+    /// Its text.
+    pub text: String,
+    /// The same as a value.
+    pub value: Value,
+}
+
+impl Document {
+    /// Reads a JSON text; `source` names it in messages.
+    ///
+    /// # Errors
+    /// The text is not JSON, nests deeper than 128, or an object has a key twice.
+    pub fn parse(source: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
+        let (source, mut text) = (source.into(), text.into());
+        if text.starts_with('\u{feff}') {
+            text.remove(0); // a byte order mark, as some editors write it
+        }
+        let value = match serde_json::from_str(&text) {
+            Ok(value) => value,
+            Err(error) => return Err(syntax_problem(&text, &error).source(source).into()),
+        };
+        let document = Self {
+            source,
+            text,
+            value,
+        };
+        let doubled = document.doubled_keys();
+        if doubled.is_empty() {
+            Ok(document)
+        } else {
+            Err(Error::Input(limited(doubled)))
+        }
+    }
+
+    /// Line and column of the value at a dotted path, both counted from 1, the column in characters; `None` if there is no
+    /// such key. The empty path is the whole file.
+    pub fn locate(&self, key: &str) -> Option<(usize, usize)> {
+        let offset = Scanner::new(&self.text).find(key)?;
+        Some(line_column(&self.text, offset))
+    }
+
+    /// A problem with the value at `key`; if that is absent, it points at the nearest parent that exists.
+    pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
+        let problem = Problem::new(message).source(&self.source);
+        let (line, column) = self.locate_nearest(key);
+        let problem = problem.at(line, column);
+        if key.is_empty() {
+            problem
+        } else {
+            problem.key(key)
+        }
+    }
+
+    /// The file as a typed value.
+    ///
+    /// # Errors
+    /// All keys and values that do not fit, each with its position; unknown keys with the known ones.
+    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        repair::deserialize(self)
+    }
+
+    fn locate_nearest(&self, key: &str) -> (usize, usize) {
+        let mut rest = key;
+        loop {
+            if let Some(place) = self.locate(rest) {
+                return place;
+            }
+            match rest.rfind(['.', '[']) {
+                Some(end) => rest = &rest[..end],
+                None if rest.is_empty() => return (1, 1),
+                None => rest = "",
+            }
+        }
+    }
+
+    fn doubled_keys(&self) -> Vec<Problem> {
+        let mut doubled = Vec::new();
+        Scanner::new(&self.text).keys(&mut |path, seen: &mut BTreeSet<String>, key, offset| {
+            if !seen.insert(key.to_owned()) {
+                let (line, column) = line_column(&self.text, offset);
+                let path = join_path(path, key);
+                doubled.push(
+                    Problem::new(format!("key `{key}` appears twice"))
+                        .source(&self.source)
+                        .at(line, column)
+                        .key(path)
+                        .hint("remove one of the two"),
+                );
+            }
+        });
+        doubled
+    }
+}
+
+/// `parent.key`, or `key` at the top.
+fn join_path(parent: &str, key: &str) -> String {
+    if parent.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{parent}.{key}")
+    }
+}
+
+/// Line and column (in characters) of a byte offset, both counted from 1.
+fn line_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset];
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (
+        before.matches('\n').count() + 1,
+        before[start..].chars().count() + 1,
+    )
+}
+
+/// Keeps the first problems of a long list and says how many there are more.
+pub(crate) fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
+    if problems.len() > MOST_PROBLEMS {
+        let more = problems.len() - MOST_PROBLEMS;
+        problems.truncate(MOST_PROBLEMS);
+        problems.push(Problem::new(format!("{more} more problems like these")));
+    }
+    problems
+}
+
+/// The message of serde_json without the position at its end, which goes where positions go.
+fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
+    let full = error.to_string();
+    let message = full
+        .rfind(" at line ")
+        .map_or(full.as_str(), |end| &full[..end]);
+    let line_text = text
+        .split('\n')
+        .nth(error.line().saturating_sub(1))
+        .unwrap_or("");
+    // serde_json counts bytes up to and including the offending one; we count characters.
+    let before = error.column().saturating_sub(1).min(line_text.len());
+    let column = line_text
+        .char_indices()
+        .take_while(|(offset, _)| *offset < before)
+        .count();
+    let problem =
+        Problem::new(format!("not valid JSON: {message}")).at(error.line().max(1), column + 1);
+    if message.contains("recursion limit") {
+        problem.hint("objects and lists may be nested 127 deep")
+    } else {
+        problem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only read by serde")]
+    struct Sample {
+        name: String,
+        count: u32,
+        speeds: Vec<crate::units::InstructionsPerSecond>,
+        kind: Option<Kind>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Kind {
+        Switch,
+        SharedMedium,
+    }
+
+    fn problems(text: &str) -> Vec<Problem> {
+        let result = Document::parse("a.json", text).and_then(|d| d.deserialize::<Sample>());
+        match result {
+            Err(Error::Input(problems)) => problems,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn paths_are_located_in_characters() {
+        let text = "{\n \"é\": {\"a.b\": [10, {\"c\": true}]},\n \"\\u0061\": \"x\"}";
+        let document = Document::parse("a.json", text).unwrap();
+        assert_eq!(document.locate(""), Some((1, 1)));
+        assert_eq!(document.locate("é"), Some((2, 7)));
+        assert_eq!(document.locate("é.a.b[0]"), Some((2, 16)));
+        assert_eq!(document.locate("é.a.b[1].c"), Some((2, 26)));
+        assert_eq!(document.locate("a"), Some((3, 12)));
+        assert_eq!(document.locate("é.a.b[2]"), None);
+        assert_eq!(document.locate("é.a.b[01x]"), None);
+        assert_eq!(document.locate("a.b"), None);
+    }
+
+    #[test]
+    fn an_absent_key_is_located_at_its_nearest_parent() {
+        let document = Document::parse("a.json", "{\n\"routes\": [{\"to\": 1}]}").unwrap();
+        let problem = document.problem("routes[0].from", "missing");
+        assert_eq!(problem.location.line_column, Some((2, 12)));
+        assert_eq!(problem.location.key.as_deref(), Some("routes[0].from"));
+        assert_eq!(
+            document.problem("x.y", "").location.line_column,
+            Some((1, 1))
+        );
+    }
+
+    #[test]
+    fn syntax_errors_have_a_position() {
+        let found = problems("{\n  \"é\": 1,\n}");
+        assert_eq!(found[0].location.line_column, Some((3, 1)), "{found:?}");
+        let found = problems("{\"é\" 1}");
+        assert_eq!(found[0].location.line_column, Some((1, 6)), "{found:?}");
+        assert_eq!(problems("")[0].location.line_column, Some((1, 1)));
+    }
+
+    #[test]
+    fn a_doubled_key_points_at_the_second_one() {
+        let found = problems("{\"a\": {\"b\": 1,\n  \"b\": 2}}");
+        assert_eq!(found[0].message, "key `b` appears twice");
+        assert_eq!(found[0].location.line_column, Some((2, 3)));
+        assert_eq!(found[0].location.key.as_deref(), Some("a.b"));
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error() {
+        let text = "[".repeat(1_000_000);
+        assert!(problems(&text)[0].message.contains("recursion limit"));
+    }
+
+    #[test]
+    fn all_problems_are_reported_together() {
+        let text = r#"{"naem": "x", "count": -1, "speeds": ["1 GHz", 5, "2 s"], "kind": "swich"}"#;
+        let found = problems(text);
+        let seen: Vec<(String, &str)> = found
+            .iter()
+            .map(|p| (p.location.key.clone().unwrap_or_default(), &*p.message))
+            .collect();
+        assert_eq!(seen[0].0, "naem", "{found:#?}");
+        assert_eq!(
+            found[0].hint.as_deref(),
+            Some("known keys: count, kind, name, speeds")
+        );
+        let keys: Vec<&str> = seen.iter().map(|s| &*s.0).collect();
+        assert_eq!(
+            keys,
+            ["naem", "count", "speeds[1]", "speeds[2]", "kind", ""]
+        );
+        assert_eq!(seen[4].1, "unknown value `swich`");
+        assert_eq!(
+            found[4].hint.as_deref(),
+            Some("known values: shared-medium, switch")
+        );
+        assert_eq!(seen[5].1, "key `name` is missing");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC*", key in "[a-z.\\[\\]0-9]*") {
+            if let Ok(document) = Document::parse("a", text) {
+                let _ = document.locate(&key);
+                let _ = document.problem(&key, "x");
+            }
+        }
+
+        #[test]
+        fn no_json_makes_it_panic(text in "[\\[\\]{}\",:a1 \\\\]{0,40}") {
+            if let Ok(document) = Document::parse("a", text) {
+                let _ = document.deserialize::<Sample>();
+            }
+        }
+    }
+}

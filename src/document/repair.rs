@@ -1,0 +1,161 @@
+//! Reads a document as a typed value and, where that fails, goes on to find the other problems too.
+//!
+//! serde stops at the first problem. We note it, take the unknown key away or put a value there that is accepted, and try
+//! again; what comes out in the end is thrown away, only the list of problems counts.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use serde_path_to_error::{Path, Segment};
+
+use super::{Document, MOST_PROBLEMS, join_path};
+use crate::error::{Error, Problem};
+
+/// Reads `document`, or lists all that does not fit.
+pub(super) fn deserialize<T: DeserializeOwned>(document: &Document) -> Result<T, Error> {
+    let mut failure = match attempt::<T>(&document.value) {
+        Ok(value) => return Ok(value),
+        Err(failure) => failure,
+    };
+    let mut value = document.value.clone();
+    let mut problems = Vec::new();
+    loop {
+        problems.push(failure.problem(document));
+        if problems.len() >= MOST_PROBLEMS {
+            break;
+        }
+        match next_failure::<T>(&mut value, &failure) {
+            Some(next) => failure = next,
+            None => break,
+        }
+    }
+    Err(Error::Input(problems))
+}
+
+/// What serde said, and where.
+#[derive(Debug)]
+struct Failure {
+    steps: Vec<Step>,
+    message: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
+    serde_path_to_error::deserialize::<_, T>(value).map_err(|error| {
+        let mut steps = steps(error.path());
+        let message = error.into_inner().to_string();
+        // The key that is unknown is the place, whether or not serde counts it as part of the path.
+        if let Some(("field", name, _)) = unknown(&message)
+            && steps.last() != Some(&Step::Key(name.to_owned()))
+        {
+            steps.push(Step::Key(name.to_owned()));
+        }
+        Failure { steps, message }
+    })
+}
+
+fn steps(path: &Path) -> Vec<Step> {
+    path.iter()
+        .filter_map(|segment| match segment {
+            Segment::Seq { index } => Some(Step::Index(*index)),
+            Segment::Map { key } => Some(Step::Key(key.clone())),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect()
+}
+
+/// Splits "unknown field `x`, expected one of `a`, `b`" into `field`, `x` and the rest.
+fn unknown(message: &str) -> Option<(&str, &str, &str)> {
+    let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
+    let (name, rest) = match rest.rsplit_once("`, expected ") {
+        // The list of what is expected holds backticks but never this text; the name may hold both.
+        Some((name, expected)) => (name, expected),
+        None => rest.rsplit_once("`, there are no ")?,
+    };
+    Some((what, name, rest))
+}
+
+/// The name of "missing field `x`".
+fn missing(message: &str) -> Option<&str> {
+    message.strip_prefix("missing field `")?.strip_suffix('`')
+}
+
+impl Failure {
+    fn problem(&self, document: &Document) -> Problem {
+        let key = self
+            .steps
+            .iter()
+            .fold(String::new(), |path, step| match step {
+                Step::Key(key) => join_path(&path, key),
+                Step::Index(index) => format!("{path}[{index}]"),
+            });
+        if let Some((what, name, expected)) = unknown(&self.message) {
+            let what = if what == "field" { "key" } else { "value" };
+            let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+            let problem = document.problem(&key, format!("unknown {what} `{name}`"));
+            return if known.is_empty() {
+                problem
+            } else {
+                problem.known(&format!("{what}s"), known)
+            };
+        }
+        match missing(&self.message) {
+            Some(name) => document.problem(&key, format!("key `{name}` is missing")),
+            None => document.problem(&key, &*self.message),
+        }
+    }
+}
+
+/// Repairs `value` where `failure` is and tries again.
+fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Failure> {
+    if let Some(("field", name, _)) = unknown(&failure.message) {
+        let parent = &failure.steps[..failure.steps.len().saturating_sub(1)];
+        place(value, parent)?.as_object_mut()?.shift_remove(name)?;
+        return attempt::<T>(value).err();
+    }
+    let mut steps = failure.steps.clone();
+    let mut wanted = None;
+    if let Some(name) = missing(&failure.message) {
+        place(value, &steps)?
+            .as_object_mut()?
+            .insert(name.to_owned(), Value::Null);
+        steps.push(Step::Key(name.to_owned()));
+    } else if let Some(("variant", _, expected)) = unknown(&failure.message) {
+        wanted = expected.split('`').nth(1).map(Value::from);
+    }
+    for candidate in wanted.into_iter().chain(substitutes()) {
+        *place(value, &steps)? = candidate;
+        match attempt::<T>(value) {
+            Ok(_) => return None,
+            Err(next) if !next.steps.starts_with(&steps) => return Some(next),
+            Err(_) => {}
+        }
+    }
+    None
+}
+
+/// Values, one of which is accepted at most places of our formats: texts, each quantity, numbers, empty containers.
+fn substitutes() -> impl Iterator<Item = Value> {
+    let texts = ["1 s", "1 B", "1 B/s", "1 Hz", "1 instr"].map(Value::from);
+    let others = [
+        json!(1),
+        json!(0.5),
+        json!(true),
+        Value::Null,
+        json!([]),
+        Value::Object(Map::new()),
+        json!(["a", "b"]),
+    ];
+    texts.into_iter().chain(others)
+}
+
+fn place<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Index(index) => value.get_mut(index),
+    })
+}

@@ -1,0 +1,189 @@
+//! Walks over a JSON text that is known to be valid and tells where its values begin.
+//!
+//! It never fails: should the text not be valid after all, it stops early and finds nothing.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// What is called for every key: the path of its object, the keys seen there before, the key, and its byte offset.
+pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
+
+/// A position in a JSON text.
+#[derive(Debug)]
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let mut scanner = Self { text, at: 0 };
+        scanner.skip_space();
+        scanner
+    }
+
+    /// The byte offset of the value at a dotted path. A key that itself holds dots or brackets is found as well: every
+    /// member whose key begins the path is tried.
+    pub(super) fn find(&mut self, path: &str) -> Option<usize> {
+        if path.is_empty() {
+            return Some(self.at);
+        }
+        match self.peek()? {
+            b'{' => self.find_member(path),
+            b'[' => self.find_element(path),
+            _ => None,
+        }
+    }
+
+    fn find_member(&mut self, path: &str) -> Option<usize> {
+        self.enter();
+        while self.peek()? != b'}' {
+            let key = self.key()?;
+            let rest = path
+                .strip_prefix(&*key)
+                .filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+            if let Some(rest) = rest {
+                let mut inside = Scanner {
+                    text: self.text,
+                    at: self.at,
+                };
+                if let Some(offset) = inside.find(rest.strip_prefix('.').unwrap_or(rest)) {
+                    return Some(offset);
+                }
+            }
+            self.skip_value();
+            self.skip_comma();
+        }
+        None
+    }
+
+    fn find_element(&mut self, path: &str) -> Option<usize> {
+        let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+        let index: usize = index.parse().ok()?;
+        self.enter();
+        for _ in 0..index {
+            if self.peek()? == b']' {
+                return None;
+            }
+            self.skip_value();
+            self.skip_comma();
+        }
+        if self.peek()? == b']' {
+            return None;
+        }
+        self.find(rest.strip_prefix('.').unwrap_or(rest))
+    }
+
+    /// Calls `on_key` for every key of every object.
+    pub(super) fn keys(&mut self, on_key: &mut OnKey<'_>) {
+        self.keys_below(&mut String::new(), on_key);
+    }
+
+    // Recursive, but the text is valid, so it nests at most 128 deep.
+    fn keys_below(&mut self, path: &mut String, on_key: &mut OnKey<'_>) -> Option<()> {
+        let length = path.len();
+        match self.peek()? {
+            b'{' => {
+                let mut seen = BTreeSet::new();
+                self.enter();
+                while self.peek()? != b'}' {
+                    let offset = self.at;
+                    let key = self.key()?.into_owned();
+                    on_key(path, &mut seen, &key, offset);
+                    if length > 0 {
+                        path.push('.');
+                    }
+                    path.push_str(&key);
+                    self.keys_below(path, on_key)?;
+                    path.truncate(length);
+                    self.skip_comma();
+                }
+                self.enter();
+            }
+            b'[' => {
+                self.enter();
+                let mut index = 0_usize;
+                while self.peek()? != b']' {
+                    path.push_str(&format!("[{index}]"));
+                    self.keys_below(path, on_key)?;
+                    path.truncate(length);
+                    index += 1;
+                    self.skip_comma();
+                }
+                self.enter();
+            }
+            _ => self.skip_value(),
+        }
+        Some(())
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over one bracket.
+    fn enter(&mut self) {
+        self.at += 1;
+        self.skip_space();
+    }
+
+    fn skip_comma(&mut self) {
+        if self.peek() == Some(b',') {
+            self.enter();
+        }
+    }
+
+    /// Reads a key and steps to its value.
+    fn key(&mut self) -> Option<Cow<'a, str>> {
+        let start = self.at;
+        self.skip_string();
+        let quoted = self.text.get(start..self.at)?;
+        let key = if quoted.contains('\\') {
+            Cow::Owned(serde_json::from_str(quoted).ok()?)
+        } else {
+            Cow::Borrowed(quoted.strip_prefix('"')?.strip_suffix('"')?)
+        };
+        self.skip_space();
+        self.enter(); // the colon
+        Some(key)
+    }
+
+    fn skip_string(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            self.at += match byte {
+                b'"' => break,
+                b'\\' => 2,
+                _ => 1,
+            };
+        }
+        self.at += 1;
+    }
+
+    /// Steps over a whole value and the space behind it.
+    fn skip_value(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => self.skip_string(),
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' if depth == 0 => break,
+                b'}' | b']' => {
+                    depth -= 1;
+                    self.at += 1;
+                }
+                b',' if depth == 0 => break,
+                _ => self.at += 1,
+            }
+        }
+    }
+}
