@@ -1,7 +1,10 @@
 //! migsim
+pub mod bsp;
 pub mod document;
 pub mod engine;
 pub mod error;
 pub mod platform;
+pub mod policy;
+pub mod random;
 pub mod units;
 pub mod workload;

@@ -96,6 +96,8 @@ fn parse_quantity(
         });
     }
     match units.iter().find(|(name, _)| *name == unit) {
+        // A division by 1e6 rounds once where a product with 1e-6 rounds twice: `100 us` is the double nearest to 1e-4.
+        Some((_, scale)) if *scale < 1.0 => Ok(value / (1.0 / scale).round()),
         Some((_, scale)) => Ok(value * scale),
         None => Err(UnitError::UnknownUnit {
             unit: unit.to_owned(),
@@ -123,6 +125,13 @@ macro_rules! quantity {
             pub fn new(value: f64) -> Option<Self> {
                 let in_range = value.is_finite() && if $positive { value > 0.0 } else { value >= 0.0 };
                 in_range.then_some(Self(value))
+            }
+
+            /// The quantity from a value that the simulation has computed.
+            #[allow(dead_code, reason = "not every quantity is computed")]
+            pub(crate) fn of(value: f64) -> Self {
+                debug_assert!(value.is_finite() && value >= 0.0, "{value} is no {}", $what);
+                Self(value)
             }
 
             /// The number of units (see [`Self::UNIT`]).
@@ -219,7 +228,7 @@ quantity!(
     /// A transfer rate, in bytes per second [B/s]; finite, positive.
     BytesPerSecond, "bandwidth", "B/s", "100 Mbps", true,
     &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
-      ("bps", 0.125), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)]
+      ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)]
 );
 quantity!(
     /// An amount of computation, in instructions [instr]; finite, not negative.

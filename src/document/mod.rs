@@ -10,6 +10,7 @@ mod scanner;
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -87,7 +88,7 @@ impl Document {
     /// # Errors
     /// All keys and values that do not fit, each with its position; unknown keys with the known ones.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        repair::deserialize(self)
+        repair::deserialize(&self.value, &|key, message| self.problem(key, message))
     }
 
     fn locate_nearest(&self, key: &str) -> (usize, usize) {
@@ -121,6 +122,33 @@ impl Document {
         });
         doubled
     }
+}
+
+/// A value as a typed one; `prefix` is the path under which it stands in its file.
+///
+/// # Errors
+/// All keys and values that do not fit, each with its whole path; unknown keys with the known ones.
+pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T, Error> {
+    repair::deserialize(value, &|key, message| {
+        let path = match key {
+            "" => prefix.to_owned(),
+            _ if prefix.is_empty() => key.to_owned(),
+            _ => format!("{prefix}.{key}"),
+        };
+        Problem::new(message).key(path)
+    })
+}
+
+/// A value with all defaults of the type `T` filled in.
+///
+/// # Errors
+/// As [`from_value`].
+pub fn resolve<T: DeserializeOwned + Serialize>(
+    value: &Value,
+    prefix: &str,
+) -> Result<Value, Error> {
+    let typed: T = from_value(value, prefix)?;
+    serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
 }
 
 /// `parent.key`, or `key` at the top.

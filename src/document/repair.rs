@@ -7,19 +7,25 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::{Path, Segment};
 
-use super::{Document, MOST_PROBLEMS, join_path};
+use super::{MOST_PROBLEMS, join_path};
 use crate::error::{Error, Problem};
 
-/// Reads `document`, or lists all that does not fit.
-pub(super) fn deserialize<T: DeserializeOwned>(document: &Document) -> Result<T, Error> {
-    let mut failure = match attempt::<T>(&document.value) {
+/// Makes a problem of a key and a message.
+type Locate<'a> = &'a dyn Fn(&str, &str) -> Problem;
+
+/// Reads `value`, or lists all that does not fit, each problem made by `locate`.
+pub(super) fn deserialize<T: DeserializeOwned>(
+    value: &Value,
+    locate: Locate<'_>,
+) -> Result<T, Error> {
+    let mut failure = match attempt::<T>(value) {
         Ok(value) => return Ok(value),
         Err(failure) => failure,
     };
-    let mut value = document.value.clone();
+    let mut value = value.clone();
     let mut problems = Vec::new();
     loop {
-        problems.push(failure.problem(document));
+        problems.push(failure.problem(locate));
         if problems.len() >= MOST_PROBLEMS {
             break;
         }
@@ -85,7 +91,7 @@ fn missing(message: &str) -> Option<&str> {
 }
 
 impl Failure {
-    fn problem(&self, document: &Document) -> Problem {
+    fn problem(&self, locate: Locate<'_>) -> Problem {
         let key = self
             .steps
             .iter()
@@ -96,7 +102,7 @@ impl Failure {
         if let Some((what, name, expected)) = unknown(&self.message) {
             let what = if what == "field" { "key" } else { "value" };
             let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-            let problem = document.problem(&key, format!("unknown {what} `{name}`"));
+            let problem = locate(&key, &format!("unknown {what} `{name}`"));
             return if known.is_empty() {
                 problem
             } else {
@@ -104,10 +110,28 @@ impl Failure {
             };
         }
         match missing(&self.message) {
-            Some(name) => document.problem(&key, format!("key `{name}` is missing")),
-            None => document.problem(&key, &*self.message),
+            Some(name) => locate(&key, &format!("key `{name}` is missing")),
+            None => locate(&key, &in_words(&self.message)),
         }
     }
+}
+
+/// The message of the reader without its names of Rust types.
+fn in_words(message: &str) -> String {
+    let integers = ["u64", "u32", "u16", "u8", "usize"];
+    let plain = integers.iter().fold(
+        message.replace("expected f64", "expected a number"),
+        |text, name| {
+            text.replace(
+                &format!("expected {name}"),
+                "expected a whole number that is not negative",
+            )
+        },
+    );
+    plain
+        .replace("invalid type: ", "")
+        .replace("invalid value: ", "")
+        .replace(", expected ", ": expected ")
 }
 
 /// Repairs `value` where `failure` is and tries again.

@@ -74,7 +74,6 @@ pub(super) struct Network<T> {
     links: Vec<LinkState>,
     flows: Vec<Flow<T>>,
     free: Vec<u32>,
-    active: usize,
     /// Links whose flows must be shared again.
     dirty: Vec<u32>,
     generation: u64,
@@ -102,7 +101,6 @@ impl<T: Copy> Network<T> {
             links: links.collect(),
             flows: Vec::new(),
             free: Vec::new(),
-            active: 0,
             dirty: Vec::new(),
             generation: 0,
             problem: SharingProblem::default(),
@@ -185,11 +183,6 @@ impl<T: Copy> Network<T> {
         self.reweigh(link);
     }
 
-    /// Whether no flow is in progress.
-    pub(super) fn is_idle(&self) -> bool {
-        self.active == 0
-    }
-
     /// The tokens of all flows in progress.
     pub(super) fn in_progress(&self) -> impl Iterator<Item = T> + '_ {
         let is_free = |slot: usize| self.free.contains(&u32::try_from(slot).unwrap_or(u32::MAX));
@@ -235,7 +228,6 @@ impl<T: Copy> Network<T> {
     }
 
     fn new_flow(&mut self, token: T, bytes: f64, now: f64) -> u32 {
-        self.active += 1;
         let slot = self.free.pop().unwrap_or_else(|| {
             self.flows.push(Flow {
                 token,
@@ -297,7 +289,6 @@ impl<T: Copy> Network<T> {
     }
 
     fn remove(&mut self, slot: u32) {
-        self.active -= 1;
         self.free.push(slot);
         if self.flows[slot as usize].phase != Phase::Transfer {
             return;

@@ -1,0 +1,490 @@
+//! The barriers: how processes find out that all have arrived.
+//!
+//! The runtime says who has arrived and which barrier message was delivered; the barrier sends its messages through the engine
+//! and lists in `leaving` who may go. A process can arrive at the next barrier while others are still leaving this one (never
+//! two ahead: nobody leaves before all have arrived).
+
+use std::collections::VecDeque;
+
+use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
+use super::runtime::Token;
+use crate::engine::Simulation;
+use crate::error::Error;
+use crate::units::{Bytes, HostId};
+
+/// A message of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Notice {
+    /// This process tells that it (with all below it in a tree) has arrived.
+    Arrived(u32),
+    /// This process may leave.
+    Leave(u32),
+    /// Dissemination: to process, in a round, of an even or odd barrier.
+    Round { to: u32, round: u32, parity: u32 },
+}
+
+/// What a barrier needs of the runtime: the engine, and where the processes are.
+pub(super) struct Wires<'a, 'p> {
+    pub(super) engine: &'a mut Simulation<'p, Token>,
+    pub(super) placement: &'a [HostId],
+}
+
+impl Wires<'_, '_> {
+    fn send(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        bytes: Bytes,
+        notice: Notice,
+    ) -> Result<(), Error> {
+        self.engine.send(from, to, bytes, Token::Barrier(notice))
+    }
+
+    fn between(&mut self, from: u32, to: u32, bytes: Bytes, notice: Notice) -> Result<(), Error> {
+        self.send(
+            self.placement[from as usize],
+            self.placement[to as usize],
+            bytes,
+            notice,
+        )
+    }
+}
+
+/// A barrier of a fixed number of processes, used once per superstep.
+#[derive(Debug)]
+pub(super) struct Barrier {
+    bytes: Bytes,
+    processes: u32,
+    /// Who may leave now, in order; the runtime empties it.
+    pub(super) leaving: VecDeque<u32>,
+    protocol: Protocol,
+}
+
+#[derive(Debug)]
+enum Protocol {
+    Ideal { arrived: u32 },
+    Central(Central),
+    Sequential(Sequential),
+    Tree { gathered: Vec<u32> },
+    Dissemination(Dissemination),
+}
+
+/// All notify process 0, which answers all.
+#[derive(Debug)]
+struct Central {
+    receives: Receives,
+    /// Whether process 0 is at the barrier; notices delivered; answers delivered.
+    has_root: bool,
+    notices: u32,
+    answers: u32,
+    /// Rendezvous: who waits for process 0 to arrive.
+    blocked: Vec<u32>,
+}
+
+/// A coordinator that does one thing at a time.
+#[derive(Debug)]
+struct Sequential {
+    gather: GatherOrder,
+    release: Release,
+    coordinator: HostId,
+    has_arrived: Vec<bool>,
+    order_of_arrival: VecDeque<u32>,
+    /// How many have been gathered; how many released; both 0 between barriers.
+    gathered: u32,
+    released: u32,
+    is_busy: bool,
+    is_releasing: bool,
+}
+
+/// Everybody notifies somebody, in rounds.
+#[derive(Debug)]
+struct Dissemination {
+    rounds: u32,
+    /// Per process: parity of its current barrier, the round it is in (`rounds`: not at the barrier), and the rounds whose
+    /// notice it has, for even and odd barriers, one bit each.
+    parity: Vec<u32>,
+    round: Vec<u32>,
+    received: Vec<[u32; 2]>,
+}
+
+impl Barrier {
+    /// A barrier whose coordinator, if it has one, runs on `coordinator`.
+    pub(super) fn new(
+        config: BarrierConfig,
+        receives: Receives,
+        processes: u32,
+        coordinator: HostId,
+    ) -> Self {
+        let count = processes as usize;
+        let protocol = match config.kind {
+            _ if processes == 1 => Protocol::Ideal { arrived: 0 },
+            BarrierKind::Ideal => Protocol::Ideal { arrived: 0 },
+            BarrierKind::Central => Protocol::Central(Central {
+                receives,
+                has_root: false,
+                notices: 0,
+                answers: 0,
+                blocked: Vec::with_capacity(count),
+            }),
+            BarrierKind::Sequential => Protocol::Sequential(Sequential {
+                gather: config.gather,
+                release: config.release,
+                coordinator,
+                has_arrived: vec![false; count],
+                order_of_arrival: VecDeque::with_capacity(count),
+                gathered: 0,
+                released: 0,
+                is_busy: false,
+                is_releasing: false,
+            }),
+            BarrierKind::Tree => Protocol::Tree {
+                gathered: vec![0; count],
+            },
+            BarrierKind::Dissemination => {
+                let rounds = u32::BITS - (processes - 1).leading_zeros();
+                Protocol::Dissemination(Dissemination {
+                    rounds,
+                    parity: vec![1; count],
+                    round: vec![rounds; count],
+                    received: vec![[0; 2]; count],
+                })
+            }
+        };
+        Self {
+            bytes: config.bytes,
+            processes,
+            leaving: VecDeque::with_capacity(count),
+            protocol,
+        }
+    }
+
+    /// `process` arrives.
+    pub(super) fn arrive(&mut self, process: u32, wires: &mut Wires<'_, '_>) -> Result<(), Error> {
+        let Self {
+            bytes,
+            processes,
+            leaving,
+            protocol,
+        } = self;
+        match protocol {
+            Protocol::Ideal { arrived } => {
+                *arrived += 1;
+                if *arrived == *processes {
+                    *arrived = 0;
+                    leaving.extend(0..*processes);
+                }
+                Ok(())
+            }
+            Protocol::Central(central) => central.arrive(process, *processes, *bytes, wires),
+            Protocol::Sequential(sequential) => {
+                sequential.has_arrived[process as usize] = true;
+                match sequential.gather {
+                    GatherOrder::Arrival => sequential.order_of_arrival.push_back(process),
+                    GatherOrder::Parallel => return sequential.gather_from(process, *bytes, wires),
+                    GatherOrder::Ascending | GatherOrder::Descending => {}
+                }
+                sequential.gather_next(*processes, *bytes, wires)
+            }
+            Protocol::Tree { gathered } => {
+                gather_in_tree(gathered, process, *processes, *bytes, leaving, wires)
+            }
+            Protocol::Dissemination(dissemination) => {
+                let at = process as usize;
+                dissemination.parity[at] ^= 1;
+                dissemination.round[at] = 0;
+                dissemination.notify(process, *processes, *bytes, wires)?;
+                dissemination.go_on(process, *processes, *bytes, leaving, wires)
+            }
+        }
+    }
+
+    /// A message of the barrier has been delivered.
+    pub(super) fn on_notice(
+        &mut self,
+        notice: Notice,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        let Self {
+            bytes,
+            processes,
+            leaving,
+            protocol,
+        } = self;
+        match (protocol, notice) {
+            (Protocol::Central(central), Notice::Arrived(_)) => {
+                central.notices += 1;
+                central.answer(*processes, *bytes, wires)
+            }
+            (Protocol::Central(central), Notice::Leave(process)) => {
+                central.answers += 1;
+                leaving.push_back(process);
+                if central.answers == *processes - 1 {
+                    central.answers = 0;
+                    leaving.push_back(0);
+                }
+                Ok(())
+            }
+            (Protocol::Sequential(sequential), Notice::Arrived(_)) => {
+                sequential.on_gathered(*processes, *bytes, wires)
+            }
+            (Protocol::Sequential(sequential), Notice::Leave(process)) => {
+                sequential.on_released(process, *processes, *bytes, leaving, wires)
+            }
+            (Protocol::Tree { gathered }, Notice::Arrived(child)) => {
+                gather_in_tree(gathered, parent(child), *processes, *bytes, leaving, wires)
+            }
+            (Protocol::Tree { .. }, Notice::Leave(process)) => {
+                leaving.push_back(process);
+                release_children(process, *processes, *bytes, wires)
+            }
+            (Protocol::Dissemination(dissemination), Notice::Round { to, round, parity }) => {
+                dissemination.received[to as usize][parity as usize] |= 1 << round;
+                dissemination.go_on(to, *processes, *bytes, leaving, wires)
+            }
+            (Protocol::Ideal { .. } | Protocol::Central(_) | Protocol::Sequential(_), _)
+            | (Protocol::Tree { .. } | Protocol::Dissemination(_), _) => Ok(()),
+        }
+    }
+}
+
+impl Central {
+    fn arrive(
+        &mut self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        if process == 0 {
+            self.has_root = true;
+            for index in 0..self.blocked.len() {
+                let blocked = self.blocked[index];
+                wires.between(blocked, 0, bytes, Notice::Arrived(blocked))?;
+            }
+            self.blocked.clear();
+            return self.answer(processes, bytes, wires);
+        }
+        if self.receives == Receives::Late && !self.has_root {
+            self.blocked.push(process);
+            return Ok(());
+        }
+        wires.between(process, 0, bytes, Notice::Arrived(process))
+    }
+
+    /// Answers all together if all notices and process 0 are here.
+    fn answer(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        if !self.has_root || self.notices < processes - 1 {
+            return Ok(());
+        }
+        self.has_root = false;
+        self.notices = 0;
+        (1..processes)
+            .try_for_each(|process| wires.between(0, process, bytes, Notice::Leave(process)))
+    }
+}
+
+impl Sequential {
+    /// Receives from the next process in the order, if the coordinator is free and that process has arrived.
+    fn gather_next(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        if self.is_busy || self.gathered == processes {
+            return Ok(());
+        }
+        let next = match self.gather {
+            GatherOrder::Ascending => Some(self.gathered),
+            GatherOrder::Descending => Some(processes - 1 - self.gathered),
+            GatherOrder::Arrival => self.order_of_arrival.front().copied(),
+            GatherOrder::Parallel => None,
+        };
+        match next {
+            Some(process) if self.has_arrived[process as usize] => {
+                if self.gather == GatherOrder::Arrival {
+                    self.order_of_arrival.pop_front();
+                }
+                self.is_busy = true;
+                self.gather_from(process, bytes, wires)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn gather_from(
+        &mut self,
+        process: u32,
+        bytes: Bytes,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        self.has_arrived[process as usize] = false;
+        wires.send(
+            wires.placement[process as usize],
+            self.coordinator,
+            bytes,
+            Notice::Arrived(process),
+        )
+    }
+
+    fn on_gathered(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        self.gathered += 1;
+        self.is_busy = self.is_releasing;
+        if self.gathered < processes || self.is_releasing {
+            return self.gather_next(processes, bytes, wires);
+        }
+        self.is_busy = true;
+        self.is_releasing = true;
+        self.released = 0;
+        self.gathered = 0; // notices of the next barrier may come in while this one is released
+        self.release_next(bytes, wires)
+    }
+
+    fn release_next(&mut self, bytes: Bytes, wires: &mut Wires<'_, '_>) -> Result<(), Error> {
+        let to = wires.placement[self.released as usize];
+        wires.send(self.coordinator, to, bytes, Notice::Leave(self.released))
+    }
+
+    fn on_released(
+        &mut self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        leaving: &mut VecDeque<u32>,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        self.released += 1;
+        if self.release == Release::Sequential {
+            leaving.push_back(process);
+        }
+        if self.released < processes {
+            return self.release_next(bytes, wires);
+        }
+        if self.release == Release::Simultaneous {
+            leaving.extend(0..processes);
+        }
+        self.is_releasing = false;
+        self.is_busy = false;
+        self.gather_next(processes, bytes, wires)
+    }
+}
+
+/// The parent of a process in the binomial tree with root 0: its lowest bit cleared.
+fn parent(process: u32) -> u32 {
+    process & (process - 1)
+}
+
+/// The children of a process: it with one bit set below its lowest one (any bit for the root).
+fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
+    let bits = if process == 0 {
+        u32::BITS
+    } else {
+        process.trailing_zeros()
+    };
+    (0..bits)
+        .map(move |bit| process | (1 << bit))
+        .take_while(move |&child| child < processes)
+}
+
+/// One more of the subtree of `process` is here (itself or a child); passes it on when all are.
+fn gather_in_tree(
+    gathered: &mut [u32],
+    process: u32,
+    processes: u32,
+    bytes: Bytes,
+    leaving: &mut VecDeque<u32>,
+    wires: &mut Wires<'_, '_>,
+) -> Result<(), Error> {
+    let count = &mut gathered[process as usize];
+    *count += 1;
+    let expected =
+        1 + u32::try_from(children(process, processes).count()).expect("at most 32 children");
+    if *count < expected {
+        return Ok(());
+    }
+    *count = 0;
+    if process != 0 {
+        return wires.between(process, parent(process), bytes, Notice::Arrived(process));
+    }
+    leaving.push_back(0);
+    release_children(0, processes, bytes, wires)
+}
+
+fn release_children(
+    process: u32,
+    processes: u32,
+    bytes: Bytes,
+    wires: &mut Wires<'_, '_>,
+) -> Result<(), Error> {
+    children(process, processes)
+        .try_for_each(|child| wires.between(process, child, bytes, Notice::Leave(child)))
+}
+
+impl Dissemination {
+    /// Sends the notice of the round that `process` is in.
+    fn notify(
+        &self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        let (round, parity) = (self.round[process as usize], self.parity[process as usize]);
+        // In 64 bits: the sum may pass 2^32.
+        let to = (u64::from(process) + (1_u64 << round)) % u64::from(processes);
+        let to = u32::try_from(to).expect("below the number of processes");
+        wires.between(process, to, bytes, Notice::Round { to, round, parity })
+    }
+
+    /// Takes `process` through all rounds whose notices it has.
+    fn go_on(
+        &mut self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        leaving: &mut VecDeque<u32>,
+        wires: &mut Wires<'_, '_>,
+    ) -> Result<(), Error> {
+        let at = process as usize;
+        let parity = self.parity[at] as usize;
+        while self.round[at] < self.rounds && self.received[at][parity] & (1 << self.round[at]) != 0
+        {
+            self.round[at] += 1;
+            if self.round[at] < self.rounds {
+                self.notify(process, processes, bytes, wires)?;
+            } else {
+                self.received[at][parity] = 0;
+                leaving.push_back(process);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_process_but_the_root_has_one_parent_that_knows_it() {
+        for processes in 1..70 {
+            for process in 1..processes {
+                assert!(children(parent(process), processes).any(|child| child == process));
+            }
+            let edges: usize = (0..processes)
+                .map(|process| children(process, processes).count())
+                .sum();
+            assert_eq!(edges, processes as usize - 1);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! How the runtime behaves and what rescheduling costs: the options of an experiment, with their defaults.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Bytes, Instructions, Seconds};
+
+/// How a process sends the messages of a superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sends {
+    /// All at once, without waiting for them.
+    #[default]
+    Concurrent,
+    /// One after the other, each waited for, as blocking sends do.
+    Sequential,
+}
+
+/// When a message can start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receives {
+    /// When it is sent.
+    #[default]
+    Early,
+    /// When it is sent and its receiver has reached its receives (rendezvous).
+    Late,
+}
+
+/// The protocol of the barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BarrierKind {
+    /// All leave when the last one arrives, at no cost.
+    #[default]
+    Ideal,
+    /// All notify process 1; when it has all messages it answers all together.
+    Central,
+    /// A coordinator receives from one process after the other and then releases one after the other.
+    Sequential,
+    /// Notices go up a binomial tree of processes, releases come down.
+    Tree,
+    /// In round r each process notifies the one 2^r further on; ⌈log2 p⌉ rounds.
+    Dissemination,
+}
+
+/// In which order the coordinator of a sequential barrier receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GatherOrder {
+    /// The lowest rank first.
+    #[default]
+    Ascending,
+    /// The highest rank first.
+    Descending,
+    /// Who arrives first.
+    Arrival,
+    /// All messages in flight together.
+    Parallel,
+}
+
+/// When processes leave a sequential barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Release {
+    /// All together, when the last release has been delivered.
+    #[default]
+    Simultaneous,
+    /// Each when its own release has been delivered.
+    Sequential,
+}
+
+/// The barrier that ends a superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BarrierConfig {
+    /// Its protocol.
+    pub kind: BarrierKind,
+    /// The size of each of its messages.
+    pub bytes: Bytes,
+    /// Sequential barrier: the order of the gathering.
+    pub gather: GatherOrder,
+    /// Sequential barrier: when processes leave.
+    pub release: Release,
+}
+
+/// How a superstep runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RuntimeConfig {
+    /// How messages are sent.
+    pub sends: Sends,
+    /// When messages can start.
+    pub receives: Receives,
+    /// How supersteps end.
+    pub barrier: BarrierConfig,
+}
+
+/// How the price of a rescheduling call is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallModel {
+    /// Simulated: each process reports to the manager of its cluster, managers exchange their lists, compute, and answer.
+    #[default]
+    Messages,
+    /// `fixed + per_process_superstep · p · (supersteps since the last call)`.
+    Additive,
+    /// Calls cost nothing.
+    None,
+}
+
+/// What a rescheduling call costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CallCost {
+    /// How the price is found.
+    pub model: CallModel,
+    /// `additive`: the fixed part (c0).
+    pub fixed: Seconds,
+    /// `additive`: per process and superstep since the last call (cv).
+    pub per_process_superstep: Seconds,
+    /// `messages`: what each process sends to its manager.
+    pub report: Bytes,
+    /// `messages`: what each manager sends to each other one, per process of its cluster.
+    pub exchange: Bytes,
+    /// `messages`: what each manager computes, per process of the application.
+    pub decision: Instructions,
+    /// `messages`: what each manager answers to each process.
+    pub answer: Bytes,
+}
+
+impl Default for CallCost {
+    fn default() -> Self {
+        Self {
+            model: CallModel::Messages,
+            fixed: Seconds::default(),
+            per_process_superstep: Seconds::default(),
+            // A process id, a cluster and a potential fit in 30 bytes, an entry of a sorted list in 20.
+            report: Bytes::of(30.0),
+            exchange: Bytes::of(20.0),
+            decision: Instructions::of(1000.0),
+            answer: Bytes::of(20.0),
+        }
+    }
+}
+
+/// How the memory of a moving process travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transfer {
+    /// As a flow from the old host to the new one.
+    #[default]
+    Flow,
+    /// It takes no time of its own: a move costs `fixed`.
+    None,
+}
+
+/// How the migrations of a call follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MoveOrder {
+    /// All at once.
+    #[default]
+    Parallel,
+    /// One after the other.
+    Serial,
+}
+
+/// Who waits for migrations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waiting {
+    /// All processes: the next superstep starts when all have arrived.
+    #[default]
+    All,
+    /// Those that move; the others meet them at the next barrier.
+    Movers,
+}
+
+/// What a migration costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MoveCost {
+    /// How the memory of the process travels.
+    pub transfer: Transfer,
+    /// The operations of a migration: connections, serialisation, creation at the destination.
+    pub fixed: Seconds,
+    /// How the moves of a call follow each other.
+    pub order: MoveOrder,
+    /// Who waits.
+    pub wait: Waiting,
+}
+
+/// What rescheduling costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Costs {
+    /// The price of a rescheduling call.
+    pub call: CallCost,
+    /// The price of a migration.
+    #[serde(rename = "move")]
+    pub migration: MoveCost,
+}
+
+/// What happens in a run: the three scenarios of the papers.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Scenario {
+    /// The application only.
+    I,
+    /// The policy decides and its calls are paid, but nothing moves.
+    Ii,
+    /// Migrations happen and are paid.
+    Iii,
+}
+
+impl Scenario {
+    /// All scenarios.
+    pub const ALL: [Self; 3] = [Self::I, Self::Ii, Self::Iii];
+
+    /// `i`, `ii` or `iii`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I => "i",
+            Self::Ii => "ii",
+            Self::Iii => "iii",
+        }
+    }
+}

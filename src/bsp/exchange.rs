@@ -1,0 +1,92 @@
+//! The messages of one superstep: who still has to send, who still waits, what waits for its receiver.
+//!
+//! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
+
+use crate::workload::Plan;
+
+/// The state of the messages of the superstep at hand.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// The messages of sender p are `order[first[p]..first[p + 1]]`.
+    order: Vec<u32>,
+    first: Vec<u32>,
+    /// Per process: its next message to send.
+    next: Vec<u32>,
+    /// Per process: how many messages it still waits for.
+    pub(super) awaited: Vec<u32>,
+    /// Rendezvous: per process, the first message that waits for it to receive; per message, the next such one.
+    blocked: Vec<u32>,
+    next_blocked: Vec<u32>,
+    /// Per message: the local date at which its flow started [s].
+    pub(super) started: Vec<f64>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Exchange {
+    /// Takes the messages of a new superstep.
+    pub(super) fn open(&mut self, plan: &Plan, processes: usize) {
+        let count = plan.messages.len();
+        refill(&mut self.first, processes + 1, 0);
+        refill(&mut self.awaited, processes, 0);
+        refill(&mut self.blocked, processes, NONE);
+        refill(&mut self.next_blocked, count, NONE);
+        refill(&mut self.started, count, 0.0);
+        refill(&mut self.order, count, 0);
+        for message in &plan.messages {
+            self.first[message.from.index() + 1] += 1;
+            self.awaited[message.to.index()] += 1;
+        }
+        for process in 0..processes {
+            self.first[process + 1] += self.first[process];
+        }
+        self.next.clone_from(&self.first);
+        for (index, message) in plan.messages.iter().enumerate() {
+            let place = &mut self.next[message.from.index()];
+            self.order[*place as usize] = to_u32(index);
+            *place += 1;
+        }
+        self.next.clone_from(&self.first);
+    }
+
+    /// Takes the next message that `process` has to send.
+    pub(super) fn take_next(&mut self, process: u32) -> Option<u32> {
+        let at = self.next[process as usize];
+        if at == self.first[process as usize + 1] {
+            return None;
+        }
+        self.next[process as usize] += 1;
+        Some(self.order[at as usize])
+    }
+
+    /// Lets `message` wait until `receiver` receives.
+    pub(super) fn block(&mut self, message: u32, receiver: u32) {
+        self.next_blocked[message as usize] = self.blocked[receiver as usize];
+        self.blocked[receiver as usize] = message;
+    }
+
+    /// Takes a message that waits for `receiver`, the last one first.
+    pub(super) fn unblock(&mut self, receiver: u32) -> Option<u32> {
+        let message = self.blocked[receiver as usize];
+        if message == NONE {
+            return None;
+        }
+        self.blocked[receiver as usize] = self.next_blocked[message as usize];
+        Some(message)
+    }
+
+    /// The message whose rendezvous `process` waits for, if it is blocked in a send: the last one it took.
+    pub(super) fn last_taken(&self, process: u32) -> Option<u32> {
+        let at = self.next[process as usize];
+        (at > self.first[process as usize]).then(|| self.order[at as usize - 1])
+    }
+}
+
+fn refill<T: Clone>(list: &mut Vec<T>, count: usize, value: T) {
+    list.clear();
+    list.resize(count, value);
+}
+
+fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 messages in a superstep")
+}

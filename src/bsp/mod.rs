@@ -1,0 +1,24 @@
+//! The BSP runtime: supersteps of processes on hosts, and what happens between them.
+//!
+//! ```text
+//! compute (shared host) -> send all -> receive all -> barrier -> (call -> migrations) -> next superstep
+//!    runtime                 exchange                barrier      reschedule
+//! ```
+//!
+//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, five barriers,
+//! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
+
+mod barrier;
+mod config;
+mod deadlock;
+mod exchange;
+mod record;
+mod reschedule;
+mod runtime;
+
+pub use config::{
+    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, GatherOrder, MoveCost, MoveOrder,
+    Receives, Release, RuntimeConfig, Scenario, Sends, Transfer, Waiting,
+};
+pub use record::{CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates};
+pub use runtime::{Setup, simulate};

@@ -1,0 +1,103 @@
+//! What a run leaves behind: dates of supersteps, calls with their decisions, migrations.
+
+use crate::policy::{Decision, Measures};
+use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
+
+/// When a superstep happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SuperstepDates {
+    /// When the first process began it.
+    pub start: Time,
+    /// When the last process left its barrier.
+    pub end: Time,
+}
+
+/// A rescheduling call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRecord {
+    /// After which superstep, counted from 0.
+    pub superstep: usize,
+    /// When all processes had left the barrier.
+    pub start: Time,
+    /// What the call itself cost.
+    pub cost: Seconds,
+    /// What the migrations of the call cost until everybody (or whoever waits) could go on; zero if nothing moved.
+    pub migration: Seconds,
+    /// What was decided, and why.
+    pub decision: Decision,
+    /// Whether the migrations happened.
+    pub applied: bool,
+}
+
+/// Why a process moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A decision of the policy.
+    Policy,
+    /// The workload says so (a trace).
+    Workload,
+}
+
+impl Cause {
+    /// `policy` or `workload`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Workload => "workload",
+        }
+    }
+}
+
+/// A migration that happened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MigrationRecord {
+    /// After which superstep, counted from 0.
+    pub superstep: usize,
+    /// Who moved.
+    pub process: ProcessId,
+    /// Where from.
+    pub from: HostId,
+    /// Where to.
+    pub to: HostId,
+    /// What was sent.
+    pub size: Bytes,
+    /// When it began.
+    pub start: Time,
+    /// When the process was in its new place.
+    pub end: Time,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// The result of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// When the last process had ended: the execution time.
+    pub makespan: Time,
+    /// All supersteps.
+    pub supersteps: Vec<SuperstepDates>,
+    /// All rescheduling calls.
+    pub calls: Vec<CallRecord>,
+    /// All migrations, in the order of their ends.
+    pub migrations: Vec<MigrationRecord>,
+    /// Time during which everybody waited for rescheduling calls.
+    pub scheduling: Seconds,
+    /// Time during which processes waited for migrations after calls.
+    pub migration: Seconds,
+    /// Flows simulated: messages, barrier, calls and migrations.
+    pub flows: u64,
+    /// A hash of all dates: equal for equal runs (see [`crate::engine::EventLog`]).
+    pub event_hash: String,
+}
+
+/// Watches a run.
+pub trait Recorder {
+    /// Called at the barrier of each superstep (counted from 0), when all processes have arrived, with what was measured and
+    /// where they are.
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
+}
+
+/// Watches nothing.
+impl Recorder for () {
+    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+}

@@ -1,0 +1,485 @@
+//! Between two supersteps: the rescheduling call and its price, and the migrations, decided or prescribed.
+//!
+//! ```text
+//! all have left ─> (prescribed moves, each from the leave of its process) ─> call due? decide, pay the call
+//!               ─> scenario iii: moves, serial or parallel ─> next superstep
+//! ```
+
+use super::config::{CallModel, MoveOrder, Scenario, Transfer, Waiting};
+use super::record::{CallRecord, Cause, MigrationRecord};
+use super::runtime::{Runtime, Token, view};
+use crate::engine::Availability;
+use crate::error::{Error, Problem};
+use crate::platform::Platform;
+use crate::policy::Decision;
+use crate::units::{Bytes, ClusterId, HostId, Instructions, ProcessId, Seconds, Time};
+use crate::workload::PrescribedMove;
+
+/// The state between two supersteps.
+#[derive(Debug)]
+pub(super) struct Rescheduling<'a> {
+    is_due: bool,
+    prescribed: &'a [PrescribedMove],
+    supersteps_since_call: u64,
+    /// Activities that must end before the next step.
+    pending: usize,
+    all_have_left: bool,
+    step: Step,
+    moves: Vec<Move>,
+    /// Serial moves: the next one to start.
+    next_move: usize,
+    moves_start: Time,
+    waiting: Waiting,
+    /// The hosts with a speed profile, and their availability at the last call.
+    profiled: Vec<(HostId, Availability)>,
+}
+
+/// Where a rescheduling call is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// No call is being paid.
+    Idle,
+    /// `additive`: the wait.
+    Price,
+    /// `messages`: processes to managers, managers to managers, their computation, managers to processes.
+    Reports,
+    Exchange,
+    Computation,
+    Answers,
+    /// The migrations.
+    Moves,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    process: ProcessId,
+    to: HostId,
+    size: Bytes,
+    delay: Seconds,
+    start: Time,
+    cause: Cause,
+}
+
+impl<'a> Rescheduling<'a> {
+    pub(super) fn new(platform: &Platform) -> Self {
+        let has_profile = |&host: &HostId| platform.hosts[host.index()].speed_profile.is_some();
+        let hosts = (0..platform.hosts.len()).map(HostId::from_index);
+        Self {
+            is_due: false,
+            prescribed: &[],
+            supersteps_since_call: 0,
+            pending: 0,
+            all_have_left: false,
+            step: Step::Idle,
+            moves: Vec::new(),
+            next_move: 0,
+            moves_start: Time::ZERO,
+            waiting: Waiting::All,
+            profiled: hosts
+                .filter(has_profile)
+                .map(|host| (host, Availability::default()))
+                .collect(),
+        }
+    }
+
+    /// Prepares for the end of a superstep; returns whether all must meet.
+    pub(super) fn prepare(&mut self, is_due: bool, prescribed: &'a [PrescribedMove]) -> bool {
+        self.supersteps_since_call += 1;
+        self.is_due = is_due;
+        self.prescribed = prescribed;
+        self.all_have_left = false;
+        self.moves.clear();
+        self.next_move = 0;
+        is_due || !prescribed.is_empty()
+    }
+}
+
+impl Runtime<'_, '_> {
+    /// A process has left the barrier and waits for the others; its prescribed move starts.
+    pub(super) fn hold(&mut self, process: u32) -> Result<(), Error> {
+        let prescribed = self
+            .rescheduling
+            .prescribed
+            .iter()
+            .find(|wanted| wanted.process.0 == process);
+        let Some(wanted) = prescribed else {
+            return Ok(());
+        };
+        let Some(to) = self.setup.platform.host_named(&wanted.to) else {
+            return Err(Error::Run(unknown_host(&wanted.to, self.setup.platform)));
+        };
+        let start = self.engine.now();
+        let (process, size, delay) = (wanted.process, wanted.size, wanted.delay);
+        self.rescheduling.moves.push(Move {
+            process,
+            to,
+            size,
+            delay,
+            start,
+            cause: Cause::Workload,
+        });
+        self.rescheduling.pending += 1;
+        self.start_move(self.rescheduling.moves.len() - 1)
+    }
+
+    /// The last process has left the barrier.
+    pub(super) fn all_have_left(&mut self) -> Result<(), Error> {
+        self.rescheduling.all_have_left = true;
+        self.go_on_when_nothing_is_pending()
+    }
+
+    fn go_on_when_nothing_is_pending(&mut self) -> Result<(), Error> {
+        if !self.rescheduling.all_have_left || self.rescheduling.pending > 0 {
+            return Ok(());
+        }
+        if self.rescheduling.is_due {
+            self.rescheduling.is_due = false;
+            return self.call();
+        }
+        self.resume()
+    }
+
+    /// The rescheduling call: what is decided at the barrier, then its price.
+    fn call(&mut self) -> Result<(), Error> {
+        self.measure_loads();
+        let decision = {
+            let Self {
+                policy,
+                random,
+                setup,
+                ending,
+                placement,
+                measures,
+                memory,
+                external_load,
+                ..
+            } = self;
+            policy.decide(
+                &view(setup, *ending, placement, measures, memory, external_load),
+                random,
+            )?
+        };
+        self.check(&decision)?;
+        let applied = self.setup.scenario == Scenario::Iii;
+        self.log.number(self.ending as u64);
+        for migration in &decision.migrations {
+            self.log.number(u64::from(migration.process.0));
+            self.log.number(u64::from(migration.to.0));
+        }
+        let zero = Seconds::default();
+        self.outcome.calls.push(CallRecord {
+            superstep: self.ending,
+            start: self.engine.now(),
+            cost: zero,
+            migration: zero,
+            decision,
+            applied,
+        });
+        let cost = &self.setup.costs.call;
+        match cost.model {
+            CallModel::None => self.paid(),
+            CallModel::Additive => {
+                let window =
+                    self.rescheduling.supersteps_since_call as f64 * self.placement.len() as f64;
+                let price =
+                    Seconds::of(cost.fixed.get() + cost.per_process_superstep.get() * window);
+                self.rescheduling.step = Step::Price;
+                self.rescheduling.pending = 1;
+                self.engine.wait(price, Token::Call);
+                Ok(())
+            }
+            CallModel::Messages => self.start_step(Step::Reports),
+        }
+    }
+
+    /// One activity of a call has ended.
+    pub(super) fn on_call_step(&mut self) -> Result<(), Error> {
+        self.rescheduling.pending -= 1;
+        if self.rescheduling.pending > 0 {
+            return Ok(());
+        }
+        match self.rescheduling.step {
+            Step::Reports => self.start_step(Step::Exchange),
+            Step::Exchange => self.start_step(Step::Computation),
+            Step::Computation => self.start_step(Step::Answers),
+            Step::Idle | Step::Price | Step::Answers | Step::Moves => self.paid(),
+        }
+    }
+
+    /// Starts a step of a call by messages; a step without activities (a single manager has nobody to exchange with) is
+    /// followed by the next one at once.
+    fn start_step(&mut self, step: Step) -> Result<(), Error> {
+        self.rescheduling.step = step;
+        self.rescheduling.pending = 0;
+        let platform = self.setup.platform;
+        let cost = self.setup.costs.call;
+        match step {
+            Step::Reports | Step::Answers => {
+                for process in 0..self.placement.len() {
+                    let host = self.placement[process];
+                    let manager = platform.manager(platform.cluster_of(host));
+                    let (from, to, size) = if step == Step::Reports {
+                        (host, manager, cost.report)
+                    } else {
+                        (manager, host, cost.answer)
+                    };
+                    self.rescheduling.pending += 1;
+                    self.engine.send(from, to, size, Token::Call)?;
+                }
+            }
+            Step::Exchange => {
+                let populated = self.populated_clusters();
+                for &(from, count) in &populated {
+                    for &(to, _) in &populated {
+                        if from != to {
+                            let size = cost.exchange * count as f64;
+                            self.rescheduling.pending += 1;
+                            self.engine.send(
+                                platform.manager(from),
+                                platform.manager(to),
+                                size,
+                                Token::Call,
+                            )?;
+                        }
+                    }
+                }
+            }
+            Step::Computation => {
+                let work = Instructions::of(cost.decision.get() * self.placement.len() as f64);
+                if work.get() > 0.0 {
+                    for (cluster, _) in self.populated_clusters() {
+                        self.rescheduling.pending += 1;
+                        self.engine
+                            .execute(platform.manager(cluster), work, Token::Call);
+                    }
+                }
+            }
+            Step::Idle | Step::Price | Step::Moves => {}
+        }
+        if self.rescheduling.pending > 0 {
+            return Ok(());
+        }
+        match step {
+            Step::Exchange => self.start_step(Step::Computation),
+            Step::Computation => self.start_step(Step::Answers),
+            _ => self.paid(),
+        }
+    }
+
+    /// The clusters that have processes, and how many.
+    fn populated_clusters(&self) -> Vec<(ClusterId, usize)> {
+        let mut count = vec![0; self.setup.platform.clusters.len()];
+        for &host in &self.placement {
+            count[self.setup.platform.cluster_of(host).index()] += 1;
+        }
+        let all = count
+            .into_iter()
+            .enumerate()
+            .filter(|&(_, count)| count > 0);
+        all.map(|(index, count)| (ClusterId::from_index(index), count))
+            .collect()
+    }
+
+    /// The call is paid: the migrations start, if there are any.
+    fn paid(&mut self) -> Result<(), Error> {
+        let now = self.engine.now();
+        let is_applied = self.setup.scenario == Scenario::Iii;
+        let call = self
+            .outcome
+            .calls
+            .last_mut()
+            .expect("a call that is paid was recorded");
+        call.cost = now.since(call.start);
+        self.outcome.scheduling += call.cost;
+        self.rescheduling.supersteps_since_call = 0;
+        let costs = self.setup.costs.migration;
+        self.rescheduling.moves.clear();
+        if is_applied {
+            for migration in &call.decision.migrations {
+                if self.placement[migration.process.index()] == migration.to {
+                    continue; // it is there already
+                }
+                let size = match costs.transfer {
+                    Transfer::Flow => self.memory[migration.process.index()],
+                    Transfer::None => Bytes::default(),
+                };
+                let (process, to) = (migration.process, migration.to);
+                let wanted = Move {
+                    process,
+                    to,
+                    size,
+                    delay: costs.fixed,
+                    start: now,
+                    cause: Cause::Policy,
+                };
+                self.rescheduling.moves.push(wanted);
+            }
+        }
+        let moves = self.rescheduling.moves.len();
+        self.policy.settle(moves);
+        if moves == 0 {
+            self.rescheduling.step = Step::Idle;
+            return self.resume();
+        }
+        self.rescheduling.step = Step::Moves;
+        self.rescheduling.moves_start = now;
+        self.rescheduling.pending = moves;
+        self.rescheduling.waiting = costs.wait;
+        let first = if costs.order == MoveOrder::Serial {
+            1
+        } else {
+            moves
+        };
+        self.rescheduling.next_move = first;
+        if costs.wait == Waiting::Movers {
+            let movers: Vec<ProcessId> = self
+                .rescheduling
+                .moves
+                .iter()
+                .map(|wanted| wanted.process)
+                .collect();
+            self.resume_without(&movers)?;
+        }
+        (0..first).try_for_each(|index| self.start_move(index))
+    }
+
+    fn start_move(&mut self, index: usize) -> Result<(), Error> {
+        let wanted = &mut self.rescheduling.moves[index];
+        wanted.start = self.engine.now();
+        let from = self.placement[wanted.process.index()];
+        let token = u32::try_from(index).expect("at most one move per process");
+        if wanted.size.get() > 0.0 && from != wanted.to {
+            self.engine
+                .send(from, wanted.to, wanted.size, Token::Transferred(token))
+        } else {
+            self.engine.wait(wanted.delay, Token::Settled(token));
+            Ok(())
+        }
+    }
+
+    /// The memory of a process has arrived: its operations begin.
+    pub(super) fn on_transferred(&mut self, index: u32) {
+        let delay = self.rescheduling.moves[index as usize].delay;
+        self.engine.wait(delay, Token::Settled(index));
+    }
+
+    /// A process is in its new place.
+    pub(super) fn on_settled(&mut self, index: u32) -> Result<(), Error> {
+        let settled = self.rescheduling.moves[index as usize];
+        let now = self.engine.now();
+        let process = settled.process.index();
+        self.outcome.migrations.push(MigrationRecord {
+            superstep: self.ending,
+            process: settled.process,
+            from: self.placement[process],
+            to: settled.to,
+            size: settled.size,
+            start: settled.start,
+            end: now,
+            cause: settled.cause,
+        });
+        self.log.number(u64::from(settled.process.0));
+        self.log.date(now.get());
+        self.placement[process] = settled.to;
+        self.rescheduling.pending -= 1;
+        if settled.cause == Cause::Workload {
+            return self.go_on_when_nothing_is_pending();
+        }
+        if self.rescheduling.next_move < self.rescheduling.moves.len() {
+            self.rescheduling.next_move += 1;
+            self.start_move(self.rescheduling.next_move - 1)?;
+        }
+        let is_done = self.rescheduling.pending == 0;
+        if is_done {
+            self.rescheduling.step = Step::Idle;
+            let spent = now.since(self.rescheduling.moves_start);
+            self.outcome.migration += spent;
+            self.outcome
+                .calls
+                .last_mut()
+                .expect("moves follow a call")
+                .migration = spent;
+        }
+        match self.rescheduling.waiting {
+            Waiting::Movers => self.begin(settled.process.0),
+            Waiting::All if is_done => self.resume(),
+            Waiting::All => Ok(()),
+        }
+    }
+
+    /// Measures the load that is not ours since the last call.
+    fn measure_loads(&mut self) {
+        for (host, mark) in &mut self.rescheduling.profiled {
+            let left = self.engine.mean_availability(*host, *mark);
+            self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
+            *mark = self.engine.availability_mark(*host);
+        }
+    }
+
+    /// Refuses what cannot be done.
+    fn check(&self, decision: &Decision) -> Result<(), Error> {
+        let platform = self.setup.platform;
+        let refuse = |what: String| {
+            let listed = decision.migrations.iter().take(8).map(|wanted| {
+                let host = platform
+                    .hosts
+                    .get(wanted.to.index())
+                    .map_or("?", |host| host.name.as_str());
+                format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
+            });
+            let listed: Vec<String> = listed.collect();
+            let problem = Problem::new(format!(
+                "the policy asks for the impossible after superstep {}: {what}",
+                self.ending + 1
+            ));
+            Err(Error::Run(
+                problem.hint(format!("its decision: {}", listed.join(", "))),
+            ))
+        };
+        let mut seen: Vec<ProcessId> = decision
+            .migrations
+            .iter()
+            .map(|wanted| wanted.process)
+            .collect();
+        seen.sort_unstable();
+        if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+            return refuse(format!("process {} moves twice", u64::from(twice[0].0) + 1));
+        }
+        for wanted in &decision.migrations {
+            if wanted.process.index() >= self.placement.len() {
+                return refuse(format!(
+                    "there is no process {}",
+                    u64::from(wanted.process.0) + 1
+                ));
+            }
+            if wanted.to.index() >= platform.hosts.len() {
+                return refuse(format!("there is no host number {}", wanted.to.0));
+            }
+        }
+        let mut placement = self.placement.clone();
+        decision
+            .migrations
+            .iter()
+            .for_each(|wanted| placement[wanted.process.index()] = wanted.to);
+        for wanted in &decision.migrations {
+            let host = &platform.hosts[wanted.to.index()];
+            let there = placement
+                .iter()
+                .zip(&self.memory)
+                .filter(|(at, _)| **at == wanted.to);
+            let needed = there.fold(Bytes::default(), |sum, (_, memory)| sum + *memory);
+            if host.memory.is_some_and(|memory| needed > memory) {
+                return refuse(format!("host `{}` has no memory for {needed}", host.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The problem of a host that does not exist.
+pub(super) fn unknown_host(name: &str, platform: &Platform) -> Problem {
+    Problem::new(format!("unknown host `{name}`")).known(
+        "hosts",
+        platform.hosts.iter().map(|host| host.name.as_str()),
+    )
+}

@@ -1,0 +1,503 @@
+//! The life of the processes: compute, send all, receive all, barrier; and between supersteps, rescheduling.
+//!
+//! The loop takes what has ended from the engine and lets its process react. A process that leaves a barrier goes on at once,
+//! unless a rescheduling call or prescribed migrations follow the superstep: then all meet first (see [`super::reschedule`]).
+//! Whenever everybody starts a superstep together, local time starts from zero, so that equal supersteps take equal times to
+//! the last bit.
+
+use super::barrier::{Barrier, Notice, Wires};
+use super::config::{Costs, Receives, RuntimeConfig, Scenario, Sends};
+use super::exchange::Exchange;
+use super::record::{Outcome, Recorder, SuperstepDates};
+use super::reschedule::Rescheduling;
+use crate::engine::{EventLog, NetworkModel, Simulation};
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::policy::{Measures, Policy, View};
+use crate::random::{Purpose, Stream};
+use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
+use crate::workload::{Plan, Workload};
+
+/// What the engine tells when something ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Token {
+    /// A process has computed.
+    Computed(u32),
+    /// A message of the plan has been delivered.
+    Delivered(u32),
+    /// A message of the barrier has been delivered.
+    Barrier(Notice),
+    /// A step of a rescheduling call has ended.
+    Call,
+    /// The memory of a process has arrived (which move of this rescheduling).
+    Transferred(u32),
+    /// A process is ready in its new place (which move of this rescheduling).
+    Settled(u32),
+}
+
+/// Everything that defines a run, except the policy.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The machine.
+    pub platform: &'a Platform,
+    /// The constants of the network model.
+    pub network: NetworkModel,
+    /// The application.
+    pub workload: &'a dyn Workload,
+    /// Where each process starts.
+    pub placement: &'a [HostId],
+    /// How supersteps run.
+    pub runtime: RuntimeConfig,
+    /// What rescheduling costs.
+    pub costs: Costs,
+    /// What happens: application only, decisions, migrations.
+    pub scenario: Scenario,
+    /// Seeds all random choices.
+    pub seed: u64,
+}
+
+/// Where a process is in its superstep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Computing,
+    Sending,
+    Receiving,
+    AtBarrier,
+    /// Between two supersteps, until all have met.
+    Waiting,
+    Finished,
+}
+
+/// Simulates one run.
+///
+/// # Errors
+/// The processes wait for each other for ever, a route is missing, or the policy asks for the impossible.
+pub fn simulate(
+    setup: &Setup<'_>,
+    policy: Box<dyn Policy>,
+    recorder: &mut dyn Recorder,
+) -> Result<Outcome, Error> {
+    Runtime::new(setup, policy, recorder).run()
+}
+
+pub(super) struct Runtime<'a, 'r> {
+    pub(super) setup: &'a Setup<'a>,
+    pub(super) policy: Box<dyn Policy>,
+    pub(super) random: Stream,
+    recorder: &'r mut dyn Recorder,
+    pub(super) engine: Simulation<'a, Token>,
+    barrier: Barrier,
+    pub(super) exchange: Exchange,
+    pub(super) plan: Plan,
+    /// The superstep whose plan is open.
+    superstep: usize,
+    /// Whether anybody has begun it.
+    has_begun: bool,
+    /// The superstep whose barrier is being left, or was left last.
+    pub(super) ending: usize,
+    pub(super) placement: Vec<HostId>,
+    pub(super) memory: Vec<Bytes>,
+    pub(super) stage: Vec<Stage>,
+    /// Per process, local dates [s]: start of the superstep, end of the computation.
+    began: Vec<f64>,
+    computed: Vec<f64>,
+    pub(super) measures: Measures,
+    /// Processes that have left the barrier of the superstep that is ending.
+    left: usize,
+    /// Whether all meet after the superstep that is ending.
+    is_held: bool,
+    pub(super) rescheduling: Rescheduling<'a>,
+    pub(super) external_load: Vec<f64>,
+    pub(super) outcome: Outcome,
+    pub(super) log: EventLog,
+}
+
+impl<'a, 'r> Runtime<'a, 'r> {
+    fn new(setup: &'a Setup<'a>, policy: Box<dyn Policy>, recorder: &'r mut dyn Recorder) -> Self {
+        let processes = setup.workload.processes();
+        let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
+        let id = |process: usize| ProcessId::from_index(process);
+        let runtime = setup.runtime;
+        Self {
+            setup,
+            policy,
+            random: Stream::new(setup.seed, Purpose::Policy),
+            recorder,
+            engine: Simulation::new(setup.platform, setup.network),
+            barrier: Barrier::new(runtime.barrier, runtime.receives, count, setup.placement[0]),
+            exchange: Exchange::default(),
+            plan: Plan::default(),
+            superstep: 0,
+            has_begun: false,
+            ending: 0,
+            placement: setup.placement.to_vec(),
+            memory: (0..processes)
+                .map(|process| setup.workload.memory(id(process)))
+                .collect(),
+            stage: vec![Stage::Waiting; processes],
+            began: vec![0.0; processes],
+            computed: vec![0.0; processes],
+            measures: Measures::default(),
+            left: 0,
+            is_held: false,
+            rescheduling: Rescheduling::new(setup.platform),
+            external_load: vec![0.0; setup.platform.hosts.len()],
+            outcome: Outcome {
+                makespan: Time::ZERO,
+                supersteps: vec![SuperstepDates::default(); setup.workload.supersteps()],
+                calls: Vec::new(),
+                migrations: Vec::new(),
+                scheduling: Seconds::default(),
+                migration: Seconds::default(),
+                flows: 0,
+                event_hash: String::new(),
+            },
+            log: EventLog::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<Outcome, Error> {
+        if self.setup.workload.supersteps() > 0 {
+            self.open(0);
+            self.begin_all()?;
+            self.let_leave()?;
+        }
+        while let Some(token) = self.engine.next()? {
+            self.react(token)?;
+            self.let_leave()?;
+        }
+        self.finish()
+    }
+
+    fn react(&mut self, token: Token) -> Result<(), Error> {
+        match token {
+            Token::Computed(process) => self.on_computed(process),
+            Token::Delivered(message) => self.on_delivered(message),
+            Token::Barrier(notice) => self.barrier.on_notice(
+                notice,
+                &mut Wires {
+                    engine: &mut self.engine,
+                    placement: &self.placement,
+                },
+            ),
+            Token::Call => self.on_call_step(),
+            Token::Transferred(index) => {
+                self.on_transferred(index);
+                Ok(())
+            }
+            Token::Settled(index) => self.on_settled(index),
+        }
+    }
+
+    fn finish(mut self) -> Result<Outcome, Error> {
+        let is_done = self.setup.workload.supersteps() == 0
+            || self.stage.iter().all(|&stage| stage == Stage::Finished);
+        if !is_done {
+            return Err(self.deadlock());
+        }
+        self.outcome.makespan = self.engine.now();
+        self.outcome.flows = self.engine.flows();
+        self.log.date(self.outcome.makespan.get());
+        self.outcome.event_hash = self.log.to_string();
+        Ok(self.outcome)
+    }
+
+    /// The superstep whose plan is open.
+    pub(super) fn superstep(&self) -> usize {
+        self.superstep
+    }
+
+    /// Opens the plan of a superstep; nobody has begun it yet.
+    pub(super) fn open(&mut self, superstep: usize) {
+        let processes = self.placement.len();
+        self.superstep = superstep;
+        self.has_begun = false;
+        self.plan.clear(processes);
+        self.setup.workload.fill(superstep, &mut self.plan);
+        self.exchange.open(&self.plan, processes);
+        self.measures
+            .clear(processes, self.setup.platform.clusters.len());
+        self.measures.work.clone_from(&self.plan.work);
+    }
+
+    /// Lets everybody begin the open superstep together.
+    pub(super) fn begin_all(&mut self) -> Result<(), Error> {
+        self.engine.rebase();
+        for process in 0..self.placement.len() {
+            self.begin(ProcessId::from_index(process).0)?;
+        }
+        Ok(())
+    }
+
+    /// Lets one process begin the open superstep.
+    pub(super) fn begin(&mut self, process: u32) -> Result<(), Error> {
+        let at = process as usize;
+        let dates = &mut self.outcome.supersteps[self.superstep];
+        if !self.has_begun {
+            self.has_begun = true;
+            dates.start = self.engine.now();
+        }
+        self.began[at] = self.engine.local_now();
+        let work = self.plan.work[at];
+        if work.get() > 0.0 {
+            self.stage[at] = Stage::Computing;
+            let cycles = crate::units::Instructions::of(
+                work.get() * self.setup.workload.cycles_per_instruction(),
+            );
+            self.engine
+                .execute(self.placement[at], cycles, Token::Computed(process));
+            return Ok(());
+        }
+        self.on_computed(process)
+    }
+
+    fn on_computed(&mut self, process: u32) -> Result<(), Error> {
+        let at = process as usize;
+        self.computed[at] = self.engine.local_now();
+        self.measures.compute[at] = Seconds::of((self.computed[at] - self.began[at]).max(0.0));
+        self.stage[at] = Stage::Sending;
+        match self.setup.runtime.sends {
+            Sends::Sequential => self.send_next(process),
+            Sends::Concurrent => {
+                while let Some(message) = self.exchange.take_next(process) {
+                    self.launch(message)?;
+                }
+                self.receive(process)
+            }
+        }
+    }
+
+    /// Sequential sends: starts the next message, or goes on to the receives.
+    fn send_next(&mut self, process: u32) -> Result<(), Error> {
+        match self.exchange.take_next(process) {
+            Some(message) => self.launch(message),
+            None => self.receive(process),
+        }
+    }
+
+    /// Starts the flow of a message, unless it has to wait for its receiver.
+    fn launch(&mut self, message: u32) -> Result<(), Error> {
+        let to = self.plan.messages[message as usize].to;
+        let is_ready = matches!(self.stage[to.index()], Stage::Receiving | Stage::AtBarrier);
+        if self.setup.runtime.receives == Receives::Late && !is_ready {
+            self.exchange.block(message, to.0);
+            return Ok(());
+        }
+        self.start_flow(message)
+    }
+
+    fn start_flow(&mut self, message: u32) -> Result<(), Error> {
+        let planned = self.plan.messages[message as usize];
+        self.exchange.started[message as usize] = self.engine.local_now();
+        let (from, to) = (
+            self.placement[planned.from.index()],
+            self.placement[planned.to.index()],
+        );
+        self.engine
+            .send(from, to, planned.size, Token::Delivered(message))
+    }
+
+    /// A process has done its sends and waits for its messages.
+    fn receive(&mut self, process: u32) -> Result<(), Error> {
+        self.stage[process as usize] = Stage::Receiving;
+        while let Some(message) = self.exchange.unblock(process) {
+            self.start_flow(message)?;
+        }
+        self.arrive_if_ready(process)
+    }
+
+    fn on_delivered(&mut self, message: u32) -> Result<(), Error> {
+        let planned = self.plan.messages[message as usize];
+        let (from, to) = (planned.from.index(), planned.to.index());
+        let now = self.engine.local_now();
+        let duration = Seconds::of((now - self.exchange.started[message as usize]).max(0.0));
+        let clusters = self.measures.clusters;
+        let cluster = |host: HostId| self.setup.platform.cluster_of(host).index();
+        let sent = &mut self.measures.traffic[from * clusters + cluster(self.placement[to])];
+        sent.sent = sent.sent + planned.size;
+        sent.send_time += duration;
+        let received = &mut self.measures.traffic[to * clusters + cluster(self.placement[from])];
+        received.received = received.received + planned.size;
+        received.receive_time += duration;
+        self.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
+        self.exchange.awaited[to] -= 1;
+        self.arrive_if_ready(planned.to.0)?;
+        if self.setup.runtime.sends == Sends::Sequential {
+            self.send_next(planned.from.0)?;
+        }
+        Ok(())
+    }
+
+    fn arrive_if_ready(&mut self, process: u32) -> Result<(), Error> {
+        let at = process as usize;
+        if self.stage[at] != Stage::Receiving || self.exchange.awaited[at] > 0 {
+            return Ok(());
+        }
+        self.stage[at] = Stage::AtBarrier;
+        self.measures.communication[at] =
+            Seconds::of((self.engine.local_now() - self.computed[at]).max(0.0));
+        self.barrier.arrive(
+            process,
+            &mut Wires {
+                engine: &mut self.engine,
+                placement: &self.placement,
+            },
+        )
+    }
+
+    /// Lets everybody go whom the barrier has released.
+    fn let_leave(&mut self) -> Result<(), Error> {
+        let processes = self.placement.len();
+        while !self.barrier.leaving.is_empty() {
+            if self.left == 0 {
+                self.close()?;
+            }
+            if self.barrier.leaving.len() == processes {
+                self.barrier.leaving.clear();
+                self.end_superstep();
+                self.go_on_together()?;
+            } else if let Some(process) = self.barrier.leaving.pop_front() {
+                self.left += 1;
+                if self.left == processes {
+                    self.left = 0;
+                    self.end_superstep();
+                }
+                self.go_on(process, self.left == 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All processes have arrived at the barrier: what was measured is complete.
+    fn close(&mut self) -> Result<(), Error> {
+        for (compute, communication) in self
+            .measures
+            .compute
+            .iter()
+            .zip(&self.measures.communication)
+        {
+            self.log.date(compute.get());
+            self.log.date(communication.get());
+        }
+        self.recorder
+            .superstep(self.superstep, &self.measures, &self.placement);
+        self.ending = self.superstep;
+        let is_due = self.setup.scenario != Scenario::I && {
+            let Self {
+                policy,
+                setup,
+                placement,
+                measures,
+                memory,
+                external_load,
+                ..
+            } = self;
+            policy.observe(&view(
+                setup,
+                self.ending,
+                placement,
+                measures,
+                memory,
+                external_load,
+            ))
+        };
+        let prescribed = self.setup.workload.prescribed_moves(self.ending);
+        self.is_held = self
+            .rescheduling
+            .prepare(is_due && !self.is_last(), prescribed);
+        if !self.is_held && !self.is_last() {
+            self.open(self.ending + 1);
+        }
+        Ok(())
+    }
+
+    /// The last process has left the barrier.
+    fn end_superstep(&mut self) {
+        let now = self.engine.now();
+        self.outcome.supersteps[self.ending].end = now;
+        self.log.date(now.get());
+    }
+
+    /// Whether the superstep that is ending is the last one.
+    pub(super) fn is_last(&self) -> bool {
+        self.ending + 1 == self.setup.workload.supersteps()
+    }
+
+    /// Everybody has left the barrier at once.
+    fn go_on_together(&mut self) -> Result<(), Error> {
+        if self.is_held {
+            for process in 0..self.placement.len() {
+                self.stage[process] = Stage::Waiting;
+                self.hold(ProcessId::from_index(process).0)?;
+            }
+            self.all_have_left()
+        } else if self.is_last() {
+            self.stage.fill(Stage::Finished);
+            Ok(())
+        } else {
+            self.begin_all()
+        }
+    }
+
+    /// One process has left the barrier, maybe as the last one.
+    fn go_on(&mut self, process: u32, was_last_to_leave: bool) -> Result<(), Error> {
+        if self.is_held {
+            self.stage[process as usize] = Stage::Waiting;
+            self.hold(process)?;
+            if was_last_to_leave {
+                self.all_have_left()
+            } else {
+                Ok(())
+            }
+        } else if self.is_last() {
+            self.stage[process as usize] = Stage::Finished;
+            Ok(())
+        } else {
+            self.begin(process)
+        }
+    }
+
+    /// After all have met: the next superstep, or the end.
+    pub(super) fn resume(&mut self) -> Result<(), Error> {
+        self.is_held = false;
+        if self.is_last() {
+            self.stage.fill(Stage::Finished);
+            return Ok(());
+        }
+        self.open(self.ending + 1);
+        self.begin_all()
+    }
+
+    /// Goes on without those that move: they begin when they have settled.
+    pub(super) fn resume_without(&mut self, moves: &[ProcessId]) -> Result<(), Error> {
+        self.is_held = false;
+        self.open(self.ending + 1);
+        for process in 0..self.placement.len() {
+            let id = ProcessId::from_index(process);
+            if !moves.contains(&id) {
+                self.begin(id.0)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the policy may see.
+pub(super) fn view<'v>(
+    setup: &'v Setup<'_>,
+    superstep: usize,
+    placement: &'v [HostId],
+    measures: &'v Measures,
+    memory: &'v [Bytes],
+    external_load: &'v [f64],
+) -> View<'v> {
+    View {
+        platform: setup.platform,
+        superstep,
+        placement,
+        measures,
+        memory,
+        external_load,
+        cycles_per_instruction: setup.workload.cycles_per_instruction(),
+    }
+}

@@ -1,0 +1,460 @@
+//! The options of MigBSP: the parameters of the papers, and one named option for each point that they leave open.
+//!
+//! The numbers A1..A37 are those of the project's list of ambiguities of the papers. Defaults are the values of the LU paper
+//! (α = 4, ω = 3, D = 0.5, x = 80 %) and, where it is silent, the plainest reading; what was chosen to fit a paper stands in
+//! its experiment file with its origin.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Problem;
+use crate::units::Seconds;
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+    };
+}
+
+choice!(
+    /// Floor of the working interval α' (A1).
+    Floor {
+        /// 1 (the 2007 paper, algorithm 1).
+        One,
+        /// The initial α (Lattice Boltzmann paper, section 4).
+        Initial,
+    }
+);
+choice!(
+    /// How D grows after ω calls without migration (A4).
+    ToleranceGrowth {
+        /// D is multiplied by `d_factor`.
+        Multiply,
+        /// D grows by its initial value.
+        Add,
+        /// D becomes what the last superstep needs to pass, if that is more.
+        Fit,
+    }
+);
+choice!(
+    /// At which calls without migration D grows (A5).
+    ToleranceTrigger {
+        /// At the ω-th in a row and at each further one.
+        Every,
+        /// At each ω-th in a row; the count starts again.
+        EachOmega,
+        /// Once in a run.
+        Once,
+    }
+);
+choice!(
+    /// What happens to D when a call migrates again (A5).
+    AfterMigration {
+        /// D stays.
+        Keep,
+        /// D goes back to its initial value.
+        Reset,
+        /// One growth of D is taken back.
+        StepBack,
+    }
+);
+choice!(
+    /// What counts as a migration for ω when the scenario moves nothing (A6).
+    QuietCall {
+        /// What was decided.
+        Decided,
+        /// What has moved.
+        Moved,
+    }
+);
+choice!(
+    /// When the test of the calling superstep counts (A37).
+    CallingSuperstep {
+        /// Before the call: it closes its own interval.
+        Before,
+        /// After the call: it opens the next interval.
+        After,
+    }
+);
+choice!(
+    /// Which processes take part in the stability test (A3).
+    Population {
+        /// Those that computed in the superstep.
+        Computing,
+        /// All.
+        All,
+    }
+);
+choice!(
+    /// The time T of a process in the stability test.
+    ProcessTime {
+        /// Its computation.
+        Compute,
+        /// Its computation and its own sends.
+        ComputeAndSend,
+        /// Its computation, sends and receives, until it reaches the barrier.
+        ComputeAndCommunicate,
+    }
+);
+choice!(
+    /// The vote of a superstep in which nobody takes part in the test (A2).
+    IdleSuperstep {
+        /// None: α' stays.
+        NoVote,
+        /// Stable.
+        Stable,
+        /// Unstable.
+        Unstable,
+    }
+);
+choice!(
+    /// The first stability test of a run.
+    FirstTest {
+        /// As measured.
+        Measured,
+        /// Counts as stable: there is nothing yet to compare with.
+        Stable,
+    }
+);
+choice!(
+    /// What idle supersteps do to the forecasts (A12).
+    IdleAgeing {
+        /// A value of 0 enters.
+        Zero,
+        /// They are skipped.
+        Skip,
+    }
+);
+choice!(
+    /// What a superstep without computation does to the regularity Pcomp (A7).
+    IdlePattern {
+        /// It is judged like any other (0 foreseen as 0 is regular).
+        Judged,
+        /// It leaves Pcomp as it is.
+        Unchanged,
+    }
+);
+choice!(
+    /// The life of the regularity Pcomm (A7).
+    CommunicationPattern {
+        /// Starts at 1 and is kept for the run, as Pcomp.
+        OneKept,
+        /// Starts at 0 and is kept for the run.
+        ZeroKept,
+        /// Starts at 1 again after each call.
+        OneEachCall,
+    }
+);
+choice!(
+    /// Which side of the communication time with a cluster is foreseen (A8).
+    CommunicationTime {
+        /// The larger of sending and receiving.
+        Larger,
+        /// Their sum.
+        Sum,
+    }
+);
+choice!(
+    /// The index ISet(j) of a cluster, normalised by the best cluster (A9).
+    SetIndex {
+        /// The mean clock.
+        MeanClock,
+        /// The mean over its hosts of clock, less external load, shared by the processes there and one more.
+        MeanFreePower,
+        /// The best host without a process; 0 if there is none.
+        BestFreeHost,
+        /// The sum of the clocks.
+        AggregatePower,
+    }
+);
+choice!(
+    /// The rate at which Mem(i,j) sends the memory of a process.
+    MemoryRate {
+        /// The narrowest link between the two clusters, their access links not counted.
+        Backbone,
+        /// The narrowest link between the two managers.
+        Managers,
+    }
+);
+choice!(
+    /// Over how many supersteps a time is counted (A13, A17).
+    Horizon {
+        /// One.
+        Superstep,
+        /// The interval that has just ended (α).
+        Interval,
+        /// The next interval (α').
+        NextInterval,
+    }
+);
+choice!(
+    /// Whether the own cluster competes for the highest PM (A31).
+    OwnCluster {
+        /// No.
+        Excluded,
+        /// Yes; a process that wants to stay takes a candidate's place.
+        Competes,
+    }
+);
+choice!(
+    /// How candidates are selected.
+    Heuristic {
+        /// All above a threshold set by x.
+        One,
+        /// Only the process with the highest PM.
+        Two,
+    }
+);
+choice!(
+    /// What x means in heuristic one (A11).
+    ThresholdMeaning {
+        /// PM > x · max PM.
+        OfMaximum,
+        /// The first x of the processes.
+        OfProcesses,
+    }
+);
+choice!(
+    /// In which order candidates are tried (A29).
+    CandidateOrder {
+        /// By falling PM, ties by rising rank.
+        Potential,
+        /// By rising rank.
+        RankAscending,
+        /// By falling rank.
+        RankDescending,
+    }
+);
+choice!(
+    /// Which hosts of the chosen cluster can be destinations (A14).
+    FreeHost {
+        /// Any.
+        Any,
+        /// Those without a process.
+        Unmapped,
+        /// Those without a process that computed since the last call.
+        Inactive,
+    }
+);
+choice!(
+    /// The load in ICPU = peak · (1 - load) (A16).
+    HostLoad {
+        /// The external load only.
+        External,
+        /// The BSP processes there and the newcomer share what the external load leaves.
+        WithProcesses,
+    }
+);
+choice!(
+    /// What a candidate does when its cluster has no host for it (A15).
+    FullCluster {
+        /// It stays.
+        Stay,
+        /// It tries the cluster of its next best PM.
+        NextBest,
+    }
+);
+choice!(
+    /// What a destination that is already used costs the newcomer in t2.
+    Sharing {
+        /// Its fair share of the host.
+        Fair,
+        /// Its fair share, and the slowdown that it inflicts on those who are there.
+        FairAndInflicted,
+        /// Only empty hosts are acceptable.
+        Alone,
+    }
+);
+choice!(
+    /// Whether t1 and t2 include communication (point iv of the viability data).
+    ViabilityCommunication {
+        /// No.
+        Ignored,
+        /// Yes: the foreseen communication time, rescaled by the routes from the destination.
+        Predicted,
+    }
+);
+
+/// All options of MigBSP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MigBspConfig {
+    /// α: supersteps until the first call, and the first interval between calls.
+    pub alpha: u32,
+    /// Floor of α' (A1).
+    pub floor: Floor,
+    /// D: a superstep is stable if all times lie within avg·(1 ± D).
+    pub d: f64,
+    /// ω: calls in a row without migration after which D grows.
+    pub omega: u32,
+    /// How D grows (A4).
+    pub d_growth: ToleranceGrowth,
+    /// The factor of `d_growth: multiply`.
+    pub d_factor: f64,
+    /// At which calls D grows (A5).
+    pub d_trigger: ToleranceTrigger,
+    /// D when migrations resume (A5).
+    pub d_after_migration: AfterMigration,
+    /// What counts as a migration where nothing moves (A6).
+    pub quiet_call: QuietCall,
+    /// When the test of the calling superstep counts (A37).
+    pub calling_superstep: CallingSuperstep,
+    /// Who takes part in the stability test (A3).
+    pub population: Population,
+    /// The time that is tested.
+    pub process_time: ProcessTime,
+    /// The vote of a superstep without anybody to test (A2).
+    pub idle_superstep: IdleSuperstep,
+    /// The first test of a run.
+    pub first_test: FirstTest,
+
+    /// δ: margin within which a forecast of instructions counts as right, in [0, 1].
+    pub delta: f64,
+    /// β: margin within which a forecast of bytes counts as right, in [0, 1].
+    pub beta: f64,
+    /// Pcomp in supersteps without computation (A7).
+    pub idle_pattern: IdlePattern,
+    /// The life of Pcomm (A7).
+    pub communication_pattern: CommunicationPattern,
+    /// What idle supersteps do to the forecasts (A12).
+    pub idle_ageing: IdleAgeing,
+    /// The side of the communication time that is foreseen (A8).
+    pub communication_time: CommunicationTime,
+    /// ISet(j) (A9).
+    pub set_index: SetIndex,
+    /// Over how many supersteps Comp and Comm are counted in PM (A13).
+    pub potential_horizon: Horizon,
+    /// Mig(i,j): time of the operations of a migration (A10).
+    pub migration_operations: Seconds,
+    /// Whether Mem(i,j) includes the transfer of the memory, M(i) · T(i,j).
+    pub memory_transfer: bool,
+    /// T(i,j): the rate of that transfer.
+    pub memory_rate: MemoryRate,
+    /// Whether the own cluster competes (A31).
+    pub own_cluster: OwnCluster,
+    /// Whether only a positive PM makes a candidate (A13).
+    pub only_positive: bool,
+    /// Heuristic one or two.
+    pub heuristic: Heuristic,
+    /// x of heuristic one, in [0, 1].
+    pub x: f64,
+    /// What x means (A11).
+    pub x_of: ThresholdMeaning,
+
+    /// The order in which candidates are tried (A29).
+    pub candidate_order: CandidateOrder,
+    /// Which hosts can be destinations (A14).
+    pub free_host: FreeHost,
+    /// The load in ICPU (A16).
+    pub host_load: HostLoad,
+    /// What happens when the cluster is full (A15).
+    pub full_cluster: FullCluster,
+
+    /// Over how many supersteps t1 and t2 are counted (A17).
+    pub viability_horizon: Horizon,
+    /// What sharing the destination costs in t2.
+    pub sharing: Sharing,
+    /// Whether t1 and t2 include communication.
+    pub viability_communication: ViabilityCommunication,
+    /// The time of a migration in t2, without the transfer of the memory.
+    pub viability_cost: Seconds,
+    /// Whether t2 includes the transfer of the memory.
+    pub viability_transfer: bool,
+}
+
+impl Default for MigBspConfig {
+    fn default() -> Self {
+        Self {
+            alpha: 4,
+            floor: Floor::Initial,
+            d: 0.5,
+            omega: 3,
+            d_growth: ToleranceGrowth::Multiply,
+            d_factor: 2.0,
+            d_trigger: ToleranceTrigger::Every,
+            d_after_migration: AfterMigration::Keep,
+            quiet_call: QuietCall::Decided,
+            calling_superstep: CallingSuperstep::Before,
+            population: Population::Computing,
+            process_time: ProcessTime::ComputeAndCommunicate,
+            idle_superstep: IdleSuperstep::NoVote,
+            first_test: FirstTest::Measured,
+            delta: 0.5,
+            beta: 0.5,
+            idle_pattern: IdlePattern::Judged,
+            communication_pattern: CommunicationPattern::OneKept,
+            idle_ageing: IdleAgeing::Zero,
+            communication_time: CommunicationTime::Larger,
+            set_index: SetIndex::MeanClock,
+            potential_horizon: Horizon::Superstep,
+            migration_operations: Seconds::default(),
+            memory_transfer: true,
+            memory_rate: MemoryRate::Managers,
+            own_cluster: OwnCluster::Excluded,
+            only_positive: true,
+            heuristic: Heuristic::One,
+            x: 0.8,
+            x_of: ThresholdMeaning::OfMaximum,
+            candidate_order: CandidateOrder::Potential,
+            free_host: FreeHost::Any,
+            host_load: HostLoad::WithProcesses,
+            full_cluster: FullCluster::Stay,
+            viability_horizon: Horizon::Superstep,
+            sharing: Sharing::Fair,
+            viability_communication: ViabilityCommunication::Ignored,
+            viability_cost: Seconds::default(),
+            viability_transfer: true,
+        }
+    }
+}
+
+impl MigBspConfig {
+    /// All values that are out of range, each with its key.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut check = |key: &str, is_right: bool, value: String, range: &str| {
+            if !is_right {
+                let message = format!("`{key}` is {value}; it must be {range}");
+                problems.push(Problem::new(message).key(format!("policy.migbsp.{key}")));
+            }
+        };
+        let fractions = [("delta", self.delta), ("beta", self.beta), ("x", self.x)];
+        for (key, value) in fractions {
+            check(
+                key,
+                (0.0..=1.0).contains(&value),
+                value.to_string(),
+                "from 0 to 1",
+            );
+        }
+        check(
+            "alpha",
+            self.alpha >= 1,
+            self.alpha.to_string(),
+            "at least 1",
+        );
+        check(
+            "omega",
+            self.omega >= 1,
+            self.omega.to_string(),
+            "at least 1",
+        );
+        check(
+            "d",
+            self.d.is_finite() && self.d >= 0.0,
+            self.d.to_string(),
+            "a finite number and not negative",
+        );
+        let grows = self.d_factor.is_finite() && self.d_factor >= 1.0;
+        check(
+            "d_factor",
+            grows,
+            self.d_factor.to_string(),
+            "a finite number and at least 1",
+        );
+        problems
+    }
+}

@@ -1,0 +1,196 @@
+//! What a process will do: forecasts that age by half, and how regular it has been.
+//!
+//! Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t = p_{t-1}/2 + v_t/2` (Smith-
+//! Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3). The regularity Pcomp(i) starts at 1; each superstep
+//! whose instructions I satisfy `I·(1-δ) <= PI <= I·(1+δ)` adds 1/α, up to 1, any other subtracts 1/α, down to 0 (2007 paper,
+//! algorithm 2). Pcomm(i,j) is the same for the bytes exchanged with cluster j, with margin β (algorithm 3).
+
+use super::config::{
+    CommunicationPattern, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig,
+};
+use crate::policy::View;
+use crate::units::{Instructions, Seconds};
+
+/// The forecasts for all processes; flat arrays by process, and by process and cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Forecasts {
+    clusters: usize,
+    /// Whether the process has a value in this interval.
+    has_work: Vec<bool>,
+    /// Whether it computed in this interval.
+    is_active: Vec<bool>,
+    /// PI [instructions] and CTP [s].
+    work: Vec<f64>,
+    compute: Vec<f64>,
+    /// Pcomp.
+    regularity: Vec<f64>,
+    /// Bytes and BTP [s] with each cluster, and Pcomm.
+    bytes: Vec<f64>,
+    time: Vec<f64>,
+    traffic_regularity: Vec<f64>,
+    /// Supersteps since the last call.
+    age: u64,
+}
+
+impl Forecasts {
+    /// Lets a superstep of an interval of `alpha` supersteps enter.
+    pub(super) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
+        if self.work.is_empty() {
+            self.start(config, view);
+        }
+        let step = 1.0 / alpha as f64;
+        let is_first = self.age == 0;
+        self.age += 1;
+        for process in 0..view.processes() {
+            self.observe_work(config, step, process, view);
+        }
+        for process in 0..view.processes() {
+            for cluster in 0..self.clusters {
+                self.observe_traffic(config, step, is_first, (process, cluster), view);
+            }
+        }
+    }
+
+    /// Starts the next interval.
+    pub(super) fn restart(&mut self, config: &MigBspConfig) {
+        self.age = 0;
+        self.has_work.fill(false);
+        self.is_active.fill(false);
+        if config.communication_pattern == CommunicationPattern::OneEachCall {
+            self.traffic_regularity.fill(1.0);
+        }
+    }
+
+    /// PI(i).
+    pub(super) fn work(&self, process: usize) -> Instructions {
+        Instructions::of(self.work[process])
+    }
+
+    /// CTP(i).
+    pub(super) fn compute(&self, process: usize) -> Seconds {
+        Seconds::of(self.compute[process])
+    }
+
+    /// Pcomp(i), dimensionless.
+    pub(super) fn regularity(&self, process: usize) -> f64 {
+        self.regularity[process]
+    }
+
+    /// BTP(i,j).
+    pub(super) fn communication(&self, process: usize, cluster: usize) -> Seconds {
+        Seconds::of(self.time[process * self.clusters + cluster])
+    }
+
+    /// Pcomm(i,j), dimensionless.
+    pub(super) fn traffic_regularity(&self, process: usize, cluster: usize) -> f64 {
+        self.traffic_regularity[process * self.clusters + cluster]
+    }
+
+    /// Whether the process computed since the last call.
+    pub(super) fn is_active(&self, process: usize) -> bool {
+        self.is_active[process]
+    }
+
+    fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
+        let processes = view.processes();
+        self.clusters = view.platform.clusters.len();
+        self.has_work = vec![false; processes];
+        self.is_active = vec![false; processes];
+        self.work = vec![0.0; processes];
+        self.compute = vec![0.0; processes];
+        self.regularity = vec![1.0; processes];
+        self.bytes = vec![0.0; processes * self.clusters];
+        self.time = vec![0.0; processes * self.clusters];
+        let first = if config.communication_pattern == CommunicationPattern::ZeroKept {
+            0.0
+        } else {
+            1.0
+        };
+        self.traffic_regularity = vec![first; processes * self.clusters];
+    }
+
+    fn observe_work(&mut self, config: &MigBspConfig, step: f64, process: usize, view: &View<'_>) {
+        let work = view.measures.work[process].get();
+        let is_idle = work <= 0.0;
+        self.is_active[process] |= !is_idle;
+        if !(is_idle && config.idle_ageing == IdleAgeing::Skip) {
+            let compute = view.measures.compute[process].get();
+            let enters = |old: f64, value: f64, has_old: bool| {
+                if has_old {
+                    old / 2.0 + value / 2.0
+                } else {
+                    value
+                }
+            };
+            let has_old = self.has_work[process];
+            self.work[process] = enters(self.work[process], work, has_old);
+            self.compute[process] = enters(self.compute[process], compute, has_old);
+            self.has_work[process] = true;
+        }
+        if !(is_idle && config.idle_pattern == IdlePattern::Unchanged) {
+            judge(
+                &mut self.regularity[process],
+                self.work[process],
+                work,
+                config.delta,
+                step,
+            );
+        }
+    }
+
+    fn observe_traffic(
+        &mut self,
+        config: &MigBspConfig,
+        step: f64,
+        is_first: bool,
+        (process, cluster): (usize, usize),
+        view: &View<'_>,
+    ) {
+        let traffic = view.measures.traffic(process, cluster);
+        let (sent, received) = (traffic.sent.get(), traffic.received.get());
+        let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
+        let (bytes, time) = match config.communication_time {
+            CommunicationTime::Larger => (sent.max(received), out.max(back)),
+            CommunicationTime::Sum => (sent + received, out + back),
+        };
+        let at = process * self.clusters + cluster;
+        if is_first {
+            (self.bytes[at], self.time[at]) = (bytes, time);
+        } else {
+            self.bytes[at] = self.bytes[at] / 2.0 + bytes / 2.0;
+            self.time[at] = self.time[at] / 2.0 + time / 2.0;
+        }
+        judge(
+            &mut self.traffic_regularity[at],
+            self.bytes[at],
+            bytes,
+            config.beta,
+            step,
+        );
+    }
+}
+
+/// Moves a regularity by `step` up or down, within [0, 1].
+fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
+    let is_right = forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin);
+    *regularity = if is_right {
+        (*regularity + step).min(1.0)
+    } else {
+        (*regularity - step).max(0.0)
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forecast_of_half_the_value_is_right_within_a_margin_of_half() {
+        // Smith-Waterman, order 10: I_1 = 1e6, I_2 = 56.5e6, PI_2 = 28.75e6 = 0.509 · I_2.
+        let mut regularity = 0.5;
+        judge(&mut regularity, 28.75e6, 56.5e6, 0.5, 0.25);
+        assert_eq!(regularity, 0.75);
+        judge(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
+        assert_eq!(regularity, 0.5);
+    }
+}

@@ -1,0 +1,274 @@
+//! Which: the potential of migration of each process to each cluster, and the candidates.
+//!
+//! ```text
+//! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)          (LU paper, equation 1)
+//! Comp(i,j) = Pcomp(i) · CTP(i) · ISet(j)               (Smith-Waterman paper on dynamic platforms, equation 2)
+//! Comm(i,j) = Pcomm(i,j) · BTP(i,j)                     (equation 3)
+//! Mem(i,j)  = M(i) · T(i,j) + Mig(i,j)                  (equation 4)
+//! ```
+//! All in seconds. Each process contributes its highest PM and the cluster of it; heuristic one takes all above `x · max PM`,
+//! heuristic two the highest alone.
+
+use super::config::{
+    Heuristic, Horizon, MemoryRate, MigBspConfig, OwnCluster, SetIndex, ThresholdMeaning,
+};
+use super::forecast::Forecasts;
+use crate::policy::View;
+use crate::units::{ClusterId, Seconds};
+
+/// PM(i,j) and its terms, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Potential {
+    pub(super) process: usize,
+    pub(super) cluster: usize,
+    pub(super) compute: f64,
+    pub(super) communication: f64,
+    pub(super) memory: f64,
+}
+
+impl Potential {
+    /// PM(i,j) [s].
+    pub(super) fn value(&self) -> f64 {
+        self.compute + self.communication - self.memory
+    }
+}
+
+/// The factor of a horizon: a number of supersteps.
+pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
+    match horizon {
+        Horizon::Superstep => 1.0,
+        Horizon::Interval => alpha as f64,
+        Horizon::NextInterval => next_alpha as f64,
+    }
+}
+
+/// PM of every process to every cluster it may want, by process, then by cluster.
+pub(super) fn potentials(
+    config: &MigBspConfig,
+    horizon: f64,
+    forecasts: &Forecasts,
+    occupancy: &[u32],
+    view: &View<'_>,
+) -> Vec<Potential> {
+    let index = set_index(config, occupancy, view);
+    let mut all = Vec::new();
+    for process in 0..view.processes() {
+        let own = view.cluster_of(process).index();
+        for (cluster, &index) in index.iter().enumerate() {
+            if cluster == own && config.own_cluster == OwnCluster::Excluded {
+                continue;
+            }
+            let compute =
+                forecasts.regularity(process) * forecasts.compute(process).get() * index * horizon;
+            let time = forecasts.communication(process, cluster).get() * horizon;
+            let memory = if cluster == own {
+                0.0
+            } else {
+                memory_cost(config, process, own, cluster, view).get()
+            };
+            all.push(Potential {
+                process,
+                cluster,
+                compute,
+                communication: forecasts.traffic_regularity(process, cluster) * time,
+                memory,
+            });
+        }
+    }
+    all
+}
+
+/// The candidates, highest PM first, and the threshold that they passed [s].
+pub(super) fn candidates(
+    config: &MigBspConfig,
+    potentials: &[Potential],
+    processes: usize,
+) -> (Vec<Potential>, Option<f64>) {
+    let mut best: Vec<Potential> = Vec::new();
+    for potential in potentials {
+        match best.last_mut() {
+            Some(last) if last.process == potential.process => {
+                if potential.value() > last.value() {
+                    *last = *potential;
+                }
+            }
+            _ => best.push(*potential),
+        }
+    }
+    best.sort_by(|a, b| {
+        b.value()
+            .total_cmp(&a.value())
+            .then(a.process.cmp(&b.process))
+    });
+    let Some(highest) = best.first().map(Potential::value) else {
+        return (Vec::new(), None);
+    };
+    if highest <= 0.0 && config.only_positive {
+        return (Vec::new(), None);
+    }
+    match (config.heuristic, config.x_of) {
+        (Heuristic::Two, _) => {
+            best.truncate(1);
+            (best, Some(highest))
+        }
+        (Heuristic::One, ThresholdMeaning::OfMaximum) => {
+            let threshold = highest * config.x;
+            best.retain(|potential| potential.value() > threshold);
+            (best, Some(threshold))
+        }
+        (Heuristic::One, ThresholdMeaning::OfProcesses) => {
+            // A count of processes: the product is not negative and at most `processes`.
+            let wanted = (config.x * processes as f64).floor();
+            best.retain(|potential| potential.value() > 0.0 || !config.only_positive);
+            let mut kept = 0.0;
+            best.retain(|_| {
+                kept += 1.0;
+                kept <= wanted
+            });
+            let last = best.last().map(Potential::value);
+            (best, last)
+        }
+    }
+}
+
+/// ISet(j) of all clusters: 1 for the best one.
+fn set_index(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
+    let mut index: Vec<f64> = view
+        .platform
+        .clusters
+        .iter()
+        .map(|cluster| {
+            let hosts = cluster.hosts.start as usize..cluster.hosts.end as usize;
+            let count = hosts.len() as f64;
+            let clock = |host: usize| view.platform.hosts[host].speed.get();
+            let left = |host: usize| clock(host) * (1.0 - view.external_load[host]);
+            match config.set_index {
+                SetIndex::MeanClock => hosts.map(clock).sum::<f64>() / count,
+                SetIndex::MeanFreePower => {
+                    hosts
+                        .map(|host| left(host) / f64::from(occupancy[host] + 1))
+                        .sum::<f64>()
+                        / count
+                }
+                SetIndex::BestFreeHost => hosts
+                    .filter(|&host| occupancy[host] == 0)
+                    .map(left)
+                    .fold(0.0, f64::max),
+                SetIndex::AggregatePower => hosts.map(clock).sum(),
+            }
+        })
+        .collect();
+    let best = index.iter().copied().fold(0.0, f64::max);
+    if best > 0.0 {
+        index.iter_mut().for_each(|value| *value /= best);
+    }
+    index
+}
+
+/// Mem(i,j).
+fn memory_cost(
+    config: &MigBspConfig,
+    process: usize,
+    from: usize,
+    to: usize,
+    view: &View<'_>,
+) -> Seconds {
+    let transfer = if config.memory_transfer {
+        transfer_time(config, process, from, to, view)
+    } else {
+        Seconds::default()
+    };
+    transfer + config.migration_operations
+}
+
+/// M(i) · T(i,j): the time to send the memory of a process from one cluster to another; zero where no link limits it.
+pub(super) fn transfer_time(
+    config: &MigBspConfig,
+    process: usize,
+    from: usize,
+    to: usize,
+    view: &View<'_>,
+) -> Seconds {
+    let platform = view.platform;
+    let (origin, destination) = (
+        platform.manager(ClusterId::from_index(from)),
+        platform.manager(ClusterId::from_index(to)),
+    );
+    if origin == destination {
+        return Seconds::default();
+    }
+    let Some(mut route) = platform.route(origin, destination) else {
+        return Seconds::default(); // the move itself will name the missing route
+    };
+    if config.memory_rate == MemoryRate::Backbone {
+        (route.first, route.last) = (None, None);
+    }
+    platform
+        .bottleneck(&route)
+        .map_or_else(Seconds::default, |rate| view.memory[process] / rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn potential(process: usize, cluster: usize, value: f64) -> Potential {
+        Potential {
+            process,
+            cluster,
+            compute: value,
+            communication: 0.0,
+            memory: 0.0,
+        }
+    }
+
+    #[test]
+    fn heuristic_one_takes_all_above_x_times_the_highest() {
+        // max = 10, x = 80 %: only values above 8 pass; 8 itself does not.
+        let all = [
+            potential(0, 1, 3.0),
+            potential(0, 2, 9.0),
+            potential(1, 1, 8.0),
+            potential(2, 1, 10.0),
+        ];
+        let (found, threshold) = candidates(&MigBspConfig::default(), &all, 3);
+        assert_eq!(threshold, Some(8.0));
+        assert_eq!(
+            found
+                .iter()
+                .map(|p| (p.process, p.cluster))
+                .collect::<Vec<_>>(),
+            [(2, 1), (0, 2)]
+        );
+    }
+
+    #[test]
+    fn no_positive_potential_means_no_candidate() {
+        let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
+        assert_eq!(
+            candidates(&MigBspConfig::default(), &all, 2),
+            (Vec::new(), None)
+        );
+    }
+
+    #[test]
+    fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
+        let all = [
+            potential(0, 1, 3.0),
+            potential(1, 1, 4.0),
+            potential(2, 1, 5.0),
+            potential(3, 1, 1.0),
+        ];
+        let two = MigBspConfig {
+            heuristic: Heuristic::Two,
+            ..MigBspConfig::default()
+        };
+        assert_eq!(candidates(&two, &all, 4).0, [all[2]]);
+        let half = MigBspConfig {
+            x: 0.5,
+            x_of: ThresholdMeaning::OfProcesses,
+            ..MigBspConfig::default()
+        };
+        assert_eq!(candidates(&half, &all, 4).0, [all[2], all[1]]);
+    }
+}

@@ -1,0 +1,215 @@
+//! When: the interval α between calls and its two adaptations (2007 paper, algorithm 1 and equations 1-2; LU paper, section 2).
+//!
+//! After each superstep, α' grows by 1 if the system is stable, `min T > avg·(1-D)` and `max T < avg·(1+D)`, and falls by 1
+//! otherwise. A call comes α supersteps after the last one; then α := α'. After ω calls in a row without migration D grows, so
+//! that the test passes more easily and calls become rare.
+
+use super::config::{
+    AfterMigration, CallingSuperstep, FirstTest, Floor, IdleSuperstep, MigBspConfig, Population,
+    ProcessTime, ToleranceGrowth, ToleranceTrigger,
+};
+use crate::policy::View;
+
+/// The state of the rule.
+#[derive(Clone, Debug)]
+pub(super) struct Trigger {
+    /// α and α', in supersteps.
+    alpha: u64,
+    next_alpha: u64,
+    /// Supersteps since the last call.
+    position: u64,
+    /// D now, and each value that it had before a growth.
+    tolerance: f64,
+    earlier_tolerances: Vec<f64>,
+    has_grown: bool,
+    /// Calls in a row without migration.
+    quiet_calls: u32,
+    tests: u64,
+    /// The votes of the interval, one letter each: `+`, `-`, and `.` for none.
+    votes: String,
+    /// The vote of the calling superstep, if it counts in the next interval.
+    postponed: Option<Vote>,
+    /// The D that the last tested superstep needs to pass.
+    needed: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Vote {
+    Stable,
+    Unstable,
+    None,
+}
+
+/// What a call does to the rule, for the decision record.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Interval {
+    pub(super) alpha: u64,
+    pub(super) next_alpha: u64,
+    pub(super) tolerance: f64,
+    pub(super) quiet_calls: u32,
+    pub(super) votes: String,
+}
+
+impl Trigger {
+    pub(super) fn new(config: &MigBspConfig) -> Self {
+        let alpha = u64::from(config.alpha);
+        Self {
+            alpha,
+            next_alpha: alpha,
+            position: 0,
+            tolerance: config.d,
+            earlier_tolerances: Vec::new(),
+            has_grown: false,
+            quiet_calls: 0,
+            tests: 0,
+            votes: String::new(),
+            postponed: None,
+            needed: config.d,
+        }
+    }
+
+    /// α: how many supersteps the current interval has.
+    pub(super) fn alpha(&self) -> u64 {
+        self.alpha
+    }
+
+    /// α': how many the next one will have, as far as is known.
+    pub(super) fn next_alpha(&self) -> u64 {
+        self.next_alpha
+    }
+
+    /// Tests a superstep; returns whether a call is due.
+    pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
+        self.position += 1;
+        let is_due = self.position >= self.alpha;
+        let vote = self.test(config, view);
+        if is_due && config.calling_superstep == CallingSuperstep::After {
+            self.postponed = Some(vote);
+        } else {
+            self.count(config, vote);
+        }
+        is_due
+    }
+
+    /// The state of the rule at a call.
+    pub(super) fn interval(&self) -> Interval {
+        Interval {
+            alpha: self.alpha,
+            next_alpha: self.next_alpha,
+            tolerance: self.tolerance,
+            quiet_calls: self.quiet_calls,
+            votes: self.votes.clone(),
+        }
+    }
+
+    /// Closes a call that made `migrations`: D, the next interval.
+    pub(super) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
+        if migrations == 0 {
+            self.quiet_calls += 1;
+            self.grow_tolerance(config);
+        } else {
+            self.quiet_calls = 0;
+            match config.d_after_migration {
+                AfterMigration::Keep => {}
+                AfterMigration::Reset => {
+                    self.tolerance = config.d;
+                    self.earlier_tolerances.clear();
+                }
+                AfterMigration::StepBack => {
+                    self.tolerance = self.earlier_tolerances.pop().unwrap_or(self.tolerance)
+                }
+            }
+        }
+        self.alpha = self.next_alpha;
+        self.position = 0;
+        self.votes.clear();
+        if let Some(vote) = self.postponed.take() {
+            self.count(config, vote);
+        }
+    }
+
+    fn grow_tolerance(&mut self, config: &MigBspConfig) {
+        let grows = match config.d_trigger {
+            ToleranceTrigger::Every => self.quiet_calls >= config.omega,
+            ToleranceTrigger::EachOmega => self.quiet_calls.is_multiple_of(config.omega),
+            ToleranceTrigger::Once => self.quiet_calls >= config.omega && !self.has_grown,
+        };
+        if !grows {
+            return;
+        }
+        self.has_grown = true;
+        let grown = match config.d_growth {
+            ToleranceGrowth::Multiply => self.tolerance * config.d_factor,
+            ToleranceGrowth::Add => self.tolerance + config.d,
+            // The test is strict, so a hair more than what the superstep needs.
+            ToleranceGrowth::Fit => self.tolerance.max(self.needed * (1.0 + 1e-9)),
+        };
+        if config.d_after_migration == AfterMigration::StepBack {
+            self.earlier_tolerances.push(self.tolerance);
+        }
+        // Beyond this every superstep is stable; it also keeps D finite.
+        self.tolerance = grown.min(1e9);
+    }
+
+    fn test(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
+        let measures = view.measures;
+        let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
+        for process in 0..view.processes() {
+            if config.population == Population::Computing && measures.work[process].get() <= 0.0 {
+                continue;
+            }
+            let compute = measures.compute[process].get();
+            let time = compute
+                + match config.process_time {
+                    ProcessTime::Compute => 0.0,
+                    ProcessTime::ComputeAndSend => measures.send[process].get(),
+                    ProcessTime::ComputeAndCommunicate => measures.communication[process].get(),
+                };
+            count += 1;
+            sum += time;
+            least = least.min(time);
+            largest = largest.max(time);
+        }
+        if count == 0 {
+            return match config.idle_superstep {
+                IdleSuperstep::NoVote => Vote::None,
+                IdleSuperstep::Stable => Vote::Stable,
+                IdleSuperstep::Unstable => Vote::Unstable,
+            };
+        }
+        self.tests += 1;
+        let average = sum / count as f64;
+        if average > 0.0 {
+            self.needed = (largest / average - 1.0)
+                .max(1.0 - least / average)
+                .max(0.0);
+        }
+        let is_stable =
+            least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
+        if is_stable || (self.tests == 1 && config.first_test == FirstTest::Stable) {
+            Vote::Stable
+        } else {
+            Vote::Unstable
+        }
+    }
+
+    fn count(&mut self, config: &MigBspConfig, vote: Vote) {
+        let floor = match config.floor {
+            Floor::One => 1,
+            Floor::Initial => u64::from(config.alpha),
+        };
+        match vote {
+            Vote::Stable => self.next_alpha += 1,
+            Vote::Unstable => self.next_alpha = (self.next_alpha - 1).max(floor),
+            Vote::None => {}
+        }
+        // A long stable run has intervals of thousands of supersteps: the record keeps the first votes.
+        if self.votes.len() < 64 {
+            self.votes.push(match vote {
+                Vote::Stable => '+',
+                Vote::Unstable => '-',
+                Vote::None => '.',
+            });
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Where and whether: the host for a candidate, and the test that moving it pays.
+//!
+//! The manager of the wanted cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the process
+//! (2007 paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`: its foreseen time where
+//! it is, against its foreseen time there with the costs of migration. A host is reserved at once, so that the next candidate
+//! sees it.
+
+use super::config::{
+    FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, ViabilityCommunication,
+};
+use super::forecast::Forecasts;
+use super::potential::{Potential, transfer_time};
+use crate::policy::{Candidate, View};
+use crate::units::{ClusterId, HostId, ProcessId, Seconds};
+
+/// The processes and memory on each host, with what has been reserved in this call.
+#[derive(Clone, Debug)]
+pub(super) struct Reservations {
+    pub(super) mapped: Vec<u32>,
+    active: Vec<u32>,
+    memory: Vec<f64>,
+}
+
+impl Reservations {
+    pub(super) fn new(forecasts: &Forecasts, view: &View<'_>) -> Self {
+        let hosts = view.platform.hosts.len();
+        let mut reservations = Self {
+            mapped: vec![0; hosts],
+            active: vec![0; hosts],
+            memory: vec![0.0; hosts],
+        };
+        for (process, host) in view.placement.iter().enumerate() {
+            reservations.add(process, *host, forecasts, view);
+        }
+        reservations
+    }
+
+    fn add(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        self.mapped[host.index()] += 1;
+        self.active[host.index()] += u32::from(forecasts.is_active(process));
+        self.memory[host.index()] += view.memory[process].get();
+    }
+
+    fn take(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        self.mapped[host.index()] -= 1;
+        self.active[host.index()] -= u32::from(forecasts.is_active(process));
+        self.memory[host.index()] -= view.memory[process].get();
+    }
+
+    /// Moves the reservation of a process.
+    fn relocate(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        self.take(process, view.placement[process], forecasts, view);
+        self.add(process, to, forecasts, view);
+    }
+
+    /// How many processes count as being on a host.
+    fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
+        if config.free_host == FreeHost::Inactive {
+            self.active[host]
+        } else {
+            self.mapped[host]
+        }
+    }
+}
+
+/// What a call knows: options, forecasts, view, and the supersteps over which times are counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a> {
+    pub(super) config: &'a MigBspConfig,
+    pub(super) forecasts: &'a Forecasts,
+    pub(super) view: &'a View<'a>,
+    pub(super) horizon: f64,
+    /// All PM(i,j), by process: the alternatives when a cluster is full.
+    pub(super) potentials: &'a [Potential],
+}
+
+impl Call<'_> {
+    /// Judges one candidate and reserves its host if it is to move.
+    pub(super) fn judge(
+        &self,
+        candidate: &Potential,
+        reservations: &mut Reservations,
+    ) -> Candidate {
+        let process = candidate.process;
+        let mut record = Candidate {
+            process: ProcessId::from_index(process),
+            from: self.view.placement[process],
+            to_cluster: ClusterId::from_index(candidate.cluster),
+            to: None,
+            score: candidate.value(),
+            stay: None,
+            go: None,
+            accepted: false,
+            reason: String::new(),
+        };
+        if candidate.cluster == self.view.cluster_of(process).index() {
+            "its own cluster is the best place for it".clone_into(&mut record.reason);
+            return record;
+        }
+        let Some((cluster, host)) = self.destination(candidate, reservations) else {
+            "no host of the cluster is free for it".clone_into(&mut record.reason);
+            return record;
+        };
+        record.to_cluster = ClusterId::from_index(cluster);
+        record.to = Some(host);
+        let residents = reservations.occupancy(self.config, host.index());
+        if self.config.sharing == Sharing::Alone && residents > 0 {
+            "the host is not empty".clone_into(&mut record.reason);
+            return record;
+        }
+        let (stay, go) = self.times(process, host, residents);
+        (record.stay, record.go) = (Some(stay), Some(go));
+        record.accepted = stay > go;
+        if record.accepted {
+            "viable: t1 > t2".clone_into(&mut record.reason);
+            reservations.relocate(process, host, self.forecasts, self.view);
+        } else if residents > 0 {
+            record.reason = format!("not viable: t1 <= t2 on a host shared with {residents}");
+        } else {
+            "not viable: t1 <= t2".clone_into(&mut record.reason);
+        }
+        record
+    }
+
+    /// The cluster and host that are offered to a candidate.
+    fn destination(
+        &self,
+        candidate: &Potential,
+        reservations: &Reservations,
+    ) -> Option<(usize, HostId)> {
+        let offer = |cluster: usize| {
+            self.best_host(candidate.process, cluster, reservations)
+                .map(|host| (cluster, host))
+        };
+        if let Some(found) = offer(candidate.cluster) {
+            return Some(found);
+        }
+        if self.config.full_cluster == FullCluster::Stay {
+            return None;
+        }
+        let own = self.view.cluster_of(candidate.process).index();
+        let is_alternative = |other: &&Potential| {
+            other.process == candidate.process
+                && other.cluster != candidate.cluster
+                && other.cluster != own
+                && (other.value() > 0.0 || !self.config.only_positive)
+        };
+        let mut others: Vec<&Potential> = self.potentials.iter().filter(is_alternative).collect();
+        others.sort_by(|a, b| {
+            b.value()
+                .total_cmp(&a.value())
+                .then(a.cluster.cmp(&b.cluster))
+        });
+        others.into_iter().find_map(|other| offer(other.cluster))
+    }
+
+    /// The host of `cluster` with the largest ICPU among those that are free and have memory for the process.
+    fn best_host(
+        &self,
+        process: usize,
+        cluster: usize,
+        reservations: &Reservations,
+    ) -> Option<HostId> {
+        let view = self.view;
+        let mut best: Option<(f64, u32)> = None;
+        for host in view.platform.clusters[cluster].hosts.clone() {
+            let at = host as usize;
+            let residents = reservations.occupancy(self.config, at);
+            if self.config.free_host != FreeHost::Any && residents > 0 {
+                continue;
+            }
+            let needed = reservations.memory[at] + view.memory[process].get();
+            if view.platform.hosts[at]
+                .memory
+                .is_some_and(|memory| needed > memory.get())
+            {
+                continue;
+            }
+            let left = view.platform.hosts[at].speed.get() * (1.0 - view.external_load[at]);
+            let power = match self.config.host_load {
+                HostLoad::External => left,
+                HostLoad::WithProcesses => left / self.crowd(at, residents + 1),
+            };
+            if best.is_none_or(|(most, _)| power > most) {
+                best = Some((power, host));
+            }
+        }
+        best.map(|(_, host)| HostId(host))
+    }
+
+    /// By how much each of `processes` on a host is slowed.
+    fn crowd(&self, host: usize, processes: u32) -> f64 {
+        (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
+    }
+
+    /// t1 and t2 of `process` for the destination `host` where `residents` are.
+    fn times(&self, process: usize, host: HostId, residents: u32) -> (Seconds, Seconds) {
+        let Self {
+            config,
+            forecasts,
+            view,
+            horizon,
+            ..
+        } = *self;
+        let shared = self.crowd(host.index(), residents + 1);
+        let slowdown = match config.sharing {
+            Sharing::Fair | Sharing::Alone => shared,
+            // Each resident loses the difference, and their loss counts as the newcomer's.
+            Sharing::FairAndInflicted => {
+                shared
+                    + f64::from(residents) * (shared - self.crowd(host.index(), residents.max(1)))
+            }
+        };
+        let (talk_here, talk_there) = match config.viability_communication {
+            ViabilityCommunication::Ignored => (0.0, 0.0),
+            ViabilityCommunication::Predicted => self.communication(process, host),
+        };
+        let here = forecasts.compute(process).get() + talk_here;
+        let there =
+            view.execution_time(forecasts.work(process), host).get() * slowdown + talk_there;
+        let mut cost = config.viability_cost;
+        if config.viability_transfer {
+            let (from, to) = (
+                view.cluster_of(process).index(),
+                view.platform.cluster_of(host).index(),
+            );
+            cost += transfer_time(config, process, from, to, view);
+        }
+        (
+            Seconds::of(here * horizon),
+            Seconds::of(there * horizon) + cost,
+        )
+    }
+
+    /// The foreseen communication time of a process where it is, and from `host`: each cluster's part is rescaled by the delays
+    /// of the two routes to the manager of that cluster.
+    fn communication(&self, process: usize, host: HostId) -> (f64, f64) {
+        let view = self.view;
+        let delay = |from: HostId, to: HostId| {
+            if from == to {
+                return 0.0;
+            }
+            view.platform
+                .route(from, to)
+                .map_or(0.0, |route| view.platform.latency(&route).get())
+        };
+        let mut sums = (0.0, 0.0);
+        for cluster in 0..view.platform.clusters.len() {
+            let time = self.forecasts.communication(process, cluster).get();
+            if time <= 0.0 {
+                continue;
+            }
+            let manager = view.platform.manager(ClusterId::from_index(cluster));
+            let (here, there) = (
+                delay(view.placement[process], manager),
+                delay(host, manager),
+            );
+            sums.0 += time;
+            sums.1 += if here > 0.0 {
+                time * there / here
+            } else {
+                time
+            };
+        }
+        sums
+    }
+}

@@ -1,0 +1,181 @@
+//! Rescheduling policies: what a policy may see, what it may ask, and the table of those that exist.
+//!
+//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could have measured. When the policy says
+//! that a rescheduling call is due, the runtime charges the costs of a call and asks it to [`Policy::decide`]. A policy changes
+//! nothing itself: it returns a [`Decision`], and the scenario says whether the migrations happen.
+//!
+//! To add a policy, write one file here and one row of [`REGISTRY`].
+
+pub mod migbsp;
+mod never;
+mod registry;
+
+use std::fmt;
+
+use serde::Serialize;
+
+pub use migbsp::{MigBsp, MigBspConfig};
+pub use never::Never;
+pub use registry::{Entry, NoOptions, REGISTRY, find};
+
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::random::Stream;
+use crate::units::{Bytes, ClusterId, HostId, Instructions, ProcessId, Seconds};
+
+/// Decides which processes move, and where.
+pub trait Policy: fmt::Debug + Send {
+    /// Takes note of the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
+    fn observe(&mut self, view: &View<'_>) -> bool;
+
+    /// The rescheduling call: which migrations to start now (none means "stay"), and why.
+    ///
+    /// # Errors
+    /// The policy cannot decide (its options do not fit the platform); this ends the run.
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error>;
+
+    /// Told after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
+    fn settle(&mut self, _moved: usize) {}
+}
+
+/// All that a policy may see at the barrier of a superstep.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The machine, with its nominal speeds.
+    pub platform: &'a Platform,
+    /// The superstep that has just ended, counted from 0.
+    pub superstep: usize,
+    /// Where each process is.
+    pub placement: &'a [HostId],
+    /// What was measured in this superstep.
+    pub measures: &'a Measures,
+    /// The memory of each process, which a migration carries.
+    pub memory: &'a [Bytes],
+    /// The load that is not ours on each host, as a fraction of its speed, averaged since the last call; in `[0, 1]`.
+    pub external_load: &'a [f64],
+    /// Clock cycles per instruction of the application.
+    pub cycles_per_instruction: f64,
+}
+
+impl View<'_> {
+    /// How many processes there are.
+    pub fn processes(&self) -> usize {
+        self.placement.len()
+    }
+
+    /// The cluster in which a process is.
+    pub fn cluster_of(&self, process: usize) -> ClusterId {
+        self.platform.cluster_of(self.placement[process])
+    }
+
+    /// How long `work` takes alone on a host, its external load taken off.
+    pub fn execution_time(&self, work: Instructions, host: HostId) -> Seconds {
+        let left = (1.0 - self.external_load[host.index()]).max(1e-9);
+        let speed = self.platform.hosts[host.index()].speed.get() * left;
+        Seconds::of(work.get() * self.cycles_per_instruction / speed)
+    }
+}
+
+/// What was measured in one superstep; the arrays are reused.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measures {
+    /// Instructions of each process (I of the papers).
+    pub work: Vec<Instructions>,
+    /// Time of the computation of each process, slowed by what shared its host (CT of the papers).
+    pub compute: Vec<Seconds>,
+    /// From the end of a process's computation until its last own message was delivered.
+    pub send: Vec<Seconds>,
+    /// From the end of a process's computation until it reached the barrier: its sends and receives.
+    pub communication: Vec<Seconds>,
+    /// The traffic of each process with each cluster: entry `process * clusters + cluster`.
+    pub traffic: Vec<Traffic>,
+    /// How many clusters there are.
+    pub clusters: usize,
+}
+
+/// What a process exchanged with the processes of one cluster in one superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Bytes sent to the cluster.
+    pub sent: Bytes,
+    /// Bytes received from it.
+    pub received: Bytes,
+    /// Summed durations of the messages sent to it.
+    pub send_time: Seconds,
+    /// Summed durations of the messages received from it.
+    pub receive_time: Seconds,
+}
+
+impl Measures {
+    /// Empties the measures for a superstep of `processes` on `clusters`, keeping their memory.
+    pub fn clear(&mut self, processes: usize, clusters: usize) {
+        fn refill<T: Clone + Default>(list: &mut Vec<T>, count: usize) {
+            list.clear();
+            list.resize(count, T::default());
+        }
+        refill(&mut self.work, processes);
+        refill(&mut self.compute, processes);
+        refill(&mut self.send, processes);
+        refill(&mut self.communication, processes);
+        refill(&mut self.traffic, processes * clusters);
+        self.clusters = clusters;
+    }
+
+    /// What `process` exchanged with `cluster`.
+    pub fn traffic(&self, process: usize, cluster: usize) -> &Traffic {
+        &self.traffic[process * self.clusters + cluster]
+    }
+}
+
+/// One wish of a policy: `process` goes to host `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// Who moves.
+    pub process: ProcessId,
+    /// Where it goes.
+    pub to: HostId,
+}
+
+/// The answer to a rescheduling call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    /// The migrations to start now, in this order.
+    pub migrations: Vec<Migration>,
+    /// Every process that was considered, with the reason of its verdict.
+    pub candidates: Vec<Candidate>,
+    /// What else the policy has to say about this call: its state, thresholds and terms, for the decision record.
+    pub explanation: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Decision {
+    /// A decision of migrations alone, without explanation.
+    pub fn moves(migrations: Vec<Migration>) -> Self {
+        Self {
+            migrations,
+            ..Self::default()
+        }
+    }
+}
+
+/// A process that a policy considered for migration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// Who.
+    pub process: ProcessId,
+    /// Where it is.
+    pub from: HostId,
+    /// The cluster that it wants to go to.
+    pub to_cluster: ClusterId,
+    /// The host chosen there, if any.
+    pub to: Option<HostId>,
+    /// The policy's measure of the benefit (PM of MigBSP), in the policy's own unit.
+    pub score: f64,
+    /// Predicted time where it is (t1 of the papers).
+    pub stay: Option<Seconds>,
+    /// Predicted time at the destination, with the costs of migration (t2 of the papers).
+    pub go: Option<Seconds>,
+    /// Whether it is to move.
+    pub accepted: bool,
+    /// Why.
+    pub reason: String,
+}

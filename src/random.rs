@@ -1,0 +1,43 @@
+//! Seeded random numbers: one named stream per purpose, so that all policies face the same workload and load.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// What a stream is for; each has its own numbers for a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Choices of a policy.
+    Policy,
+}
+
+/// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.
+#[derive(Clone, Debug)]
+pub struct Stream(ChaCha8Rng);
+
+impl Stream {
+    /// The stream of `seed` for `purpose`.
+    pub fn new(seed: u64, purpose: Purpose) -> Self {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(purpose as u64);
+        Self(generator)
+    }
+
+    /// A number from 0 to `bound` - 1, all equally likely; 0 if `bound` is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        // Multiply-shift: the bias is below bound / 2^64.
+        let wide = u128::from(self.0.next_u64()) * bound as u128;
+        usize::try_from(wide >> 64).expect("less than the bound, which is a usize")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_numbers_for_ever() {
+        let mut stream = Stream::new(1, Purpose::Policy);
+        let numbers: Vec<usize> = (0..4).map(|_| stream.below(1000)).collect();
+        assert_eq!(numbers, [0, 0, 0, 0]);
+    }
+}
