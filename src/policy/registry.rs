@@ -1,5 +1,6 @@
 //! The policies that exist: one row each. Help, listing and errors come from this table.
 
+use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
 use super::{MigBsp, MigBspConfig, Never, Policy};
@@ -19,6 +20,8 @@ pub struct Entry {
     pub build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
     /// Its options with all defaults filled in.
     pub resolve: fn(&Value) -> Result<Value, Error>,
+    /// The schema of its options.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// All policies.
@@ -29,6 +32,7 @@ pub const REGISTRY: &[Entry] = &[
         source: "-",
         build: |_| Ok(Box::new(Never)),
         resolve: |options| document::resolve::<NoOptions>(options, "policy.never"),
+        schema: SchemaGenerator::subschema_for::<NoOptions>,
     },
     Entry {
         name: "migbsp",
@@ -39,6 +43,7 @@ pub const REGISTRY: &[Entry] = &[
             Ok(Box::new(MigBsp::new(config)?))
         },
         resolve: |options| document::resolve::<MigBspConfig>(options, "policy.migbsp"),
+        schema: SchemaGenerator::subschema_for::<MigBspConfig>,
     },
 ];
 

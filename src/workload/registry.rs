@@ -23,6 +23,7 @@ pub const APPLICATIONS: &[Entry] = &[
         summary: "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
         source: "Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
         build: |keys| Ok(Built::new(Lu::new(&read_keys::<LuConfig>(keys)?)?)),
+        resolve: resolve::<LuConfig>,
         schema: SchemaGenerator::subschema_for::<LuConfig>,
     },
     Entry {
@@ -30,6 +31,7 @@ pub const APPLICATIONS: &[Entry] = &[
         summary: "supersteps read from a text file, with their hosts, barrier and moves",
         source: "-",
         build: |keys| build_trace(&read_keys(keys)?),
+        resolve: resolve::<TraceConfig>,
         schema: SchemaGenerator::subschema_for::<TraceConfig>,
     },
 ];
@@ -45,6 +47,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Makes the application from the object `workload` of an experiment (its key `app` is not looked at).
     pub build: fn(&Value) -> Result<Built, Error>,
+    /// Its keys with all defaults filled in, without `app`.
+    pub resolve: fn(&Value) -> Result<Value, Error>,
     /// The schema of its keys, without `app`.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -158,6 +162,11 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
             .hint(describe(&schemars::schema_for!(T), first))
             .into()
     })
+}
+
+fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
+    let keys: T = read_keys(workload)?;
+    serde_json::to_value(keys).map_err(|error| Problem::new(error.to_string()).key("workload").into())
 }
 
 /// The message of the reader without its names of Rust types.

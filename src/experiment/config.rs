@@ -1,0 +1,136 @@
+//! The experiment file: everything that defines a run, in one JSON object.
+//!
+//! Every flag of the command has its key here, and a file needs to name only what differs from the experiment of its application
+//! (`workloads/<app>.json`). Calibrated values say where they come from under `origins`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::bsp::{Costs, RuntimeConfig, Scenario};
+use crate::platform::Mapping;
+use crate::policy::REGISTRY;
+use crate::workload::registry::APPLICATIONS;
+
+/// The version of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SchemaVersion {
+    /// The only version so far.
+    #[default]
+    #[serde(rename = "migsim-experiment-1")]
+    One,
+}
+
+/// An experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentConfig {
+    /// Where an editor finds the schema; has no meaning for the experiment.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub editor_schema: Option<String>,
+    /// The version of the format.
+    #[serde(default)]
+    pub schema: SchemaVersion,
+    /// What the experiment is, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The platform: a file, or the name of a built-in one.
+    pub platform: String,
+    /// The application (`app`) and its keys.
+    pub workload: Map<String, Value>,
+    /// Where processes start: `contiguous`, `round-robin`, or a list of hosts.
+    #[serde(default)]
+    pub mapping: MappingKey,
+    /// The network model: a preset (`model`) and constants that replace its own.
+    #[serde(default)]
+    pub network: Map<String, Value>,
+    /// How supersteps run.
+    #[serde(default)]
+    pub runtime: RuntimeConfig,
+    /// The policy (`name`) and, under the name of each policy, its options.
+    #[serde(default)]
+    pub policy: Map<String, Value>,
+    /// What rescheduling costs.
+    #[serde(default)]
+    pub costs: Costs,
+    /// The scenarios to run.
+    #[serde(default = "all_scenarios")]
+    pub scenarios: Vec<Scenario>,
+    /// Seeds every random choice.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// Where calibrated values come from: key of the value, and a text that begins with `stated`, `inferred` or `fitted`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub origins: BTreeMap<String, String>,
+}
+
+/// The key `mapping`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum MappingKey {
+    /// `contiguous`, `round-robin`, or names with commas between them.
+    Text(String),
+    /// Hosts, ranges of hosts (`ICE-0..ICE-4`) or clusters, in the order of the processes.
+    List(Vec<String>),
+}
+
+impl Default for MappingKey {
+    fn default() -> Self {
+        Self::Text("contiguous".into())
+    }
+}
+
+impl MappingKey {
+    /// What it means.
+    pub fn mapping(&self) -> Mapping {
+        match self {
+            Self::Text(text) => text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {}),
+            Self::List(entries) => Mapping::Explicit(entries.clone()),
+        }
+    }
+}
+
+fn all_scenarios() -> Vec<Scenario> {
+    Scenario::ALL.to_vec()
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+/// The JSON Schema of experiment files, generated from the types; the keys of each application and policy are included.
+pub fn schema() -> String {
+    let mut generator = schemars::SchemaGenerator::default();
+    let mut policy = Map::new();
+    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    policy.insert("name".into(), json!({ "description": "the policy that decides", "enum": names }));
+    for entry in REGISTRY {
+        policy.insert(entry.name.into(), (entry.schema)(&mut generator).to_value());
+    }
+    let application = |entry: &crate::workload::registry::Entry, keys: Value| {
+        let app = json!({ "app": { "const": entry.name } });
+        json!({ "title": entry.name, "description": entry.summary, "properties": app, "allOf": [keys] })
+    };
+    let applications: Vec<Value> =
+        APPLICATIONS.iter().map(|entry| application(entry, (entry.schema)(&mut generator).to_value())).collect();
+    let mut extra = generator.take_definitions(true);
+    // An experiment names only what differs, and `workload` has the key `app` besides those of the application.
+    for definition in extra.values_mut().filter_map(Value::as_object_mut) {
+        definition.remove("required");
+        definition.remove("additionalProperties");
+    }
+    let mut root = schemars::schema_for!(ExperimentConfig).to_value();
+    root["properties"]["policy"] = json!({ "type": "object", "properties": policy, "additionalProperties": false });
+    root["properties"]["workload"] = json!({ "type": "object", "anyOf": applications });
+    if let Some(object) = root.as_object_mut() {
+        object.remove("required");
+        if let Some(definitions) = object.get_mut("$defs").and_then(Value::as_object_mut) {
+            extra.into_iter().for_each(|(name, definition)| {
+                definitions.entry(name).or_insert(definition);
+            });
+        }
+    }
+    format!("{root:#}\n")
+}

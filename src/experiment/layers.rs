@@ -1,0 +1,188 @@
+//! Where settings come from: the experiment of the application, the user's file, the flags; later ones win.
+//!
+//! Each layer remembers its places, so that a problem found in the merged settings points at the line or flag that caused it.
+
+use serde_json::{Map, Value};
+
+use crate::document::Document;
+use crate::error::{Error, Problem};
+
+/// Settings from one source.
+#[derive(Clone, Debug)]
+enum Layer {
+    /// A file, given or built in.
+    File(Document),
+    /// The command line.
+    Flags(Vec<Flag>),
+}
+
+/// A setting from the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flag {
+    /// Its key in the experiment, as a dotted path.
+    pub key: String,
+    /// The flag as typed, for messages (`--grid 10x5`).
+    pub flag: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// Layers of settings, the strongest last.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    layers: Vec<Layer>,
+}
+
+impl Layers {
+    /// Adds a file on top.
+    pub fn push_file(&mut self, document: Document) {
+        self.layers.push(Layer::File(document));
+    }
+
+    /// Adds flags on top; of two flags for one key the later wins.
+    pub fn push_flags(&mut self, flags: Vec<Flag>) {
+        self.layers.push(Layer::Flags(flags));
+    }
+
+    /// Adds all layers of `other` on top.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.layers.extend(other.layers.iter().cloned());
+    }
+
+    /// The value of a key in the strongest layer that has it.
+    pub fn get(&self, key: &str) -> Option<Value> {
+        self.layers.iter().rev().find_map(|layer| match layer {
+            Layer::File(document) => lookup(&document.value, key).cloned(),
+            Layer::Flags(flags) => flags.iter().rev().find(|flag| flag.key == key).map(|flag| flag.value.clone()),
+        })
+    }
+
+    /// All layers merged: objects key by key, anything else replaced whole.
+    ///
+    /// # Errors
+    /// A file is not an object, or a flag sets a key inside something that is not an object.
+    pub fn merged(&self) -> Result<Value, Error> {
+        let mut all = Value::Object(Map::new());
+        for layer in &self.layers {
+            match layer {
+                Layer::File(document) if !document.value.is_object() => {
+                    return Err(document.problem("", "an experiment file is a JSON object").into());
+                }
+                Layer::File(document) => merge(&mut all, &document.value),
+                Layer::Flags(flags) => {
+                    for flag in flags {
+                        if !set(&mut all, &flag.key, flag.value.clone()) {
+                            let message = format!("`{}` is not a key of an experiment", flag.key);
+                            return Err(Problem::new(message).source(&flag.flag).into());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Points the problems of `error` at the layers that caused them.
+    #[must_use]
+    pub fn locate(&self, error: Error) -> Error {
+        match error {
+            Error::Input(problems) => {
+                Error::Input(problems.into_iter().map(|problem| self.locate_one(problem)).collect())
+            }
+            other => other,
+        }
+    }
+
+    fn locate_one(&self, problem: Problem) -> Problem {
+        let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
+            return problem;
+        };
+        for layer in self.layers.iter().rev() {
+            match layer {
+                Layer::Flags(flags) => {
+                    if let Some(flag) = flags.iter().rev().find(|flag| is_within(key, &flag.key)) {
+                        return problem.source(&flag.flag);
+                    }
+                }
+                Layer::File(document) => {
+                    if let Some((line, column)) = document.locate(key) {
+                        return problem.source(&document.source).at(line, column);
+                    }
+                }
+            }
+        }
+        problem
+    }
+}
+
+/// Whether the path `inner` is `outer` or lies inside it.
+fn is_within(inner: &str, outer: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// The value at a dotted path.
+pub(super) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    key.split('.').try_fold(value, |value, part| value.get(part))
+}
+
+fn merge(below: &mut Value, above: &Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                match below.get_mut(key) {
+                    Some(old) => merge(old, value),
+                    None => {
+                        below.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (below, above) => *below = above.clone(),
+    }
+}
+
+/// Sets a dotted key, making objects on the way; `false` if something on the way is not an object.
+fn set(value: &mut Value, key: &str, new: Value) -> bool {
+    let mut place = value;
+    for part in key.split('.') {
+        let Value::Object(map) = place else {
+            return false;
+        };
+        place = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
+    }
+    *place = new;
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn layers() -> Layers {
+        let mut layers = Layers::default();
+        layers.push_file(Document::parse("base.json", "{\"a\": {\"x\": 1, \"y\": 2},\n \"list\": [1]}").unwrap());
+        layers.push_file(Document::parse("mine.json", "{\"a\": {\n  \"y\": 3}, \"list\": [4, 5]}").unwrap());
+        let flag = Flag { key: "a.z".into(), flag: "--z 6".into(), value: json!(6) };
+        layers.push_flags(vec![flag]);
+        layers
+    }
+
+    #[test]
+    fn later_layers_win_key_by_key() {
+        assert_eq!(layers().merged().unwrap(), json!({"a": {"x": 1, "y": 3, "z": 6}, "list": [4, 5]}));
+        assert_eq!(layers().get("a.y"), Some(json!(3)));
+    }
+
+    #[test]
+    fn a_problem_points_at_the_layer_that_caused_it() {
+        let at = |key: &str| {
+            let Error::Input(problems) = layers().locate(Problem::new("wrong").key(key).into()) else { unreachable!() };
+            (problems[0].location.source.clone().unwrap(), problems[0].location.line_column)
+        };
+        assert_eq!(at("a.x"), ("base.json".into(), Some((1, 13))));
+        assert_eq!(at("a.y"), ("mine.json".into(), Some((2, 8))));
+        assert_eq!(at("a.z"), ("--z 6".into(), None));
+        assert_eq!(at("list[1]"), ("mine.json".into(), Some((2, 24))));
+    }
+}

@@ -1,0 +1,334 @@
+//! From settings to an experiment that is ready to run: files read, names looked up, everything checked.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::config::ExperimentConfig;
+use super::layers::{Layers, lookup};
+use crate::bsp::{BarrierKind, Receives, RuntimeConfig};
+use crate::document::{self, Document};
+use crate::engine::NetworkModel;
+use crate::error::{Error, Problem};
+use crate::platform::{self, LoadedPlatform};
+use crate::policy;
+use crate::units::{HostId, ProcessId};
+use crate::workload::trace::{TraceBarrier, TraceReceives};
+use crate::workload::{Workload, registry};
+
+/// The experiments that are part of the program: one per application that has a calibration.
+const BUILT_IN: &[(&str, &str)] = &[("lu", include_str!("../../workloads/lu.json"))];
+
+/// A file that a result depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// `platform`, `workload`, `experiment` or `profile`.
+    pub role: &'static str,
+    /// Its name as given.
+    pub source: String,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// An experiment that is ready to run.
+#[derive(Debug)]
+pub struct Experiment {
+    /// The machine and its file.
+    pub platform: LoadedPlatform,
+    /// The application.
+    pub workload: Box<dyn Workload>,
+    /// Where each process starts.
+    pub placement: Vec<HostId>,
+    /// The constants of the network.
+    pub network: NetworkModel,
+    /// The settings, complete.
+    pub config: ExperimentConfig,
+    /// The same as JSON, every default filled in: the place of record for a manifest. It is an experiment file, too.
+    pub resolved: Value,
+    /// The files that it depends on.
+    pub inputs: Vec<Input>,
+    pub(super) policy: &'static policy::Entry,
+    pub(super) policy_options: Value,
+}
+
+/// What bounds an experiment before it starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// The memory that a run may need [B]; `None`: not limited.
+    pub memory: Option<f64>,
+}
+
+impl Experiment {
+    /// Makes an experiment from `layers` (a file, flags), on top of the built-in experiment of the application they name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the settings and the files they name.
+    pub fn load(layers: &Layers, limits: Limits) -> Result<Self, Error> {
+        let layers = on_top_of_built_in(layers)?;
+        Self::from_layers(&layers, limits).map_err(|error| layers.locate(error))
+    }
+
+    fn from_layers(layers: &Layers, limits: Limits) -> Result<Self, Error> {
+        let config: ExperimentConfig = document::from_value(&layers.merged()?, "")?;
+        let platform = platform::open(&config.platform).map_err(|error| name_key(error, "platform"))?;
+        let network = network(&config.network)?;
+        let (entry, options) = policy_of(&config.policy)?;
+        (entry.build)(&options)?; // its options are checked before anything runs
+        let keys = Value::Object(config.workload.clone());
+        let app = registry::find(app_name(&config.workload)?)?;
+        let built = (app.build)(&keys)?;
+        check_size(built.workload.as_ref(), &platform, limits)?;
+        let placement = place(&config, built.workload.as_ref(), &platform)?;
+        check_moves(built.workload.as_ref(), &platform)?;
+        if config.scenarios.is_empty() {
+            return Err(Problem::new("no scenario is chosen").key("scenarios").hint("choose from i, ii, iii").into());
+        }
+        let mut config = config;
+        config.scenarios.sort_unstable();
+        config.scenarios.dedup();
+        config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
+        let inputs = inputs(&platform, &built.inputs);
+        let resolved = resolved(&config, network, app, (entry, &options))?;
+        let problems = origin_problems(&config.origins, &resolved);
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        config.network = resolved["network"].as_object().cloned().unwrap_or_default();
+        Ok(Self {
+            platform,
+            workload: built.workload,
+            placement,
+            network,
+            config,
+            resolved,
+            inputs,
+            policy: entry,
+            policy_options: options,
+        })
+    }
+
+    /// The name of the application.
+    pub fn app(&self) -> &str {
+        self.config.workload.get("app").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The name of the policy.
+    pub fn policy_name(&self) -> &'static str {
+        self.policy.name
+    }
+}
+
+/// The layers with the built-in experiment of their application below them.
+fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
+    let app = layers.get("workload.app").and_then(|app| app.as_str().map(str::to_owned));
+    let Some(app) = app else {
+        let names = registry::APPLICATIONS.iter().map(|entry| entry.name);
+        return Err(Problem::new("no application is chosen").key("workload.app").known("applications", names).into());
+    };
+    let built_in = BUILT_IN.iter().find(|(name, _)| *name == app);
+    let mut all = Layers::default();
+    if let Some((name, text)) = built_in {
+        all.push_file(Document::parse(format!("workloads/{name}.json (built in)"), *text)?);
+    }
+    all.extend(layers);
+    Ok(all)
+}
+
+fn app_name(workload: &Map<String, Value>) -> Result<&str, Error> {
+    let wrong = || Error::from(Problem::new("the application is not a name").key("workload.app"));
+    workload.get("app").and_then(Value::as_str).ok_or_else(wrong)
+}
+
+/// Gives the problems of an error that have no place the key that named the file.
+fn name_key(error: Error, key: &str) -> Error {
+    match error {
+        Error::Input(problems) => {
+            let named = |problem: Problem| {
+                if problem.location.source.is_none() && problem.location.key.is_none() { problem.key(key) } else { problem }
+            };
+            Error::Input(problems.into_iter().map(named).collect())
+        }
+        other => other,
+    }
+}
+
+/// The network model of the key `network`.
+fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "none".to_owned(),
+        other => other.to_string(),
+    };
+    let preset = keys.get("model").map_or_else(|| "cm02".to_owned(), &text);
+    let mut model = NetworkModel::preset(&preset).map_err(|problem| problem.key("network.model"))?;
+    let mut problems = Vec::new();
+    for (key, value) in keys.iter().filter(|(key, _)| *key != "model") {
+        if let Err(problem) = model.set(key, &text(value)) {
+            problems.push(problem.key(format!("network.{key}")));
+        }
+    }
+    if problems.is_empty() { Ok(model) } else { Err(Error::Input(problems)) }
+}
+
+/// The policy of the key `policy`, and its options.
+fn policy_of(keys: &Map<String, Value>) -> Result<(&'static policy::Entry, Value), Error> {
+    for key in keys.keys().filter(|key| *key != "name") {
+        policy::find(key).map_err(|_| {
+            let names = policy::REGISTRY.iter().map(|entry| entry.name).chain(["name"]);
+            Error::from(Problem::new(format!("unknown key `{key}`")).key(format!("policy.{key}")).known("keys", names))
+        })?;
+    }
+    let name = match keys.get("name") {
+        None => "migbsp",
+        Some(Value::String(name)) => name.as_str(),
+        Some(_) => return Err(Problem::new("the name of the policy is not a text").key("policy.name").into()),
+    };
+    let entry = policy::find(name)?;
+    let options = keys.get(name).cloned().unwrap_or_else(|| json!({}));
+    Ok((entry, options))
+}
+
+/// The runtime of the settings; a trace brings its barrier and receives along, unless the settings say otherwise.
+fn runtime(
+    layers: &Layers,
+    mut runtime: RuntimeConfig,
+    barrier: Option<TraceBarrier>,
+    receives: Option<TraceReceives>,
+) -> RuntimeConfig {
+    if layers.get("runtime.barrier").is_none() && layers.get("runtime.barrier.kind").is_none() {
+        match barrier {
+            Some(TraceBarrier::Ideal) => runtime.barrier.kind = BarrierKind::Ideal,
+            Some(TraceBarrier::Central(bytes)) => {
+                runtime.barrier.kind = BarrierKind::Central;
+                if layers.get("runtime.barrier.bytes").is_none() {
+                    runtime.barrier.bytes = bytes;
+                }
+            }
+            None => {}
+        }
+    }
+    if layers.get("runtime.receives").is_none() {
+        match receives {
+            Some(TraceReceives::Early) => runtime.receives = Receives::Early,
+            Some(TraceReceives::Late) => runtime.receives = Receives::Late,
+            None => {}
+        }
+    }
+    runtime
+}
+
+/// Where the processes start: as the workload says, or by the mapping.
+fn place(config: &ExperimentConfig, workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<HostId>, Error> {
+    let platform = &loaded.platform;
+    let processes = workload.processes();
+    if workload.initial_host(ProcessId(0)).is_none() {
+        return config.mapping.mapping().place(platform, processes).map_err(|error| name_key(error, "mapping"));
+    }
+    let by_name: BTreeMap<&str, usize> =
+        platform.hosts.iter().enumerate().map(|(index, host)| (host.name.as_str(), index)).collect();
+    let mut placement = Vec::with_capacity(processes);
+    for process in 0..processes {
+        let name = workload.initial_host(ProcessId::from_index(process)).unwrap_or_default();
+        match by_name.get(name) {
+            Some(&index) => placement.push(HostId::from_index(index)),
+            None => {
+                let message = format!("process {} of the workload starts on the unknown host `{name}`", process + 1);
+                return Err(Problem::new(message).source(&loaded.source).known("hosts", by_name.keys().copied()).into());
+            }
+        }
+    }
+    Ok(placement)
+}
+
+/// The hosts of prescribed moves must exist.
+fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
+    for superstep in 0..workload.supersteps() {
+        for wanted in workload.prescribed_moves(superstep) {
+            if loaded.platform.host_named(&wanted.to).is_none() {
+                let message = format!(
+                    "process {} of the workload moves to the unknown host `{}` after superstep {}",
+                    u64::from(wanted.process.0) + 1,
+                    wanted.to,
+                    superstep + 1
+                );
+                let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
+                return Err(Problem::new(message).source(&loaded.source).known("hosts", names).into());
+            }
+        }
+        if superstep == 0 && workload.initial_host(ProcessId(0)).is_none() {
+            break; // only workloads that say where processes are prescribe moves
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what cannot fit in memory, before anything is allocated for it.
+fn check_size(workload: &dyn Workload, loaded: &LoadedPlatform, limits: Limits) -> Result<(), Error> {
+    // Per process: state of the runtime (about 300 B), and traffic and forecasts per cluster (about 90 B), per scenario running
+    // at a time; per superstep its dates.
+    let (processes, supersteps) = (workload.processes() as f64, workload.supersteps() as f64);
+    let clusters = loaded.platform.clusters.len() as f64;
+    let needed = 2.0 * processes * (300.0 + 90.0 * clusters) + 3.0 * 16.0 * supersteps;
+    match limits.memory {
+        Some(limit) if needed > limit => {
+            let message = format!(
+                "the experiment needs about {} of memory, more than the {} there are ({processes} processes, {supersteps} supersteps)",
+                gigabytes(needed),
+                gigabytes(limit)
+            );
+            Err(Problem::new(message).key("workload").hint("choose a smaller n or fewer processes").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn gigabytes(bytes: f64) -> String {
+    format!("{:.1} GB", bytes / 1e9)
+}
+
+fn inputs(platform: &LoadedPlatform, workload: &[(String, String)]) -> Vec<Input> {
+    let input = |role, (source, sha256): (&String, &String)| Input { role, source: source.clone(), sha256: sha256.clone() };
+    let mut all = vec![input("platform", (&platform.source, &platform.sha256))];
+    all.extend(platform.profile_files.iter().map(|file| input("profile", (&file.0, &file.1))));
+    all.extend(workload.iter().map(|file| input("workload", (&file.0, &file.1))));
+    all
+}
+
+/// The settings as JSON, every default filled in.
+fn resolved(
+    config: &ExperimentConfig,
+    network: NetworkModel,
+    app: &registry::Entry,
+    (policy, options): (&policy::Entry, &Value),
+) -> Result<Value, Error> {
+    let failed = |error: serde_json::Error| Error::from(Problem::new(format!("the settings cannot be written: {error}")));
+    let mut value = serde_json::to_value(config).map_err(failed)?;
+    let mut workload = json!({ "app": app.name });
+    if let (Some(all), Value::Object(keys)) = (workload.as_object_mut(), (app.resolve)(&Value::Object(config.workload.clone()))?) {
+        all.extend(keys);
+    }
+    value["workload"] = workload;
+    let mut constants = json!({ "model": config.network.get("model").and_then(Value::as_str).unwrap_or("cm02") });
+    if let (Some(all), Value::Object(rest)) = (constants.as_object_mut(), serde_json::to_value(network).map_err(failed)?) {
+        all.extend(rest);
+    }
+    value["network"] = constants;
+    value["policy"] = json!({ "name": policy.name, policy.name: (policy.resolve)(options)? });
+    Ok(value)
+}
+
+/// Origins must belong to values that exist and say of which kind they are. Those of other policies' options do not count.
+fn origin_problems(origins: &BTreeMap<String, String>, resolved: &Value) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (key, text) in origins {
+        let of_other_policy = key.starts_with("policy.") && lookup(resolved, key).is_none();
+        if lookup(resolved, key).is_none() && !of_other_policy {
+            problems.push(Problem::new(format!("there is no value at `{key}` whose origin could be told")).key("origins"));
+        }
+        if !["stated", "inferred", "fitted"].iter().any(|kind| text.starts_with(kind)) {
+            let message = format!("the origin of `{key}` does not begin with stated, inferred or fitted");
+            problems.push(Problem::new(message).key("origins"));
+        }
+    }
+    problems
+}

@@ -1,0 +1,122 @@
+//! Doing the runs of an experiment, and what comes out of them side by side.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cpu_time::ThreadTime;
+use rayon::prelude::*;
+use std::time::Duration;
+
+use super::resolve::Experiment;
+use crate::bsp::{Outcome, Recorder, Scenario, Setup, simulate};
+use crate::error::Error;
+use crate::policy::Measures;
+use crate::units::HostId;
+
+/// One scenario that was run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioRun {
+    /// Which.
+    pub scenario: Scenario,
+    /// What came out.
+    pub outcome: Outcome,
+    /// CPU time of the simulation loop; differs from run to run.
+    pub loop_cpu: Duration,
+}
+
+/// All scenarios of an experiment, in the order i, ii, iii.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// The runs.
+    pub runs: Vec<ScenarioRun>,
+}
+
+/// Counts supersteps for a progress bar, from any thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    supersteps: AtomicU64,
+}
+
+impl Progress {
+    /// Supersteps done in all runs so far.
+    pub fn supersteps(&self) -> u64 {
+        self.supersteps.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts, and passes on to another recorder.
+struct Counting<'a> {
+    progress: &'a Progress,
+    inner: &'a mut dyn Recorder,
+}
+
+impl Recorder for Counting<'_> {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        self.progress.supersteps.fetch_add(1, Ordering::Relaxed);
+        self.inner.superstep(superstep, measures, placement);
+    }
+}
+
+impl Experiment {
+    /// Runs all scenarios, in parallel where there are cores; the results do not depend on that.
+    ///
+    /// # Errors
+    /// The first scenario (in the order i, ii, iii) that cannot be run.
+    pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
+        let runs: Vec<Result<ScenarioRun, Error>> =
+            self.config.scenarios.par_iter().map(|&scenario| self.run_scenario(scenario, progress, &mut ())).collect();
+        Ok(Results { runs: runs.into_iter().collect::<Result<_, _>>()? })
+    }
+
+    /// Runs one scenario.
+    ///
+    /// # Errors
+    /// The run cannot go on (see [`simulate`]).
+    pub fn run_scenario(
+        &self,
+        scenario: Scenario,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+    ) -> Result<ScenarioRun, Error> {
+        let setup = Setup {
+            platform: &self.platform.platform,
+            network: self.network,
+            workload: self.workload.as_ref(),
+            placement: &self.placement,
+            runtime: self.config.runtime,
+            costs: self.config.costs,
+            scenario,
+            seed: self.config.seed,
+        };
+        let policy = (self.policy.build)(&self.policy_options)?;
+        let start = ThreadTime::now();
+        let outcome = simulate(&setup, policy, &mut Counting { progress, inner: recorder })?;
+        Ok(ScenarioRun { scenario, outcome, loop_cpu: start.elapsed() })
+    }
+}
+
+impl Results {
+    /// The run of a scenario, if it was run.
+    pub fn get(&self, scenario: Scenario) -> Option<&ScenarioRun> {
+        self.runs.iter().find(|run| run.scenario == scenario)
+    }
+
+    /// How much longer a run takes than scenario i, as a fraction of it: `(T - T_i) / T_i`. The papers call it overhead for
+    /// scenario ii, and its negative gain for scenario iii. `None` without a scenario i that takes time.
+    pub fn excess(&self, run: &ScenarioRun) -> Option<f64> {
+        let base = self.get(Scenario::I)?.outcome.makespan.get();
+        (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
+    }
+
+    /// What a call has gained by the next call (or the end): time that scenario i spends in the supersteps until then, less what
+    /// this run spends in them [s]. All migrations so far have their part in it. `None` without scenario i.
+    pub fn realised_gain(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
+        let base = &self.get(Scenario::I)?.outcome.supersteps;
+        let calls = &run.outcome.calls;
+        let from = calls[call].superstep + 1;
+        let until = calls.get(call + 1).map_or(base.len(), |next| next.superstep + 1);
+        let spent = |supersteps: &[crate::bsp::SuperstepDates]| -> f64 {
+            supersteps[from..until].iter().map(|dates| dates.end.since(dates.start).get()).sum()
+        };
+        Some(spent(base) - spent(&run.outcome.supersteps))
+    }
+}
