@@ -1,6 +1,6 @@
 //! A JSON file that remembers where everything stands, so that an error can point at it.
 //!
-//! [`Document::parse`] checks the syntax (serde_json does, and refuses to nest deeper than 128) and that no object has a
+//! [`Document::parse`] checks the syntax (`serde_json` does, and refuses to nest deeper than 128) and that no object has a
 //! key twice; [`Document::locate`] finds the line and column of a dotted path such as `routes[2].to` by walking over the
 //! text again, which happens only when something is wrong; [`Document::deserialize`] turns the file into a typed value
 //! and reports all that does not fit together. What the values mean is left to the caller.
@@ -161,7 +161,7 @@ fn join_path(parent: &str, key: &str) -> String {
 }
 
 /// Line and column (in characters) of a byte offset, both counted from 1.
-fn line_column(text: &str, offset: usize) -> (usize, usize) {
+pub(crate) fn line_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (
@@ -180,7 +180,7 @@ pub(crate) fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems
 }
 
-/// The message of serde_json without the position at its end, which goes where positions go.
+/// The message of `serde_json` without the position at its end, which goes where positions go.
 fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     let full = error.to_string();
     let message = full

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 /// What is called for every key: the path of its object, the keys seen there before, the key, and its byte offset.
 pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
@@ -104,7 +105,8 @@ impl<'a> Scanner<'a> {
                 self.enter();
                 let mut index = 0_usize;
                 while self.peek()? != b']' {
-                    path.push_str(&format!("[{index}]"));
+                    // Writing to a `String` cannot fail.
+                    let _ = write!(path, "[{index}]");
                     self.keys_below(path, on_key)?;
                     path.truncate(length);
                     index += 1;
@@ -176,12 +178,11 @@ impl<'a> Scanner<'a> {
                     depth += 1;
                     self.at += 1;
                 }
-                b'}' | b']' if depth == 0 => break,
+                b'}' | b']' | b',' if depth == 0 => break,
                 b'}' | b']' => {
                     depth -= 1;
                     self.at += 1;
                 }
-                b',' if depth == 0 => break,
                 _ => self.at += 1,
             }
         }

@@ -1,7 +1,65 @@
 //! The machine that is simulated: clusters, hosts, links, routes, and how processes are placed on it at first.
+//!
+//! ```text
+//!  Labtec-0 --link--+                             +--link-- ICE-0
+//!  Labtec-1 --link--+-- R1 ==== R1-R2 ==== R2 ----+--link-- ICE-1
+//!  Corisco-0 -link--+       (links between        +--link-- Frontal-0
+//!                             routers)
+//! ```
+//!
+//! A message crosses the access link of its host, the links between the two clusters, and the access link of the other
+//! host; in a cluster with a shared medium it crosses the medium instead. Every link is one capacity for both directions.
+//!
+//! | where | what |
+//! | --- | --- |
+//! | [`Platform`] | the machine, complete and checked |
+//! | [`open`] | find it by name: a file, `platforms/`, or built in |
+//! | [`from_json`], [`schema`] | the format `migsim-platform-1` |
+//! | [`from_simgrid`] | `SimGrid` XML, versions 3 and 4 |
+//! | [`Mapping`] | the first host of every process |
 
+mod assemble;
+mod find;
+pub mod format;
+mod load;
+mod load_paths;
+mod load_profiles;
+#[cfg(test)]
+#[expect(
+    clippy::float_cmp,
+    reason = "what is written in a file is read exactly"
+)]
+mod load_tests;
+mod mapping;
 mod model;
 mod profile;
+mod shortest;
+mod simgrid;
 
+use std::collections::BTreeMap;
+
+pub use find::{built_in, open};
+pub use format::schema;
+pub use load::from_json;
+pub use mapping::Mapping;
 pub use model::{Cluster, ClusterPath, Host, Link, Platform, Route, Routes};
 pub use profile::Profile;
+pub use simgrid::from_simgrid;
+
+/// A platform together with what is known about its file.
+#[derive(Clone, Debug)]
+pub struct LoadedPlatform {
+    /// The machine.
+    pub platform: Platform,
+    /// What the file says about it.
+    pub description: Option<String>,
+    /// Where values come from: the key of a value in the file, and a text that begins with `stated`, `inferred` or
+    /// `fitted`.
+    pub origins: BTreeMap<String, String>,
+    /// The file as it was found, for messages and the manifest.
+    pub source: String,
+    /// The SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
+    /// The profile files that it refers to, with their SHA-256.
+    pub profile_files: Vec<(String, String)>,
+}

@@ -1,0 +1,257 @@
+//! Puts clusters together to a platform: hosts, access links or the shared medium, and the paths between clusters.
+//!
+//! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
+
+use std::collections::BTreeMap;
+
+use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
+use crate::error::Problem;
+use crate::units::{Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
+
+/// The most hosts of a platform.
+pub(super) const MOST_HOSTS: u64 = 50_000_000;
+/// The most memory that the description of a platform may take [B].
+pub(super) const MOST_MEMORY: u64 = 16_000_000_000;
+
+/// The most memory that the paths between clusters may take [B]; their length is known only when they are there.
+const MOST_PATH_MEMORY: u64 = 2_000_000_000;
+
+/// A link without its name.
+#[derive(Clone, Debug)]
+pub(super) struct LinkParts {
+    pub(super) bandwidth: BytesPerSecond,
+    pub(super) latency: Seconds,
+    pub(super) bandwidth_profile: Option<Profile>,
+    pub(super) latency_profile: Option<Profile>,
+}
+
+impl LinkParts {
+    pub(super) fn named(self, name: String) -> Link {
+        Link {
+            name,
+            bandwidth: self.bandwidth,
+            latency: self.latency,
+            bandwidth_profile: self.bandwidth_profile,
+            latency_profile: self.latency_profile,
+        }
+    }
+}
+
+/// How the hosts of a cluster are named.
+#[derive(Clone, Debug)]
+pub(super) enum HostNames {
+    /// The cluster's name, `-`, and the index from 0 on.
+    Counted(u32),
+    /// Written out.
+    Listed(Vec<String>),
+}
+
+impl HostNames {
+    fn len(&self) -> usize {
+        match self {
+            Self::Counted(count) => *count as usize,
+            Self::Listed(names) => names.len(),
+        }
+    }
+}
+
+/// A cluster before it is part of a platform.
+#[derive(Clone, Debug)]
+pub(super) struct ClusterParts {
+    pub(super) name: String,
+    pub(super) hosts: HostNames,
+    pub(super) speed: InstructionsPerSecond,
+    pub(super) cores: u32,
+    pub(super) memory: Option<Bytes>,
+    pub(super) speed_profile: Option<Profile>,
+    /// The access link of every host.
+    pub(super) access: Option<LinkParts>,
+    /// What every flow that touches the cluster crosses once: a shared medium or a backbone, with its name.
+    pub(super) medium: Option<(String, LinkParts)>,
+}
+
+/// Links and paths of a platform under construction.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    platform: Platform,
+    access: Vec<Option<LinkId>>,
+    medium: Vec<Option<LinkId>>,
+    pairs: Vec<Option<ClusterPath>>,
+    path_links: Vec<LinkId>,
+    /// Paths that were asked for before, so that pairs of clusters at the same routers share one.
+    known: BTreeMap<Vec<LinkId>, (u32, u32)>,
+}
+
+impl Assembly {
+    /// Hosts and links; `between` are the links between clusters, which get the first ids.
+    pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterParts>) -> Self {
+        let count = clusters.len();
+        let mut assembly = Self {
+            platform: Platform {
+                name,
+                clusters: Vec::with_capacity(count),
+                hosts: Vec::new(),
+                links: between,
+                routes: Routes::Explicit {
+                    pairs: Vec::new(),
+                    links: Vec::new(),
+                },
+            },
+            access: Vec::new(),
+            medium: Vec::with_capacity(count),
+            pairs: vec![None; count * count],
+            path_links: Vec::new(),
+            known: BTreeMap::new(),
+        };
+        for cluster in clusters {
+            assembly.add_cluster(cluster);
+        }
+        assembly
+    }
+
+    fn add_cluster(&mut self, parts: ClusterParts) {
+        let id = ClusterId::from_index(self.platform.clusters.len());
+        let first = self.platform.hosts.len();
+        let count = parts.hosts.len();
+        let medium = parts
+            .medium
+            .map(|(name, link)| self.add_link(link.named(name)));
+        self.medium.push(medium);
+        self.platform.hosts.reserve(count);
+        self.access.reserve(count);
+        for index in 0..count {
+            let name = match &parts.hosts {
+                HostNames::Counted(_) => format!("{}-{index}", parts.name),
+                HostNames::Listed(names) => names[index].clone(),
+            };
+            let access = parts.access.clone();
+            let access = access.map(|link| self.add_link(link.named(format!("{name}-link"))));
+            self.access.push(access);
+            self.platform.hosts.push(Host {
+                name,
+                cluster: id,
+                speed: parts.speed,
+                cores: parts.cores,
+                memory: parts.memory,
+                speed_profile: parts.speed_profile.clone(),
+            });
+        }
+        let id_of = |index: usize| ClusterId::from_index(index).0;
+        self.platform.clusters.push(Cluster {
+            name: parts.name,
+            hosts: id_of(first)..id_of(first + count),
+        });
+    }
+
+    fn add_link(&mut self, link: Link) -> LinkId {
+        let id = LinkId::from_index(self.platform.links.len());
+        self.platform.links.push(link);
+        id
+    }
+
+    /// Sets the path from cluster `a` to cluster `b`: medium of a, `between`, medium of b (a medium only once inside a cluster).
+    pub(super) fn connect(
+        &mut self,
+        a: usize,
+        b: usize,
+        between: &[LinkId],
+    ) -> Result<(), Problem> {
+        let last = if a == b { None } else { self.medium[b] };
+        let path: Vec<LinkId> = self.medium[a]
+            .into_iter()
+            .chain(between.iter().copied())
+            .chain(last)
+            .collect();
+        let range = match self.known.get(&path) {
+            Some(&range) => range,
+            None => self.add_path(path)?,
+        };
+        let clusters = self.medium.len();
+        self.pairs[a * clusters + b] = Some(ClusterPath {
+            links: range.0..range.1,
+            latency: None,
+        });
+        Ok(())
+    }
+
+    fn add_path(&mut self, path: Vec<LinkId>) -> Result<(u32, u32), Problem> {
+        let start = self.path_links.len();
+        let bytes = 12 * (start + path.len()) as u64; // in the list and in the index
+        let end = u32::try_from(start + path.len()).ok();
+        let Some(end) = end.filter(|_| bytes <= MOST_PATH_MEMORY) else {
+            return Err(Problem::new(format!(
+                "the paths between the clusters hold more than {} links in all",
+                MOST_PATH_MEMORY / 12
+            )));
+        };
+        self.path_links.extend_from_slice(&path);
+        let range = (ClusterId::from_index(start).0, end);
+        self.known.insert(path, range);
+        Ok(range)
+    }
+
+    /// Whether there is a path from cluster `a` to cluster `b`.
+    pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
+        self.pairs[a * self.medium.len() + b].is_some()
+    }
+
+    /// Sets the latency of the whole way between hosts of two clusters, in both directions.
+    pub(super) fn set_latency(&mut self, a: usize, b: usize, latency: Seconds) {
+        let clusters = self.medium.len();
+        for pair in [a * clusters + b, b * clusters + a] {
+            if let Some(path) = &mut self.pairs[pair] {
+                path.latency = Some(latency);
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> Platform {
+        Platform {
+            routes: Routes::Clustered {
+                access: self.access,
+                pairs: self.pairs,
+                links: self.path_links,
+            },
+            ..self.platform
+        }
+    }
+}
+
+/// What a cluster takes of memory [B].
+pub(super) fn memory_of_hosts(
+    hosts: u64,
+    name: &str,
+    has_access: bool,
+    profile_steps: usize,
+) -> u64 {
+    let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
+    let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
+    let link = if has_access {
+        size_of::<Link>() as u64 + name
+    } else {
+        0
+    };
+    hosts.saturating_mul(host + link + 16 * profile_steps as u64)
+}
+
+/// What the table of pairs takes of memory [B].
+pub(super) fn memory_of_pairs(clusters: usize) -> u64 {
+    (clusters as u64)
+        .saturating_mul(clusters as u64)
+        .saturating_mul(size_of::<Option<ClusterPath>>() as u64)
+}
+
+/// Refuses a platform that is too large.
+pub(super) fn check_size(hosts: u64, clusters: usize, bytes: u64) -> Result<(), Problem> {
+    if hosts <= MOST_HOSTS && bytes <= MOST_MEMORY {
+        return Ok(());
+    }
+    let gigabytes = bytes as f64 / 1e9;
+    Err(Problem::new(format!(
+        "the platform has {hosts} hosts in {clusters} clusters, which would take about {gigabytes:.1} GB of memory"
+    ))
+    .hint(format!(
+        "at most {MOST_HOSTS} hosts and {} GB are accepted",
+        MOST_MEMORY / 1_000_000_000
+    )))
+}

@@ -1,0 +1,178 @@
+//! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{LoadedPlatform, from_json, from_simgrid};
+use crate::document::line_column;
+use crate::error::{Error, Problem};
+
+/// The largest file that is read [B].
+const MOST_BYTES: u64 = 1 << 30;
+
+const BUILT_IN: &[(&str, &str)] = &[
+    ("ufrgs.json", include_str!("../../platforms/ufrgs.json")),
+    (
+        "ufrgs-as-printed.json",
+        include_str!("../../platforms/ufrgs-as-printed.json"),
+    ),
+];
+
+/// The platforms that are part of the program: file name and text.
+pub fn built_in() -> &'static [(&'static str, &'static str)] {
+    BUILT_IN
+}
+
+/// Reads the platform `name`: a file as given, then `platforms/<name>`, then the built-in copy; `.json` may be left out.
+/// SimGrid XML is recognised by its first character.
+///
+/// ```
+/// let loaded = migsim::platform::open("ufrgs")?;
+/// assert_eq!(loaded.platform.hosts.len(), 174);
+/// # Ok::<(), migsim::error::Error>(())
+/// ```
+///
+/// # Errors
+/// There is no such platform, the file cannot be read, or it is not a platform.
+pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
+    let candidates = [
+        name.to_owned(),
+        format!("{name}.json"),
+        format!("platforms/{name}"),
+        format!("platforms/{name}.json"),
+    ];
+    if !name.is_empty() {
+        let found = candidates
+            .iter()
+            .find(|path| std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()));
+        if let Some(path) = found {
+            return open_file(path);
+        }
+        let built_in = BUILT_IN
+            .iter()
+            .find(|(file, _)| *file == name || file.strip_suffix(".json") == Some(name));
+        if let Some((file, text)) = built_in {
+            return from_json(&format!("built-in {file}"), text);
+        }
+    }
+    Err(not_found(name).into())
+}
+
+fn open_file(path: &str) -> Result<LoadedPlatform, Error> {
+    let text = read(path)?;
+    let is_xml = text
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('<');
+    if is_xml {
+        from_simgrid(path, &text)
+    } else {
+        from_json(path, &text)
+    }
+}
+
+fn not_found(name: &str) -> Problem {
+    let message = if !name.is_empty() && Path::new(name).is_dir() {
+        format!("`{name}` is a directory, not a platform file")
+    } else {
+        match std::fs::metadata(name) {
+            Err(error) if !name.is_empty() && error.kind() != std::io::ErrorKind::NotFound => {
+                format!("cannot read platform `{name}`: {error}")
+            }
+            _ => format!("no platform `{name}`: no such file, and none of this name is built in"),
+        }
+    };
+    Problem::new(message).known(
+        "platforms",
+        BUILT_IN
+            .iter()
+            .map(|(file, _)| file.strip_suffix(".json").unwrap_or(file)),
+    )
+}
+
+/// The text of a file.
+pub(super) fn read(path: &str) -> Result<String, Problem> {
+    let cannot = |error: &std::io::Error| {
+        Problem::new(format!("cannot read `{path}`: {error}")).source(path)
+    };
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(Problem::new(format!("`{path}` is a directory")).source(path));
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| cannot(&error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Problem::new(format!("`{path}` is larger than 1 GiB")).source(path));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let before = String::from_utf8_lossy(valid);
+        let (line, column) = line_column(&before, before.len());
+        Problem::new("the file is not text (UTF-8)")
+            .source(path)
+            .at(line, column)
+    })
+}
+
+/// The SHA-256 of some bytes, in hexadecimal.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}"); // writing to a `String` cannot fail
+            text
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_platforms_are_found_with_and_without_their_suffix() {
+        for (file, text) in built_in() {
+            let name = file.strip_suffix(".json").unwrap();
+            assert_eq!(open(file).unwrap().platform.name, name);
+            assert_eq!(open(name).unwrap().sha256, sha256(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = open("urfgs").unwrap_err().to_string();
+        assert!(
+            error.contains("known platforms: ufrgs, ufrgs-as-printed"),
+            "{error}"
+        );
+        assert!(open("").unwrap_err().to_string().contains("no platform"));
+        assert!(open("\0").unwrap_err().to_string().contains("platform"));
+    }
+
+    #[test]
+    fn directories_and_files_that_are_not_text_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().to_str().unwrap();
+        let error = open(name).unwrap_err().to_string();
+        assert!(error.contains("is a directory"), "{error}");
+        let path = folder.path().join("a.json");
+        std::fs::write(&path, b"{\n \xff}").unwrap();
+        let error = open(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(
+            error.contains("not text (UTF-8)") && error.contains(":2:2"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_hash_is_the_known_one() {
+        // The SHA-256 of nothing (FIPS 180-4 examples).
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(b""), empty);
+    }
+}

@@ -1,0 +1,371 @@
+//! Reads a platform in JSON: checks that its parts fit together, and builds it.
+//!
+//! The steps: names and numbers, profiles, size, hosts and links, paths (given, otherwise shortest), latencies of pairs,
+//! origins. Each step notes all its problems; a step whose input is broken is not begun.
+
+use std::collections::BTreeMap;
+
+use super::assemble::{
+    Assembly, ClusterParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
+};
+use super::format::{ClusterEntry, LinkEntry, NetworkKind, PlatformFile};
+use super::load_profiles::Values;
+use super::{Link, LoadedPlatform};
+use crate::document::{Document, MOST_PROBLEMS, limited};
+use crate::error::{Error, Problem};
+
+/// Reads a platform in the format `migsim-platform-1`; `source` names the file in messages.
+///
+/// ```
+/// let text = r#"{
+///   "schema": "migsim-platform-1",
+///   "name": "pair",
+///   "clusters": [
+///     {"name": "a", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}}
+///   ]
+/// }"#;
+/// let loaded = migsim::platform::from_json("pair.json", text)?;
+/// assert_eq!(loaded.platform.hosts[1].name, "a-1");
+/// # Ok::<(), migsim::error::Error>(())
+/// ```
+///
+/// # Errors
+/// All problems of the file, each with its place.
+pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
+    let document = Document::parse(source, text)?;
+    let file: PlatformFile = document.deserialize()?;
+    let mut loader = Loader::new(&document, &file);
+    loader.check_names();
+    loader.check_links();
+    loader.check_counts();
+    loader.check_profiles();
+    loader.check_origins();
+    let clusters = loader.cluster_parts();
+    let between = loader.links_between();
+    let given = loader.given_routes();
+    let latencies = loader.pair_latencies();
+    loader.stop_if_broken()?;
+    let mut assembly = Assembly::new(file.name.clone(), between, clusters);
+    loader.connect(&mut assembly, &given);
+    loader.stop_if_broken()?;
+    for (&(a, b), &(_, latency)) in &latencies {
+        assembly.set_latency(a, b, latency);
+    }
+    let platform = assembly.finish();
+    loader.check_latency_profiles(&platform, &latencies);
+    loader.stop_if_broken()?;
+    Ok(LoadedPlatform {
+        platform,
+        description: file.description.clone(),
+        origins: file.origins.clone(),
+        source: source.to_owned(),
+        sha256: super::find::sha256(text.as_bytes()),
+        profile_files: Vec::new(),
+    })
+}
+
+/// A file that is being read.
+#[derive(Debug)]
+pub(super) struct Loader<'a> {
+    pub(super) document: &'a Document,
+    pub(super) file: &'a PlatformFile,
+    pub(super) clusters: BTreeMap<&'a str, usize>,
+    pub(super) routers: BTreeMap<&'a str, usize>,
+    pub(super) links: BTreeMap<&'a str, usize>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(document: &'a Document, file: &'a PlatformFile) -> Self {
+        let mut loader = Self {
+            document,
+            file,
+            clusters: BTreeMap::new(),
+            routers: BTreeMap::new(),
+            links: BTreeMap::new(),
+            problems: Vec::new(),
+        };
+        for router in file.routers.iter().flatten() {
+            loader.add_router(router);
+        }
+        if file.routers.is_none() {
+            for router in (file.clusters.iter().filter_map(|c| c.router.as_deref()))
+                .chain(file.links.iter().flat_map(|l| [&*l.from, &*l.to]))
+            {
+                loader.add_router(router);
+            }
+        }
+        loader
+    }
+
+    fn add_router(&mut self, name: &'a str) {
+        let next = self.routers.len();
+        self.routers.entry(name).or_insert(next);
+    }
+
+    /// A problem at a key; beyond those that are printed it is only counted.
+    pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.document.problem(key, message)
+        } else {
+            Problem::new(message)
+        }
+    }
+
+    pub(super) fn report(&mut self, key: &str, message: impl Into<String>) {
+        let problem = self.problem(key, message);
+        self.note(problem);
+    }
+
+    pub(super) fn note(&mut self, problem: Problem) {
+        if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn stop_if_broken(&mut self) -> Result<(), Error> {
+        if self.problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Input(limited(std::mem::take(&mut self.problems))))
+    }
+
+    fn check_names(&mut self) {
+        let file = self.file;
+        if file.clusters.is_empty() {
+            self.report("clusters", "the platform has no cluster");
+        }
+        if file.name.is_empty() {
+            self.report("name", "the name is empty");
+        }
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            let key = format!("clusters[{index}].name");
+            self.check_name(&key, &cluster.name);
+            if let Some(first) = self.clusters.insert(&cluster.name, index) {
+                self.clusters.insert(&cluster.name, first);
+                let message = format!("cluster `{}` is defined twice", cluster.name);
+                self.report(&key, message);
+            }
+        }
+        for (index, link) in file.links.iter().enumerate() {
+            let key = format!("links[{index}].name");
+            self.check_name(&key, &link.name);
+            if let Some(first) = self.links.insert(&link.name, index) {
+                self.links.insert(&link.name, first);
+                self.report(&key, format!("link `{}` is defined twice", link.name));
+            } else if self.is_generated(&link.name) {
+                let message = format!("the name `{}` is taken by a link of a cluster", link.name);
+                self.report(&key, message);
+            }
+        }
+        for (index, router) in file.routers.iter().flatten().enumerate() {
+            let key = format!("routers[{index}]");
+            self.check_name(&key, router);
+            if file
+                .routers
+                .iter()
+                .flatten()
+                .take(index)
+                .any(|r| r == router)
+            {
+                self.report(&key, format!("router `{router}` is listed twice"));
+            }
+        }
+    }
+
+    fn check_name(&mut self, key: &str, name: &str) {
+        if name.is_empty() {
+            self.report(key, "the name is empty");
+        } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
+            || name.contains("..")
+        {
+            let problem = self.problem(key, format!("`{name}` cannot be a name"));
+            self.note(problem.hint("a name has no space, no comma and no `..`"));
+        }
+    }
+
+    /// Whether a link of a cluster will have this name.
+    fn is_generated(&self, name: &str) -> bool {
+        if let Some(cluster) = name.strip_suffix("-medium") {
+            return self.clusters.contains_key(cluster);
+        }
+        let Some((cluster, index)) = name
+            .strip_suffix("-link")
+            .and_then(|host| host.rsplit_once('-'))
+        else {
+            return false;
+        };
+        index.parse::<u64>().is_ok() && self.clusters.contains_key(cluster)
+    }
+
+    fn check_links(&mut self) {
+        let file = self.file;
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            if let Some(router) = &cluster.router {
+                self.check_router(&format!("clusters[{index}].router"), router);
+            }
+        }
+        for (index, link) in file.links.iter().enumerate() {
+            self.check_router(&format!("links[{index}].from"), &link.from);
+            self.check_router(&format!("links[{index}].to"), &link.to);
+            if link.from == link.to {
+                let message = format!("link `{}` joins router `{}` to itself", link.name, link.to);
+                self.report(&format!("links[{index}].to"), message);
+            }
+        }
+    }
+
+    fn check_router(&mut self, key: &str, router: &str) {
+        if !self.routers.contains_key(router) {
+            let problem = self.problem(key, format!("unknown router `{router}`"));
+            let problem = problem.known("routers", self.routers.keys().copied());
+            self.note(problem);
+        } else if self.file.routers.is_none() {
+            self.check_name(key, router);
+        }
+    }
+
+    /// Hosts and memory, before any is taken.
+    fn check_counts(&mut self) {
+        let file = self.file;
+        let (mut hosts, mut bytes) = (0_u64, memory_of_pairs(file.clusters.len()));
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            if cluster.hosts == 0 {
+                let message = format!("cluster `{}` has no hosts", cluster.name);
+                self.report(&format!("clusters[{index}].hosts"), message);
+            }
+            if cluster.cores == 0 {
+                let message = format!("the hosts of cluster `{}` have no core", cluster.name);
+                self.report(&format!("clusters[{index}].cores"), message);
+            }
+            let steps = [
+                &cluster.speed_profile,
+                &cluster.link.bandwidth_profile,
+                &cluster.link.latency_profile,
+            ]
+            .into_iter()
+            .flatten()
+            .filter_map(|name| file.profiles.get(name))
+            .map(|profile| profile.steps.len())
+            .sum();
+            let is_switch = cluster.network == NetworkKind::Switch;
+            hosts = hosts.saturating_add(cluster.hosts);
+            bytes = bytes.saturating_add(memory_of_hosts(
+                cluster.hosts,
+                &cluster.name,
+                is_switch,
+                steps,
+            ));
+        }
+        if let Err(problem) = check_size(hosts, file.clusters.len(), bytes) {
+            let hint = problem.hint.clone().unwrap_or_default();
+            let largest = (0..file.clusters.len())
+                .max_by_key(|&i| file.clusters[i].hosts)
+                .unwrap_or(0);
+            let problem = self.problem(&format!("clusters[{largest}].hosts"), problem.message);
+            self.note(problem.hint(hint));
+        }
+    }
+
+    fn check_origins(&mut self) {
+        for (key, text) in &self.file.origins {
+            let place = format!("origins.{key}");
+            if key.is_empty() || self.document.locate(key).is_none() {
+                let problem = self.problem(
+                    &place,
+                    format!("origin of `{key}`, which is not in this file"),
+                );
+                self.note(problem.hint("a key is written like `clusters[1].speed`"));
+            }
+            let word = text.split(|c: char| !c.is_alphabetic()).next();
+            if !matches!(word, Some("stated" | "inferred" | "fitted")) {
+                let problem =
+                    self.problem(&place, format!("the origin `{text}` does not say its kind"));
+                let hint =
+                    "it begins with `stated` (where), `inferred` (why) or `fitted` (to what)";
+                self.note(problem.hint(hint));
+            }
+        }
+    }
+
+    fn cluster_parts(&mut self) -> Vec<ClusterParts> {
+        let file = self.file;
+        (file.clusters.iter().enumerate())
+            .map(|(index, cluster)| self.cluster(index, cluster))
+            .collect()
+    }
+
+    fn cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
+        let key = |field: &str| format!("clusters[{index}].{field}");
+        let speed_profile = self.profile(
+            &key("speed_profile"),
+            cluster.speed_profile.as_ref(),
+            Values::Factors,
+        );
+        let link = LinkParts {
+            bandwidth: cluster.link.bandwidth,
+            latency: cluster.link.latency,
+            bandwidth_profile: self.profile(
+                &key("link.bandwidth_profile"),
+                cluster.link.bandwidth_profile.as_ref(),
+                Values::Bandwidths,
+            ),
+            latency_profile: self.profile(
+                &key("link.latency_profile"),
+                cluster.link.latency_profile.as_ref(),
+                Values::Latencies,
+            ),
+        };
+        let (access, medium) = match cluster.network {
+            NetworkKind::Switch => (Some(link), None),
+            NetworkKind::SharedMedium => (None, Some((format!("{}-medium", cluster.name), link))),
+        };
+        ClusterParts {
+            name: cluster.name.clone(),
+            // A larger count has been reported; nothing is built then.
+            hosts: HostNames::Counted(u32::try_from(cluster.hosts).unwrap_or(u32::MAX)),
+            speed: cluster.speed,
+            cores: cluster.cores,
+            memory: cluster.memory,
+            speed_profile,
+            access,
+            medium,
+        }
+    }
+
+    fn links_between(&mut self) -> Vec<Link> {
+        let file = self.file;
+        (file.links.iter().enumerate())
+            .map(|(index, link)| self.link_between(index, link))
+            .collect()
+    }
+
+    fn link_between(&mut self, index: usize, link: &LinkEntry) -> Link {
+        let key = |field: &str| format!("links[{index}].{field}");
+        LinkParts {
+            bandwidth: link.bandwidth,
+            latency: link.latency,
+            bandwidth_profile: self.profile(
+                &key("bandwidth_profile"),
+                link.bandwidth_profile.as_ref(),
+                Values::Bandwidths,
+            ),
+            latency_profile: self.profile(
+                &key("latency_profile"),
+                link.latency_profile.as_ref(),
+                Values::Latencies,
+            ),
+        }
+        .named(link.name.clone())
+    }
+
+    pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {
+        if let Some(&index) = self.clusters.get(name) {
+            return Some(index);
+        }
+        let problem = self.problem(key, format!("unknown cluster `{name}`"));
+        let problem = problem.known("clusters", self.clusters.keys().copied());
+        self.note(problem);
+        None
+    }
+}

@@ -1,0 +1,502 @@
+//! Platforms in JSON: small ones by hand, broken ones, and the built-in ones.
+
+use proptest::prelude::*;
+
+use super::format::{PlatformFile, schema};
+use super::{LoadedPlatform, Platform, Routes, from_json, open};
+use crate::document::Document;
+use crate::error::{Error, Problem};
+use crate::units::HostId;
+
+/// Clusters a and b at router R1, c (a shared medium) at R2, d at R3, in a triangle of routers.
+const FOUR: &str = r#"{
+  "schema": "migsim-platform-1",
+  "name": "four",
+  "clusters": [
+    {"name": "a", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}, "router": "R1"},
+    {"name": "b", "hosts": 1, "speed": "2 GHz", "cores": 4, "memory": "2 GB", "link": {"bandwidth": "100 Mbps", "latency": "2 us"}, "router": "R1"},
+    {"name": "c", "hosts": 2, "speed": "500 MHz", "network": "shared-medium", "link": {"bandwidth": "10 MB/s", "latency": "4 us"}, "router": "R2"},
+    {"name": "d", "hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "0 s"}, "router": "R3"}
+  ],
+  "links": [
+    {"name": "R1-R3", "from": "R1", "to": "R3", "bandwidth": "1 Gbps", "latency": "100 us"},
+    {"name": "R1-R2", "from": "R1", "to": "R2", "bandwidth": "1 Gbps", "latency": "10 us"},
+    {"name": "R3-R2", "from": "R3", "to": "R2", "bandwidth": "1 Gbps", "latency": "20 us"}
+  ]
+}"#;
+
+fn four() -> Platform {
+    from_json("four.json", FOUR).unwrap().platform
+}
+
+/// The names of the links of a route.
+fn route(platform: &Platform, from: &str, to: &str) -> Vec<String> {
+    let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
+    let route = platform.route(from, to).unwrap();
+    let names = route
+        .links()
+        .map(|link| platform.links[link.index()].name.clone());
+    names.collect()
+}
+
+fn problems(text: &str) -> Vec<Problem> {
+    match from_json("four.json", text) {
+        Err(Error::Input(problems)) => problems,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// FOUR with one piece of text replaced.
+fn with(old: &str, new: &str) -> String {
+    assert!(FOUR.contains(old), "{old}");
+    FOUR.replacen(old, new, 1)
+}
+
+/// FOUR with more keys at the end.
+fn and(keys: &str) -> String {
+    with("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
+}
+
+#[test]
+fn hosts_are_counted_through_the_clusters() {
+    let platform = four();
+    let names: Vec<&str> = platform.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a-0", "a-1", "b-0", "c-0", "c-1", "d-0"]);
+    assert_eq!(platform.clusters[2].hosts, 3..5);
+    assert_eq!(platform.hosts[2].cores, 4);
+    assert_eq!(platform.hosts[2].memory.unwrap().get(), 2e9);
+    assert_eq!(platform.hosts[0].memory, None);
+}
+
+#[test]
+fn routes_are_shortest_and_the_same_both_ways() {
+    let platform = four();
+    assert_eq!(route(&platform, "a-0", "a-1"), ["a-0-link", "a-1-link"]);
+    assert_eq!(route(&platform, "a-0", "b-0"), ["a-0-link", "b-0-link"]);
+    // R1-R2-R3 takes 30 us, R1-R3 takes 100 us; c is not touched on the way.
+    assert_eq!(
+        route(&platform, "a-0", "d-0"),
+        ["a-0-link", "R1-R2", "R3-R2", "d-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "d-0", "a-0"),
+        ["d-0-link", "R3-R2", "R1-R2", "a-0-link"]
+    );
+}
+
+#[test]
+fn a_shared_medium_is_crossed_once_by_whatever_touches_it() {
+    let platform = four();
+    assert_eq!(route(&platform, "c-0", "c-1"), ["c-medium"]);
+    assert_eq!(
+        route(&platform, "a-0", "c-1"),
+        ["a-0-link", "R1-R2", "c-medium"]
+    );
+    assert_eq!(
+        route(&platform, "c-1", "d-0"),
+        ["c-medium", "R3-R2", "d-0-link"]
+    );
+    let way = platform.route(HostId(0), HostId(4)).unwrap();
+    // 1 us + 10 us + 4 us
+    assert!((platform.latency(&way).get() - 15e-6).abs() < 1e-18);
+    assert_eq!(platform.bottleneck(&way).unwrap().get(), 10e6);
+}
+
+#[test]
+fn a_given_route_wins_and_is_reversed_unless_that_is_given_too() {
+    let text = and(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}]"#);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    assert_eq!(
+        route(&platform, "a-0", "d-0"),
+        ["a-0-link", "R1-R3", "d-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "d-0", "a-0"),
+        ["d-0-link", "R1-R3", "a-0-link"]
+    );
+    assert_eq!(route(&platform, "b-0", "d-0").len(), 4);
+    let text = and(
+        r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}, {"from": "d", "to": "a", "links": ["R3-R2", "R1-R2"]}]"#,
+    );
+    let platform = from_json("four.json", &text).unwrap().platform;
+    assert_eq!(route(&platform, "d-0", "a-1").len(), 4);
+    assert_eq!(route(&platform, "a-0", "d-0").len(), 3);
+}
+
+#[test]
+fn a_latency_of_a_pair_replaces_those_of_the_links_both_ways() {
+    let text = and(
+        r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}, {"between": ["a", "a"], "latency": "3 us"}]"#,
+    );
+    let platform = from_json("four.json", &text).unwrap().platform;
+    let latency = |from, to| {
+        let route = platform.route(HostId(from), HostId(to)).unwrap();
+        platform.latency(&route).get()
+    };
+    assert_eq!(latency(0, 5), 7e-6);
+    assert_eq!(latency(5, 0), 7e-6);
+    assert_eq!(latency(0, 1), 3e-6);
+    assert_eq!(latency(0, 2), 3e-6); // a to b: 1 us + 2 us by the links
+}
+
+#[test]
+fn profiles_are_read_by_what_refers_to_them() {
+    let text = with(
+        r#""speed": "1 GHz", "link": {"#,
+        r#""speed": "1 GHz", "speed_profile": "load", "link": {"bandwidth_profile": "busy", "#,
+    );
+    let keys = r#""profiles": {"load": {"steps": [["10 s", 0.5]], "period": "1 min"}, "busy": {"steps": [["0 s", "50 Mbps"]]}}"#;
+    let text = text.replacen("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"), 1);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    let load = platform.hosts[1].speed_profile.as_ref().unwrap();
+    assert_eq!(load.step(1), Some((70.0, 0.5)));
+    let link = platform
+        .links
+        .iter()
+        .find(|link| link.name == "a-1-link")
+        .unwrap();
+    let busy = link.bandwidth_profile.as_ref().unwrap();
+    assert_eq!(busy.step(0), Some((0.0, 6.25e6))); // 50 Mbps
+    assert!(platform.hosts[2].speed_profile.is_none());
+}
+
+#[test]
+fn paths_of_clusters_at_the_same_routers_are_stored_once() {
+    let Routes::Clustered { links, .. } = four().routes else {
+        panic!("not clustered");
+    };
+    // a, b to d and back: 2 + 2; to c and back: 2 + 2; c to d and back: 2 + 2; inside c: 1
+    assert_eq!(links.len(), 13);
+}
+
+#[test]
+fn broken_platforms_say_what_and_where() {
+    let twice = r#""latencies": [{"between": ["a", "d"], "latency": "7 us"}, {"between": ["d", "a"], "latency": "3 us"}]"#;
+    let cases = [
+        (
+            with(r#""name": "four","#, ""),
+            "key `name` is missing",
+            (1, 1),
+            "",
+        ),
+        (
+            with("migsim-platform-1", "migsim-platform-9"),
+            "unknown value `migsim-platform-9`",
+            (2, 13),
+            "schema",
+        ),
+        (
+            with("\"speed\"", "\"sped\""),
+            "unknown key `sped`",
+            (5, 39),
+            "clusters[0].sped",
+        ),
+        (
+            with("\"1 GHz\"", "\"1 GHx\""),
+            "unknown unit `GHx`",
+            (5, 40),
+            "clusters[0].speed",
+        ),
+        (
+            with("\"1 GHz\"", "1"),
+            "expected a speed with its unit",
+            (5, 40),
+            "clusters[0].speed",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": 0"),
+            "cluster `a` has no hosts",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": -2"),
+            "expected a whole number that is not negative",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": 2000000000"),
+            "GB of memory",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": 18446744073709551615"),
+            "GB of memory",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"cores\": 4", "\"cores\": 0"),
+            "have no core",
+            (6, 58),
+            "clusters[1].cores",
+        ),
+        (
+            with("\"name\": \"b\"", "\"name\": \"a\""),
+            "cluster `a` is defined twice",
+            (6, 14),
+            "clusters[1].name",
+        ),
+        (
+            with("\"name\": \"b\"", "\"name\": \"b b\""),
+            "cannot be a name",
+            (6, 14),
+            "clusters[1].name",
+        ),
+        (
+            with("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
+            "taken by a link of a cluster",
+            (11, 14),
+            "links[0].name",
+        ),
+        (
+            with("\"to\": \"R2\"", "\"to\": \"R1\""),
+            "joins router `R1` to itself",
+            (12, 43),
+            "links[1].to",
+        ),
+        (
+            with("\"router\": \"R3\"", "\"router\": \"R9\""),
+            "no route from cluster `a` to cluster `d`",
+            (8, 110),
+            "clusters[3].router",
+        ),
+        (
+            and(r#""routers": ["R1", "R2"]"#),
+            "unknown router `R3`",
+            (8, 110),
+            "clusters[3].router",
+        ),
+        (
+            and(r#""routes": [{"from": "x", "to": "d", "links": []}]"#),
+            "unknown cluster `x`",
+            (15, 23),
+            "routes[0].from",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "d", "links": ["R9"]}]"#),
+            "unknown link `R9`",
+            (15, 49),
+            "routes[0].links[0]",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "d", "links": ["R3-R2"]}]"#),
+            "does not begin at router `R1`",
+            (15, 49),
+            "routes[0].links[0]",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R2"]}]"#),
+            "ends at router `R2`",
+            (15, 48),
+            "routes[0].links",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
+            "to itself",
+            (15, 34),
+            "routes[0].to",
+        ),
+        (and(twice), "given twice", (15, 61), "latencies[1]"),
+        (
+            and(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
+            "not after the date",
+            (15, 21),
+            "profiles.p",
+        ),
+        (
+            and(r#""profiles": {"p": {"steps": [["2 s", "fast"]]}}"#),
+            "`fast` is not a number",
+            (15, 40),
+            "profiles.p.steps[0][1]",
+        ),
+        (
+            and(r#""profiles": {"p": {"steps": []}}"#),
+            "has no steps",
+            (15, 31),
+            "profiles.p.steps",
+        ),
+        (
+            and(r#""origins": {"clusters[9].speed": "stated: here"}"#),
+            "not in this file",
+            (15, 36),
+            "origins.clusters[9].speed",
+        ),
+        (
+            and(r#""origins": {"clusters[0].speed": "guessed"}"#),
+            "does not say its kind",
+            (15, 36),
+            "origins.clusters[0].speed",
+        ),
+        (
+            with("\"router\": \"R1\"},\n", "\"speed_profile\": \"x\"},\n"),
+            "unknown profile `x`",
+            (5, 118),
+            "clusters[0].speed_profile",
+        ),
+        (
+            with(
+                "\"name\": \"four\",",
+                "\"name\": \"four\", \"name\": \"five\",",
+            ),
+            "key `name` appears twice",
+            (3, 19),
+            "name",
+        ),
+        ("{".to_owned(), "not valid JSON", (1, 1), ""),
+    ];
+    for (text, message, place, key) in cases {
+        let first = &problems(&text)[0];
+        assert!(first.message.contains(message), "{message}\n{first:#?}");
+        assert_eq!(first.location.line_column, Some(place), "{first:#?}");
+        assert_eq!(
+            first.location.key.as_deref().unwrap_or(""),
+            key,
+            "{first:#?}"
+        );
+    }
+}
+
+#[test]
+fn all_problems_of_a_platform_are_reported_together() {
+    let text = with("\"hosts\": 2", "\"hosts\": 0").replace("\"cores\": 4", "\"cores\": 0");
+    let text = text.replace("\"name\": \"d\"", "\"name\": \"a\"");
+    assert_eq!(problems(&text).len(), 3);
+}
+
+#[test]
+fn a_hidden_latency_profile_is_refused() {
+    let text = with(
+        "\"latency\": \"100 us\"",
+        "\"latency\": \"1 us\", \"latency_profile\": \"p\"",
+    );
+    let keys = r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}], "profiles": {"p": {"steps": [["1 s", "1 ms"]]}}"#;
+    let text = text.replacen("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"), 1);
+    let first = &problems(&text)[0];
+    assert!(
+        first
+            .message
+            .contains("hides the latency profile of link `R1-R3`")
+    );
+}
+
+#[test]
+fn many_clusters_without_a_way_are_reported_once_each() {
+    let cluster = |n| {
+        format!(
+            r#"{{"name": "c{n}", "hosts": 1, "speed": "1 Hz", "link": {{"bandwidth": "1 B/s", "latency": "0 s"}}}}"#
+        )
+    };
+    let clusters: Vec<String> = (0..500).map(cluster).collect();
+    let text = format!(
+        r#"{{"schema": "migsim-platform-1", "name": "n", "clusters": [{}]}}"#,
+        clusters.join(",")
+    );
+    let found = problems(&text);
+    assert_eq!(found.len(), 21);
+    assert_eq!(
+        found[0].message,
+        "no route from cluster `c0` to cluster `c1`"
+    );
+    assert_eq!(found[20].message, "479 more problems like these");
+}
+
+#[test]
+fn the_machine_of_the_papers_is_as_in_figure_3() {
+    let LoadedPlatform {
+        platform, origins, ..
+    } = open("ufrgs").unwrap();
+    let clusters: Vec<(&str, usize, f64)> = (platform.clusters.iter())
+        .map(|cluster| {
+            let speed = platform.hosts[cluster.hosts.start as usize].speed.get();
+            (&*cluster.name, cluster.hosts.len(), speed)
+        })
+        .collect();
+    assert_eq!(
+        clusters,
+        [
+            ("Labtec", 20, 1.5e9),
+            ("Corisco", 16, 1.2e9),
+            ("Frontal", 6, 1e9),
+            ("ICE", 112, 1.6e9),
+            ("Aquario", 20, 2e9)
+        ]
+    );
+    let between = |from: &str, to: &str| {
+        let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
+        let route = platform.route(from, to).unwrap();
+        let bandwidth = platform.bottleneck(&route).unwrap().get();
+        (
+            platform.latency(&route).get(),
+            bandwidth,
+            route.links().count(),
+        )
+    };
+    assert_eq!(between("Labtec-0", "Corisco-3"), (5.7 / 1e6, 12.5e6, 2));
+    assert_eq!(between("Labtec-0", "ICE-0"), (46.2 / 1e6, 125e6, 3));
+    assert_eq!(between("Aquario-19", "Labtec-0"), (20.4 / 1e6, 125e6, 4));
+    assert!(origins["clusters[1].speed"].starts_with("inferred"));
+    let printed = open("ufrgs-as-printed").unwrap().platform;
+    assert_eq!(printed.hosts[20].speed.get(), 1e9);
+}
+
+#[test]
+fn every_calibrated_value_of_a_built_in_platform_has_its_origin() {
+    for (file, text) in super::built_in() {
+        let document = Document::parse(*file, *text).unwrap();
+        let parsed: PlatformFile = document.deserialize().unwrap();
+        let clusters = (0..parsed.clusters.len()).flat_map(|c| {
+            ["hosts", "speed", "link.bandwidth", "link.latency"]
+                .map(|value| format!("clusters[{c}].{value}"))
+        });
+        let links = (0..parsed.links.len())
+            .flat_map(|l| ["bandwidth", "latency"].map(|value| format!("links[{l}].{value}")));
+        let latencies = (0..parsed.latencies.len()).map(|l| format!("latencies[{l}].latency"));
+        for key in clusters.chain(links).chain(latencies) {
+            assert!(parsed.origins.contains_key(&key), "{file}: {key}");
+        }
+    }
+}
+
+#[test]
+fn the_published_schema_is_current() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/platforms/platform.schema.json"
+    );
+    let published = std::fs::read_to_string(path).unwrap_or_default();
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(path, schema()).unwrap();
+    } else {
+        assert_eq!(
+            published,
+            schema(),
+            "run the tests once with UPDATE_SCHEMA=1"
+        );
+    }
+}
+
+#[test]
+fn no_truncation_makes_it_panic() {
+    for end in (0..FOUR.len()).filter(|&end| FOUR.is_char_boundary(end)) {
+        assert!(from_json("four.json", &FOUR[..end]).is_err());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_damage_makes_it_panic(at in 0..FOUR.len(), length in 0_usize..40, new in "[\\[\\]{}\":,0-9a-zR \\-]{0,8}") {
+        let end = (at + length).min(FOUR.len());
+        let damaged = format!("{}{new}{}", &FOUR[..at], &FOUR[end..]);
+        let _ = from_json("four.json", &damaged);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = from_json("a", &text);
+        let _ = super::from_simgrid("a", &text);
+    }
+}

@@ -1,0 +1,221 @@
+//! Small files: what is read, and where an error points.
+
+use super::*;
+use crate::units::HostId;
+
+fn zone(version: &str, inside: &str) -> Result<LoadedPlatform, Error> {
+    let text = format!(
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"{version}\">\n<zone id=\"z\" routing=\"Full\">\n{inside}\n</zone>\n</platform>"
+    );
+    from_simgrid("a.xml", &text)
+}
+
+/// The first problem: message and place.
+fn broken(inside: &str) -> (String, (usize, usize)) {
+    match zone("4.1", inside) {
+        Err(Error::Input(problems)) => {
+            let place = problems[0].location.line_column;
+            (problems[0].to_string(), place.unwrap())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const PAIR: &str =
+    "<host id='a-0' speed='1Gf'/><host id='b-0' speed='1Gf'/><host id='a-1' speed='2Gf' core='4'/>
+<link id='l' bandwidth='1MBps' latency='1ms'/><link id='k' bandwidth='8Mbps' latency='10us'/>
+<route src='a-0' dst='b-0'><link_ctn id='l'/><link_ctn id='k'/></route>";
+
+#[test]
+fn hosts_are_grouped_by_name_and_ordered_by_cluster() {
+    let platform = zone("4.1", PAIR).unwrap().platform;
+    let names: Vec<&str> = platform.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a-0", "a-1", "b-0"]);
+    assert_eq!(platform.clusters[0].hosts, 0..2);
+    assert_eq!(platform.clusters[1].name, "b");
+    assert_eq!(platform.hosts[1].cores, 4);
+    let back = platform.route(HostId(2), HostId(0)).unwrap();
+    let links: Vec<u32> = back.links().map(|link| link.0).collect();
+    assert_eq!(links, [1, 0]);
+    // 1 ms + 10 us
+    assert!((platform.latency(&back).get() - 1.01e-3).abs() < 1e-15);
+    assert!(platform.route(HostId(0), HostId(1)).is_none());
+}
+
+#[test]
+fn version_3_has_its_own_names_and_bare_numbers() {
+    let text = "<platform version=\"3\"><AS id=\"z\" routing=\"Full\">
+        <host id=\"h0\" power=\"1e9\"/><host id=\"h1\" power=\"2e9\"/><link id=\"l\" bandwidth=\"1e6\" latency=\"0.001\"/>
+        <route src=\"h0\" dst=\"h1\" symmetrical=\"NO\"><link_ctn id=\"l\"/></route></AS></platform>";
+    let platform = from_simgrid("a.xml", text).unwrap().platform;
+    assert_eq!(platform.hosts[1].speed.get(), 2e9);
+    assert!(platform.route(HostId(0), HostId(1)).is_some());
+    assert!(platform.route(HostId(1), HostId(0)).is_none());
+}
+
+#[test]
+fn traces_are_connected() {
+    let inside = format!(
+        "{PAIR}<trace id='t' periodicity='2.0'>\n0.0 0.5\n1.0 1.0\n</trace><trace_connect kind='SPEED' trace='t' element='b-0'/>"
+    );
+    let platform = zone("4.1", &inside).unwrap().platform;
+    let profile = platform.hosts[2].speed_profile.as_ref().unwrap();
+    assert_eq!(profile.step(2), Some((2.0, 0.5)));
+}
+
+#[test]
+fn profile_files_stand_beside_the_platform() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.prof"), "1 0.5\n2 oops\n").unwrap();
+    let path = folder.path().join("p.xml");
+    let text = "<platform version='4.1'><zone id='z' routing='Full'><host id='h' speed='1f' speed_file='s.prof'/></zone></platform>";
+    let read = || from_simgrid(path.to_str().unwrap(), text);
+    let error = read().unwrap_err().to_string();
+    assert!(error.contains("s.prof:2:1"), "{error}");
+    std::fs::write(folder.path().join("s.prof"), "1 0.5\n").unwrap();
+    let loaded = read().unwrap();
+    assert_eq!(loaded.profile_files.len(), 1);
+    assert!(loaded.platform.hosts[0].speed_profile.is_some());
+    std::fs::remove_file(folder.path().join("s.prof")).unwrap();
+    assert!(read().unwrap_err().to_string().contains("p.xml:1:"));
+}
+
+#[test]
+fn clusters_have_private_links_and_a_backbone() {
+    let inside = "<cluster id='a' prefix='a-' suffix='.org' radical='0-1,5' speed='1Gf' bw='1MBps' lat='1us' sharing_policy='SHARED' bb_bw='2MBps' bb_lat='2us'/>
+        <cluster id='b' prefix='b-' suffix='' radical='0' speed='1Gf' bw='1MBps' lat='1us' sharing_policy='SHARED'/>
+        <link id='bb' bandwidth='1MBps' latency='5us'/>
+        <zoneRoute src='a' dst='b' gw_src='a-a_router.org' gw_dst='b-b_router'><link_ctn id='bb'/></zoneRoute>";
+    let platform = zone("4.1", inside).unwrap().platform;
+    let names: Vec<&str> = platform.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a-0.org", "a-1.org", "a-5.org", "b-0"]);
+    let route = |from, to| -> Vec<&str> {
+        let route = platform.route(HostId(from), HostId(to)).unwrap();
+        route
+            .links()
+            .map(|link| &*platform.links[link.index()].name)
+            .collect()
+    };
+    assert_eq!(route(0, 1), ["a-0.org-link", "a-backbone", "a-1.org-link"]);
+    assert_eq!(
+        route(3, 2),
+        ["b-0-link", "bb", "a-backbone", "a-5.org-link"]
+    );
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    // `inside` begins on line 5.
+    let cases = [
+        ("<host id='a' speed='1'/>", "has no unit", (5, 21)),
+        ("<host id='a' speed='1Xf'/>", "unknown unit `Xf`", (5, 21)),
+        ("<host id='a'/>", "attribute `speed` is missing", (5, 1)),
+        ("<host id='a' speed='0f'/>", "out of range", (5, 21)),
+        (
+            "<host id='a' speed='1f' core='0'/>",
+            "not a number of cores",
+            (5, 31),
+        ),
+        (
+            "<host id='a' speed='1f' state_file='x'/>",
+            "attribute `state_file`",
+            (5, 37),
+        ),
+        ("<host id='a b' speed='1f'/>", "cannot be a name", (5, 11)),
+        (
+            "<host id='a' speed='1f'/>\n <host id='a' speed='1f'/>",
+            "host `a` is defined twice",
+            (6, 12),
+        ),
+        (
+            "<link id='l' bandwidth='1Bps' latency='1s' sharing_policy='FATPIPE'/>",
+            "`FATPIPE` is not supported",
+            (5, 60),
+        ),
+        (
+            "<host id='a' speed='1f'/><storage/>",
+            "`<storage>` is not supported",
+            (5, 26),
+        ),
+        (
+            "<host id='a' speed='1f'/><route src='a' dst='x'/>",
+            "unknown host `x`",
+            (5, 46),
+        ),
+        (
+            "<host id='a' speed='1f'/><route src='a' dst='a'/>",
+            "to itself",
+            (5, 26),
+        ),
+        (
+            "<host id='a' speed='1f'/><trace_connect kind='SPEED' trace='t' element='a'/>",
+            "unknown trace `t`",
+            (5, 61),
+        ),
+        (
+            "<host id='a' speed='1f'/><trace_connect kind='SPEED' trace='t' element='b'/>",
+            "no host or link `b`",
+            (5, 73),
+        ),
+        (
+            "<host id='a' speed='1f' speed_file='none.prof'/>",
+            "cannot read `none.prof`",
+            (5, 37),
+        ),
+        ("hello", "text where only elements", (4, 1)),
+        ("", "the zone has no hosts", (4, 1)),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s'/>",
+            "`SPLITDUPLEX` is not supported",
+            (5, 1),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='9-0' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
+            "is not a range",
+            (5, 47),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-18446744073709551615' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
+            "GB of memory",
+            (4, 1),
+        ),
+    ];
+    for (inside, message, place) in cases {
+        let found = broken(inside);
+        assert!(found.0.contains(message), "{inside}\n{found:?}");
+        assert_eq!(found.1, place, "{inside}\n{found:?}");
+    }
+}
+
+#[test]
+fn what_is_no_platform_is_an_error() {
+    for text in [
+        "",
+        "<",
+        "<a/>",
+        "<platform/>",
+        "<platform version='2'/>",
+        "<platform version='4.1'/>",
+        "<platform version='4.1'><zone id='z' routing='Floyd'/></platform>",
+        "<platform version='4.1'><zone id='z' routing='Full'><zone/></zone></platform>",
+        "<!DOCTYPE x [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><platform version='&a;'/>",
+    ] {
+        let error = from_simgrid("a.xml", text).unwrap_err().to_string();
+        assert!(error.contains("a.xml:"), "{error}");
+    }
+}
+
+#[test]
+fn no_truncation_makes_it_panic() {
+    let text =
+        format!("<platform version='4.1'><zone id='z' routing='Full'>{PAIR}</zone></platform>");
+    for end in 0..text.len() {
+        assert!(from_simgrid("a.xml", &text[..end]).is_err());
+    }
+}
+
+#[test]
+fn deep_nesting_does_not_overflow_the_stack() {
+    let text = "<platform version='4.1'>".to_owned() + &"<zone>".repeat(200_000);
+    assert!(from_simgrid("a.xml", &text).is_err());
+}

@@ -1,0 +1,150 @@
+//! The units of `SimGrid`: `1.5Gf`, `125MBps`, `100us`.
+
+/// The units of one quantity.
+#[derive(Debug)]
+pub(super) struct Units {
+    /// Its name in messages.
+    pub(super) quantity: &'static str,
+    /// Names and factors of the units.
+    bases: &'static [(&'static str, f64)],
+    /// Whether the units take the prefixes k, M, G, Ki, Mi, Gi, and so on.
+    prefixes: bool,
+    /// Some units, for messages.
+    known: &'static str,
+}
+
+/// Speeds in floating point operations per second, which count as instructions here.
+pub(super) const SPEED: Units = Units {
+    quantity: "speed",
+    bases: &[("f", 1.0), ("flops", 1.0)],
+    prefixes: true,
+    known: "f, kf, Mf, Gf, Tf",
+};
+
+/// Bandwidths in bytes per second.
+pub(super) const BANDWIDTH: Units = Units {
+    quantity: "bandwidth",
+    bases: &[("Bps", 1.0), ("bps", 0.125)],
+    prefixes: true,
+    known: "Bps, kBps, MBps, GBps, KiBps, MiBps, GiBps, bps, kbps, Mbps, Gbps",
+};
+
+/// Durations in seconds.
+pub(super) const LATENCY: Units = Units {
+    quantity: "latency",
+    bases: &[
+        ("ps", 1e-12),
+        ("ns", 1e-9),
+        ("us", 1e-6),
+        ("ms", 1e-3),
+        ("s", 1.0),
+        ("m", 60.0),
+        ("h", 3600.0),
+        ("d", 86400.0),
+        ("w", 604_800.0),
+    ],
+    prefixes: false,
+    known: "ps, ns, us, ms, s, m, h, d, w",
+};
+
+const PREFIXES: &[(&str, f64)] = &[
+    ("", 1.0),
+    ("k", 1e3),
+    ("M", 1e6),
+    ("G", 1e9),
+    ("T", 1e12),
+    ("P", 1e15),
+    ("E", 1e18),
+    ("Z", 1e21),
+    ("Y", 1e24),
+    ("Ki", 1024.0),
+    ("Mi", 1_048_576.0),
+    ("Gi", 1_073_741_824.0),
+    ("Ti", 1_099_511_627_776.0),
+];
+
+impl Units {
+    fn factor(&self, unit: &str) -> Option<f64> {
+        self.bases.iter().find_map(|(base, factor)| {
+            let prefix = unit.strip_suffix(base)?;
+            let known = if self.prefixes {
+                PREFIXES
+            } else {
+                &PREFIXES[..1]
+            };
+            let (_, scale) = known.iter().find(|(name, _)| *name == prefix)?;
+            Some(scale * factor)
+        })
+    }
+}
+
+/// Reads a number with a unit; a bare number only if `may_be_bare`.
+pub(super) fn parse(text: &str, units: &Units, may_be_bare: bool) -> Result<f64, String> {
+    let quantity = units.quantity;
+    let text = text.trim();
+    let Some((number, unit)) = split(text) else {
+        return Err(format!("`{text}` is not a {quantity}"));
+    };
+    if unit.is_empty() && may_be_bare {
+        return Ok(number);
+    }
+    if unit.is_empty() {
+        return Err(format!(
+            "{quantity} `{text}` has no unit (known units: {})",
+            units.known
+        ));
+    }
+    match units.factor(unit) {
+        Some(factor) => Ok(number * factor),
+        None => Err(format!(
+            "unknown unit `{unit}` for a {quantity} (known units: {})",
+            units.known
+        )),
+    }
+}
+
+/// The longest number at the beginning, and the rest.
+fn split(text: &str) -> Option<(f64, &str)> {
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
+    let end = text.find(|c| !digits(c)).unwrap_or(text.len());
+    // At most an `E` (exa) has to be given back.
+    let shortest = end.saturating_sub(1);
+    (shortest..=end).rev().find_map(|end| {
+        let number = text[..end].parse().ok()?;
+        Some((number, text[end..].trim()))
+    })
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::float_cmp,
+    reason = "what is written in a file is read exactly"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_simgrid_are_read() {
+        let read = |text, units: &Units| parse(text, units, false).unwrap();
+        assert_eq!(read("1.5Gf", &SPEED), 1.5e9);
+        assert_eq!(read("2Ef", &SPEED), 2e18);
+        assert_eq!(read("1e3kf", &SPEED), 1e6);
+        assert_eq!(read("10 Mflops", &SPEED), 1e7);
+        assert_eq!(read("125MBps", &BANDWIDTH), 125e6);
+        assert_eq!(read("1Gbps", &BANDWIDTH), 125e6);
+        assert_eq!(read("1KiBps", &BANDWIDTH), 1024.0);
+        assert_eq!(read("1.56e-06s", &LATENCY), 1.56e-6);
+        assert_eq!(read("2m", &LATENCY), 120.0);
+    }
+
+    #[test]
+    fn what_has_no_unit_or_a_wrong_one_is_refused() {
+        assert_eq!(parse("5", &SPEED, true), Ok(5.0));
+        for text in [
+            "5", "", "f", "5Xf", "5s", "inf", "NaNf", "1e", "--1f", "5 é",
+        ] {
+            assert!(parse(text, &SPEED, false).is_err(), "{text}");
+        }
+        assert!(parse("1kms", &LATENCY, false).is_err());
+    }
+}
