@@ -3,6 +3,7 @@ pub mod bsp;
 pub mod document;
 pub mod engine;
 pub mod error;
+pub mod experiment;
 pub mod platform;
 pub mod policy;
 pub mod random;

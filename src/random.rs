@@ -38,6 +38,6 @@ mod tests {
     fn a_seed_gives_the_same_numbers_for_ever() {
         let mut stream = Stream::new(1, Purpose::Policy);
         let numbers: Vec<usize> = (0..4).map(|_| stream.below(1000)).collect();
-        assert_eq!(numbers, [0, 0, 0, 0]);
+        assert_eq!(numbers, [402, 80, 596, 219]);
     }
 }

@@ -96,9 +96,7 @@ fn parse_quantity(
         });
     }
     match units.iter().find(|(name, _)| *name == unit) {
-        // A division by 1e6 rounds once where a product with 1e-6 rounds twice: `100 us` is the double nearest to 1e-4.
-        Some((_, scale)) if *scale < 1.0 => Ok(value / (1.0 / scale).round()),
-        Some((_, scale)) => Ok(value * scale),
+        Some((_, scale)) => Ok(scale_once(number, *scale).unwrap_or(value * scale)),
         None => Err(UnitError::UnknownUnit {
             unit: unit.to_owned(),
             quantity,
@@ -109,6 +107,14 @@ fn parse_quantity(
                 .join(", "),
         }),
     }
+}
+
+/// A power of ten is added to the exponent of the text, so that the value is rounded only once: `20.4 us` is 20.4e-6.
+fn scale_once(number: &str, scale: f64) -> Option<f64> {
+    let power: i32 = format!("{scale:e}").strip_prefix("1e")?.parse().ok()?;
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let exponent = exponent.parse::<i32>().ok()?.checked_add(power)?;
+    format!("{digits}e{exponent}").parse().ok()
 }
 
 macro_rules! quantity {
@@ -379,6 +385,8 @@ mod tests {
         assert_eq!(BytesPerSecond::parse("100 Mbps").unwrap().get(), 12.5e6);
         assert_eq!(BytesPerSecond::parse("125MB/s").unwrap().get(), 125e6);
         assert_eq!(Seconds::parse("1e-3s").unwrap().get(), 1e-3);
+        assert_eq!(Seconds::parse("20.4 us").unwrap().get(), 20.4e-6);
+        assert_eq!(Seconds::parse("1.5E+3 us").unwrap().get(), 1.5e-3);
         assert_eq!(Bytes::parse("1e3 B").unwrap().get(), 1000.0);
     }
 

@@ -73,7 +73,6 @@ fn by_sender(mut plan: Plan) -> Plan {
 }
 
 #[test]
-#[expect(clippy::float_cmp, reason = "small whole numbers are read exactly")]
 fn a_small_trace_is_read() {
     let trace = Trace::parse(
         "t",

@@ -241,8 +241,8 @@ impl Barrier {
                 dissemination.received[to as usize][parity as usize] |= 1 << round;
                 dissemination.go_on(to, *processes, *bytes, leaving, wires)
             }
-            (Protocol::Ideal { .. } | Protocol::Central(_) | Protocol::Sequential(_), _)
-            | (Protocol::Tree { .. } | Protocol::Dissemination(_), _) => Ok(()),
+            // Each protocol gets its own notices only.
+            (_, Notice::Arrived(_) | Notice::Leave(_) | Notice::Round { .. }) => Ok(()),
         }
     }
 }

@@ -162,7 +162,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.begin_all()?;
             self.let_leave()?;
         }
-        while let Some(token) = self.engine.next()? {
+        while let Some(token) = self.engine.next_ended()? {
             self.react(token)?;
             self.let_leave()?;
         }
@@ -350,7 +350,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let processes = self.placement.len();
         while !self.barrier.leaving.is_empty() {
             if self.left == 0 {
-                self.close()?;
+                self.close();
             }
             if self.barrier.leaving.len() == processes {
                 self.barrier.leaving.clear();
@@ -369,7 +369,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
     }
 
     /// All processes have arrived at the barrier: what was measured is complete.
-    fn close(&mut self) -> Result<(), Error> {
+    fn close(&mut self) {
         for (compute, communication) in self
             .measures
             .compute
@@ -408,7 +408,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
         if !self.is_held && !self.is_last() {
             self.open(self.ending + 1);
         }
-        Ok(())
     }
 
     /// The last process has left the barrier.

@@ -56,7 +56,9 @@ mod tests {
     fn order_and_every_bit_count() {
         let hash = |dates: &[f64]| {
             let mut log = EventLog::default();
-            dates.iter().for_each(|&date| log.date(date));
+            for &date in dates {
+                log.date(date);
+            }
             log.to_string()
         };
         assert_eq!(hash(&[1.0, 2.0]), hash(&[1.0, 2.0]));

@@ -263,10 +263,13 @@ mod tests {
     use proptest::prelude::*;
 
     /// A system written plainly: capacities, and per flow its weight, bound and links.
+    /// Weight, bound, and the share of the rate that is taken on each link.
+    type Flow = (f64, f64, Vec<(u32, f64)>);
+
     #[derive(Clone, Debug)]
     struct System {
         capacity: Vec<f64>,
-        flows: Vec<(f64, f64, Vec<(u32, f64)>)>,
+        flows: Vec<Flow>,
     }
 
     fn solve(system: &System) -> Vec<f64> {
@@ -341,7 +344,7 @@ mod tests {
         let bound = prop_oneof![Just(1e20), Just(1e6), 1e2..1e9];
         let share = prop_oneof![4 => Just(1.0), 1 => Just(0.05), 1 => Just(1.05)];
         prop::collection::vec(capacity, 1..12).prop_flat_map(move |capacity| {
-            let links = capacity.len() as u32;
+            let links = to_u32(capacity.len());
             let route =
                 prop::collection::btree_map(0..links, share.clone(), 1..=4.min(links as usize));
             let flow = (weight.clone(), bound.clone(), route)

@@ -1,7 +1,7 @@
 //! Time, hosts and links: a discrete-event simulation of activities that share capacities.
 //!
 //! ```text
-//! execute, send, wait ──> Simulation ──> next(): who has ended, and when
+//! execute, send, wait ──> Simulation ──> next_ended(): who has ended, and when
 //!                          │  clock      the current instant, in local time
 //!                          │  queue      future events in (date, sequence) order
 //!                          │  cpu        executions share the cores of a host

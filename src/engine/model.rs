@@ -156,11 +156,11 @@ impl NetworkModel {
             "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
             "bandwidth_factor" => {
-                self.bandwidth_factor = parse_number(key, value, f64::MIN_POSITIVE)?
+                self.bandwidth_factor = parse_number(key, value, f64::MIN_POSITIVE)?;
             }
             "weight_s" => self.weight_s = parse_number(key, value, 0.0)?,
             "loopback_bandwidth" => {
-                self.loopback_bandwidth = parse_number(key, value, f64::MIN_POSITIVE)?
+                self.loopback_bandwidth = parse_number(key, value, f64::MIN_POSITIVE)?;
             }
             "tcp_gamma" => {
                 let window = if value == "none" {

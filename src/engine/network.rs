@@ -115,6 +115,10 @@ impl<T: Copy> Network<T> {
         bytes / (self.model.loopback_bandwidth * self.model.bandwidth_factor)
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a flow is its ends, route and size; the rest is the engine's state"
+    )]
     /// Starts a flow of `bytes` over `route` (and back over `back`, for cross-traffic); `event(f)` is its event.
     pub(super) fn start<E: Copy>(
         &mut self,

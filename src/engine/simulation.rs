@@ -1,7 +1,7 @@
 //! The engine: activities start, time passes, activities end.
 //!
 //! Three kinds of activity: an execution on a host, a flow between two hosts, a wait. Each carries a token of its owner;
-//! [`Simulation::next`] goes to the next date at which something ends and hands the tokens out one by one. The rule for equal
+//! [`Simulation::next_ended`] goes to the next date at which something ends and hands the tokens out one by one. The rule for equal
 //! dates: everything that ends at a date ends, capacities change, then the owner reacts (starts new activities), then the
 //! rates are computed.
 
@@ -138,7 +138,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     ///
     /// # Errors
     /// Activities are in progress, but none can ever end (a capacity of zero that does not change).
-    pub fn next(&mut self) -> Result<Option<T>, Error> {
+    pub fn next_ended(&mut self) -> Result<Option<T>, Error> {
         let mut idle_changes = 0;
         loop {
             if let Some(token) = self.ended.pop() {
@@ -198,12 +198,12 @@ impl<'p, T: Copy> Simulation<'p, T> {
                     let ended = &mut self.ended;
                     self.cpus
                         .finish(host as usize, date, &mut self.queue, event, |token| {
-                            ended.push(token)
+                            ended.push(token);
                         });
                 }
                 Event::Flow(flow) => {
                     self.ended
-                        .extend(self.network.on_event(flow, date, &mut self.queue, event))
+                        .extend(self.network.on_event(flow, date, &mut self.queue, event));
                 }
                 Event::Wait(token) => self.ended.push(token),
             }
@@ -350,7 +350,7 @@ mod tests {
             simulation
                 .send(HostId(0), HostId(1), Bytes::new(12_345.0).unwrap(), 'b')
                 .unwrap();
-            while simulation.next().unwrap().is_some() {}
+            while simulation.next_ended().unwrap().is_some() {}
             durations.push(simulation.local_now());
             assert!(simulation.rebase());
         }
@@ -370,7 +370,7 @@ mod tests {
         simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), 'a');
         assert!(
             simulation
-                .next()
+                .next_ended()
                 .unwrap_err()
                 .to_string()
                 .contains("no progress")

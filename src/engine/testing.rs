@@ -45,7 +45,7 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
 /// Runs until nothing is in progress; what ended and when [s].
 pub(crate) fn run<T: Copy>(simulation: &mut Simulation<'_, T>) -> Vec<(T, f64)> {
     let mut ended = Vec::new();
-    while let Some(token) = simulation.next().unwrap() {
+    while let Some(token) = simulation.next_ended().unwrap() {
         ended.push((token, simulation.now().get()));
     }
     ended

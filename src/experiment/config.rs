@@ -86,7 +86,9 @@ impl MappingKey {
     /// What it means.
     pub fn mapping(&self) -> Mapping {
         match self {
-            Self::Text(text) => text.parse().unwrap_or_else(|never: std::convert::Infallible| match never {}),
+            Self::Text(text) => text
+                .parse()
+                .unwrap_or_else(|never: std::convert::Infallible| match never {}),
             Self::List(entries) => Mapping::Explicit(entries.clone()),
         }
     }
@@ -105,7 +107,10 @@ pub fn schema() -> String {
     let mut generator = schemars::SchemaGenerator::default();
     let mut policy = Map::new();
     let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-    policy.insert("name".into(), json!({ "description": "the policy that decides", "enum": names }));
+    policy.insert(
+        "name".into(),
+        json!({ "description": "the policy that decides", "enum": names }),
+    );
     for entry in REGISTRY {
         policy.insert(entry.name.into(), (entry.schema)(&mut generator).to_value());
     }
@@ -113,8 +118,10 @@ pub fn schema() -> String {
         let app = json!({ "app": { "const": entry.name } });
         json!({ "title": entry.name, "description": entry.summary, "properties": app, "allOf": [keys] })
     };
-    let applications: Vec<Value> =
-        APPLICATIONS.iter().map(|entry| application(entry, (entry.schema)(&mut generator).to_value())).collect();
+    let applications: Vec<Value> = APPLICATIONS
+        .iter()
+        .map(|entry| application(entry, (entry.schema)(&mut generator).to_value()))
+        .collect();
     let mut extra = generator.take_definitions(true);
     // An experiment names only what differs, and `workload` has the key `app` besides those of the application.
     for definition in extra.values_mut().filter_map(Value::as_object_mut) {
@@ -122,7 +129,8 @@ pub fn schema() -> String {
         definition.remove("additionalProperties");
     }
     let mut root = schemars::schema_for!(ExperimentConfig).to_value();
-    root["properties"]["policy"] = json!({ "type": "object", "properties": policy, "additionalProperties": false });
+    root["properties"]["policy"] =
+        json!({ "type": "object", "properties": policy, "additionalProperties": false });
     root["properties"]["workload"] = json!({ "type": "object", "anyOf": applications });
     if let Some(object) = root.as_object_mut() {
         object.remove("required");

@@ -53,7 +53,11 @@ impl Layers {
     pub fn get(&self, key: &str) -> Option<Value> {
         self.layers.iter().rev().find_map(|layer| match layer {
             Layer::File(document) => lookup(&document.value, key).cloned(),
-            Layer::Flags(flags) => flags.iter().rev().find(|flag| flag.key == key).map(|flag| flag.value.clone()),
+            Layer::Flags(flags) => flags
+                .iter()
+                .rev()
+                .find(|flag| flag.key == key)
+                .map(|flag| flag.value.clone()),
         })
     }
 
@@ -66,7 +70,9 @@ impl Layers {
         for layer in &self.layers {
             match layer {
                 Layer::File(document) if !document.value.is_object() => {
-                    return Err(document.problem("", "an experiment file is a JSON object").into());
+                    return Err(document
+                        .problem("", "an experiment file is a JSON object")
+                        .into());
                 }
                 Layer::File(document) => merge(&mut all, &document.value),
                 Layer::Flags(flags) => {
@@ -86,9 +92,12 @@ impl Layers {
     #[must_use]
     pub fn locate(&self, error: Error) -> Error {
         match error {
-            Error::Input(problems) => {
-                Error::Input(problems.into_iter().map(|problem| self.locate_one(problem)).collect())
-            }
+            Error::Input(problems) => Error::Input(
+                problems
+                    .into_iter()
+                    .map(|problem| self.locate_one(problem))
+                    .collect(),
+            ),
             other => other,
         }
     }
@@ -117,12 +126,15 @@ impl Layers {
 
 /// Whether the path `inner` is `outer` or lies inside it.
 fn is_within(inner: &str, outer: &str) -> bool {
-    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    inner
+        .strip_prefix(outer)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// The value at a dotted path.
 pub(super) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    key.split('.').try_fold(value, |value, part| value.get(part))
+    key.split('.')
+        .try_fold(value, |value, part| value.get(part))
 }
 
 fn merge(below: &mut Value, above: &Value) {
@@ -161,24 +173,45 @@ mod tests {
 
     fn layers() -> Layers {
         let mut layers = Layers::default();
-        layers.push_file(Document::parse("base.json", "{\"a\": {\"x\": 1, \"y\": 2},\n \"list\": [1]}").unwrap());
-        layers.push_file(Document::parse("mine.json", "{\"a\": {\n  \"y\": 3}, \"list\": [4, 5]}").unwrap());
-        let flag = Flag { key: "a.z".into(), flag: "--z 6".into(), value: json!(6) };
+        layers.push_file(
+            Document::parse(
+                "base.json",
+                "{\"a\": {\"x\": 1, \"y\": 2},\n \"list\": [1]}",
+            )
+            .unwrap(),
+        );
+        layers.push_file(
+            Document::parse("mine.json", "{\"a\": {\n  \"y\": 3}, \"list\": [4, 5]}").unwrap(),
+        );
+        let flag = Flag {
+            key: "a.z".into(),
+            flag: "--z 6".into(),
+            value: json!(6),
+        };
         layers.push_flags(vec![flag]);
         layers
     }
 
     #[test]
     fn later_layers_win_key_by_key() {
-        assert_eq!(layers().merged().unwrap(), json!({"a": {"x": 1, "y": 3, "z": 6}, "list": [4, 5]}));
+        assert_eq!(
+            layers().merged().unwrap(),
+            json!({"a": {"x": 1, "y": 3, "z": 6}, "list": [4, 5]})
+        );
         assert_eq!(layers().get("a.y"), Some(json!(3)));
     }
 
     #[test]
     fn a_problem_points_at_the_layer_that_caused_it() {
         let at = |key: &str| {
-            let Error::Input(problems) = layers().locate(Problem::new("wrong").key(key).into()) else { unreachable!() };
-            (problems[0].location.source.clone().unwrap(), problems[0].location.line_column)
+            let Error::Input(problems) = layers().locate(Problem::new("wrong").key(key).into())
+            else {
+                unreachable!()
+            };
+            (
+                problems[0].location.source.clone().unwrap(),
+                problems[0].location.line_column,
+            )
         };
         assert_eq!(at("a.x"), ("base.json".into(), Some((1, 13))));
         assert_eq!(at("a.y"), ("mine.json".into(), Some((2, 8))));

@@ -70,7 +70,8 @@ impl Experiment {
 
     fn from_layers(layers: &Layers, limits: Limits) -> Result<Self, Error> {
         let config: ExperimentConfig = document::from_value(&layers.merged()?, "")?;
-        let platform = platform::open(&config.platform).map_err(|error| name_key(error, "platform"))?;
+        let platform =
+            platform::open(&config.platform).map_err(|error| name_key(error, "platform"))?;
         let network = network(&config.network)?;
         let (entry, options) = policy_of(&config.policy)?;
         (entry.build)(&options)?; // its options are checked before anything runs
@@ -81,7 +82,10 @@ impl Experiment {
         let placement = place(&config, built.workload.as_ref(), &platform)?;
         check_moves(built.workload.as_ref(), &platform)?;
         if config.scenarios.is_empty() {
-            return Err(Problem::new("no scenario is chosen").key("scenarios").hint("choose from i, ii, iii").into());
+            return Err(Problem::new("no scenario is chosen")
+                .key("scenarios")
+                .hint("choose from i, ii, iii")
+                .into());
         }
         let mut config = config;
         config.scenarios.sort_unstable();
@@ -109,7 +113,11 @@ impl Experiment {
 
     /// The name of the application.
     pub fn app(&self) -> &str {
-        self.config.workload.get("app").and_then(Value::as_str).unwrap_or_default()
+        self.config
+            .workload
+            .get("app")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// The name of the policy.
@@ -120,15 +128,23 @@ impl Experiment {
 
 /// The layers with the built-in experiment of their application below them.
 fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
-    let app = layers.get("workload.app").and_then(|app| app.as_str().map(str::to_owned));
+    let app = layers
+        .get("workload.app")
+        .and_then(|app| app.as_str().map(str::to_owned));
     let Some(app) = app else {
         let names = registry::APPLICATIONS.iter().map(|entry| entry.name);
-        return Err(Problem::new("no application is chosen").key("workload.app").known("applications", names).into());
+        return Err(Problem::new("no application is chosen")
+            .key("workload.app")
+            .known("applications", names)
+            .into());
     };
     let built_in = BUILT_IN.iter().find(|(name, _)| *name == app);
     let mut all = Layers::default();
     if let Some((name, text)) = built_in {
-        all.push_file(Document::parse(format!("workloads/{name}.json (built in)"), *text)?);
+        all.push_file(Document::parse(
+            format!("workloads/{name}.json (built in)"),
+            *text,
+        )?);
     }
     all.extend(layers);
     Ok(all)
@@ -136,7 +152,10 @@ fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
 
 fn app_name(workload: &Map<String, Value>) -> Result<&str, Error> {
     let wrong = || Error::from(Problem::new("the application is not a name").key("workload.app"));
-    workload.get("app").and_then(Value::as_str).ok_or_else(wrong)
+    workload
+        .get("app")
+        .and_then(Value::as_str)
+        .ok_or_else(wrong)
 }
 
 /// Gives the problems of an error that have no place the key that named the file.
@@ -144,7 +163,11 @@ fn name_key(error: Error, key: &str) -> Error {
     match error {
         Error::Input(problems) => {
             let named = |problem: Problem| {
-                if problem.location.source.is_none() && problem.location.key.is_none() { problem.key(key) } else { problem }
+                if problem.location.source.is_none() && problem.location.key.is_none() {
+                    problem.key(key)
+                } else {
+                    problem
+                }
             };
             Error::Input(problems.into_iter().map(named).collect())
         }
@@ -160,28 +183,44 @@ fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
         other => other.to_string(),
     };
     let preset = keys.get("model").map_or_else(|| "cm02".to_owned(), &text);
-    let mut model = NetworkModel::preset(&preset).map_err(|problem| problem.key("network.model"))?;
+    let mut model =
+        NetworkModel::preset(&preset).map_err(|problem| problem.key("network.model"))?;
     let mut problems = Vec::new();
     for (key, value) in keys.iter().filter(|(key, _)| *key != "model") {
         if let Err(problem) = model.set(key, &text(value)) {
             problems.push(problem.key(format!("network.{key}")));
         }
     }
-    if problems.is_empty() { Ok(model) } else { Err(Error::Input(problems)) }
+    if problems.is_empty() {
+        Ok(model)
+    } else {
+        Err(Error::Input(problems))
+    }
 }
 
 /// The policy of the key `policy`, and its options.
 fn policy_of(keys: &Map<String, Value>) -> Result<(&'static policy::Entry, Value), Error> {
     for key in keys.keys().filter(|key| *key != "name") {
         policy::find(key).map_err(|_| {
-            let names = policy::REGISTRY.iter().map(|entry| entry.name).chain(["name"]);
-            Error::from(Problem::new(format!("unknown key `{key}`")).key(format!("policy.{key}")).known("keys", names))
+            let names = policy::REGISTRY
+                .iter()
+                .map(|entry| entry.name)
+                .chain(["name"]);
+            Error::from(
+                Problem::new(format!("unknown key `{key}`"))
+                    .key(format!("policy.{key}"))
+                    .known("keys", names),
+            )
         })?;
     }
     let name = match keys.get("name") {
         None => "migbsp",
         Some(Value::String(name)) => name.as_str(),
-        Some(_) => return Err(Problem::new("the name of the policy is not a text").key("policy.name").into()),
+        Some(_) => {
+            return Err(Problem::new("the name of the policy is not a text")
+                .key("policy.name")
+                .into());
+        }
     };
     let entry = policy::find(name)?;
     let options = keys.get(name).cloned().unwrap_or_else(|| json!({}));
@@ -218,24 +257,42 @@ fn runtime(
 }
 
 /// Where the processes start: as the workload says, or by the mapping.
-fn place(config: &ExperimentConfig, workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<HostId>, Error> {
+fn place(
+    config: &ExperimentConfig,
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+) -> Result<Vec<HostId>, Error> {
     let platform = &loaded.platform;
     let processes = workload.processes();
     if workload.initial_host(ProcessId(0)).is_none() {
-        return config.mapping.mapping().place(platform, processes).map_err(|error| name_key(error, "mapping"));
+        return config
+            .mapping
+            .mapping()
+            .place(platform, processes)
+            .map_err(|error| name_key(error, "mapping"));
     }
-    let by_name: BTreeMap<&str, usize> =
-        platform.hosts.iter().enumerate().map(|(index, host)| (host.name.as_str(), index)).collect();
+    let by_name: BTreeMap<&str, usize> = platform
+        .hosts
+        .iter()
+        .enumerate()
+        .map(|(index, host)| (host.name.as_str(), index))
+        .collect();
     let mut placement = Vec::with_capacity(processes);
     for process in 0..processes {
-        let name = workload.initial_host(ProcessId::from_index(process)).unwrap_or_default();
-        match by_name.get(name) {
-            Some(&index) => placement.push(HostId::from_index(index)),
-            None => {
-                let message = format!("process {} of the workload starts on the unknown host `{name}`", process + 1);
-                return Err(Problem::new(message).source(&loaded.source).known("hosts", by_name.keys().copied()).into());
-            }
-        }
+        let name = workload
+            .initial_host(ProcessId::from_index(process))
+            .unwrap_or_default();
+        let Some(&index) = by_name.get(name) else {
+            let message = format!(
+                "process {} of the workload starts on the unknown host `{name}`",
+                process + 1
+            );
+            return Err(Problem::new(message)
+                .source(&loaded.source)
+                .known("hosts", by_name.keys().copied())
+                .into());
+        };
+        placement.push(HostId::from_index(index));
     }
     Ok(placement)
 }
@@ -252,7 +309,10 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
                     superstep + 1
                 );
                 let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
-                return Err(Problem::new(message).source(&loaded.source).known("hosts", names).into());
+                return Err(Problem::new(message)
+                    .source(&loaded.source)
+                    .known("hosts", names)
+                    .into());
             }
         }
         if superstep == 0 && workload.initial_host(ProcessId(0)).is_none() {
@@ -263,7 +323,11 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
 }
 
 /// Refuses what cannot fit in memory, before anything is allocated for it.
-fn check_size(workload: &dyn Workload, loaded: &LoadedPlatform, limits: Limits) -> Result<(), Error> {
+fn check_size(
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+    limits: Limits,
+) -> Result<(), Error> {
     // Per process: state of the runtime (about 300 B), and traffic and forecasts per cluster (about 90 B), per scenario running
     // at a time; per superstep its dates.
     let (processes, supersteps) = (workload.processes() as f64, workload.supersteps() as f64);
@@ -276,7 +340,10 @@ fn check_size(workload: &dyn Workload, loaded: &LoadedPlatform, limits: Limits) 
                 gigabytes(needed),
                 gigabytes(limit)
             );
-            Err(Problem::new(message).key("workload").hint("choose a smaller n or fewer processes").into())
+            Err(Problem::new(message)
+                .key("workload")
+                .hint("choose a smaller n or fewer processes")
+                .into())
         }
         _ => Ok(()),
     }
@@ -287,10 +354,23 @@ fn gigabytes(bytes: f64) -> String {
 }
 
 fn inputs(platform: &LoadedPlatform, workload: &[(String, String)]) -> Vec<Input> {
-    let input = |role, (source, sha256): (&String, &String)| Input { role, source: source.clone(), sha256: sha256.clone() };
+    let input = |role, (source, sha256): (&String, &String)| Input {
+        role,
+        source: source.clone(),
+        sha256: sha256.clone(),
+    };
     let mut all = vec![input("platform", (&platform.source, &platform.sha256))];
-    all.extend(platform.profile_files.iter().map(|file| input("profile", (&file.0, &file.1))));
-    all.extend(workload.iter().map(|file| input("workload", (&file.0, &file.1))));
+    all.extend(
+        platform
+            .profile_files
+            .iter()
+            .map(|file| input("profile", (&file.0, &file.1))),
+    );
+    all.extend(
+        workload
+            .iter()
+            .map(|file| input("workload", (&file.0, &file.1))),
+    );
     all
 }
 
@@ -301,15 +381,26 @@ fn resolved(
     app: &registry::Entry,
     (policy, options): (&policy::Entry, &Value),
 ) -> Result<Value, Error> {
-    let failed = |error: serde_json::Error| Error::from(Problem::new(format!("the settings cannot be written: {error}")));
+    let failed = |error: serde_json::Error| {
+        Error::from(Problem::new(format!(
+            "the settings cannot be written: {error}"
+        )))
+    };
     let mut value = serde_json::to_value(config).map_err(failed)?;
     let mut workload = json!({ "app": app.name });
-    if let (Some(all), Value::Object(keys)) = (workload.as_object_mut(), (app.resolve)(&Value::Object(config.workload.clone()))?) {
+    if let (Some(all), Value::Object(keys)) = (
+        workload.as_object_mut(),
+        (app.resolve)(&Value::Object(config.workload.clone()))?,
+    ) {
         all.extend(keys);
     }
     value["workload"] = workload;
-    let mut constants = json!({ "model": config.network.get("model").and_then(Value::as_str).unwrap_or("cm02") });
-    if let (Some(all), Value::Object(rest)) = (constants.as_object_mut(), serde_json::to_value(network).map_err(failed)?) {
+    let mut constants =
+        json!({ "model": config.network.get("model").and_then(Value::as_str).unwrap_or("cm02") });
+    if let (Some(all), Value::Object(rest)) = (
+        constants.as_object_mut(),
+        serde_json::to_value(network).map_err(failed)?,
+    ) {
         all.extend(rest);
     }
     value["network"] = constants;
@@ -323,10 +414,19 @@ fn origin_problems(origins: &BTreeMap<String, String>, resolved: &Value) -> Vec<
     for (key, text) in origins {
         let of_other_policy = key.starts_with("policy.") && lookup(resolved, key).is_none();
         if lookup(resolved, key).is_none() && !of_other_policy {
-            problems.push(Problem::new(format!("there is no value at `{key}` whose origin could be told")).key("origins"));
+            problems.push(
+                Problem::new(format!(
+                    "there is no value at `{key}` whose origin could be told"
+                ))
+                .key("origins"),
+            );
         }
-        if !["stated", "inferred", "fitted"].iter().any(|kind| text.starts_with(kind)) {
-            let message = format!("the origin of `{key}` does not begin with stated, inferred or fitted");
+        if !["stated", "inferred", "fitted"]
+            .iter()
+            .any(|kind| text.starts_with(kind))
+        {
+            let message =
+                format!("the origin of `{key}` does not begin with stated, inferred or fitted");
             problems.push(Problem::new(message).key("origins"));
         }
     }

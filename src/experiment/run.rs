@@ -62,9 +62,15 @@ impl Experiment {
     /// # Errors
     /// The first scenario (in the order i, ii, iii) that cannot be run.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
-        let runs: Vec<Result<ScenarioRun, Error>> =
-            self.config.scenarios.par_iter().map(|&scenario| self.run_scenario(scenario, progress, &mut ())).collect();
-        Ok(Results { runs: runs.into_iter().collect::<Result<_, _>>()? })
+        let runs: Vec<Result<ScenarioRun, Error>> = self
+            .config
+            .scenarios
+            .par_iter()
+            .map(|&scenario| self.run_scenario(scenario, progress, &mut ()))
+            .collect();
+        Ok(Results {
+            runs: runs.into_iter().collect::<Result<_, _>>()?,
+        })
     }
 
     /// Runs one scenario.
@@ -89,8 +95,19 @@ impl Experiment {
         };
         let policy = (self.policy.build)(&self.policy_options)?;
         let start = ThreadTime::now();
-        let outcome = simulate(&setup, policy, &mut Counting { progress, inner: recorder })?;
-        Ok(ScenarioRun { scenario, outcome, loop_cpu: start.elapsed() })
+        let outcome = simulate(
+            &setup,
+            policy,
+            &mut Counting {
+                progress,
+                inner: recorder,
+            },
+        )?;
+        Ok(ScenarioRun {
+            scenario,
+            outcome,
+            loop_cpu: start.elapsed(),
+        })
     }
 }
 
@@ -113,9 +130,14 @@ impl Results {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;
         let from = calls[call].superstep + 1;
-        let until = calls.get(call + 1).map_or(base.len(), |next| next.superstep + 1);
+        let until = calls
+            .get(call + 1)
+            .map_or(base.len(), |next| next.superstep + 1);
         let spent = |supersteps: &[crate::bsp::SuperstepDates]| -> f64 {
-            supersteps[from..until].iter().map(|dates| dates.end.since(dates.start).get()).sum()
+            supersteps[from..until]
+                .iter()
+                .map(|dates| dates.end.since(dates.start).get())
+                .sum()
         };
         Some(spent(base) - spent(&run.outcome.supersteps))
     }

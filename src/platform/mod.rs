@@ -25,10 +25,6 @@ mod load;
 mod load_paths;
 mod load_profiles;
 #[cfg(test)]
-#[expect(
-    clippy::float_cmp,
-    reason = "what is written in a file is read exactly"
-)]
 mod load_tests;
 mod mapping;
 mod model;

@@ -170,6 +170,27 @@ impl Platform {
             .reduce(|a, b| if b < a { b } else { a })
     }
 
+    /// The nominal bandwidth of the narrowest link between clusters, access links not counted; `None` if there is no such link.
+    pub fn backbone(&self) -> Option<BytesPerSecond> {
+        let narrower = |a: BytesPerSecond, b: BytesPerSecond| if b < a { b } else { a };
+        let rate = |link: &LinkId| self.links[link.index()].bandwidth;
+        match &self.routes {
+            Routes::Clustered { links, .. } => links.iter().map(rate).reduce(narrower),
+            Routes::Explicit { pairs, links } => {
+                let inner = |range: &Range<u32>| {
+                    range.start as usize + 1..(range.end as usize).saturating_sub(1)
+                };
+                let between =
+                    |pair: &(HostId, HostId)| self.cluster_of(pair.0) != self.cluster_of(pair.1);
+                let routes = pairs
+                    .iter()
+                    .filter(|(pair, _)| between(pair))
+                    .filter_map(|(_, range)| links.get(inner(range)));
+                routes.flatten().map(rate).reduce(narrower)
+            }
+        }
+    }
+
     /// The cluster of a host.
     pub fn cluster_of(&self, host: HostId) -> ClusterId {
         self.hosts[host.index()].cluster

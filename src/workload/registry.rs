@@ -166,7 +166,8 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
 
 fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
     let keys: T = read_keys(workload)?;
-    serde_json::to_value(keys).map_err(|error| Problem::new(error.to_string()).key("workload").into())
+    serde_json::to_value(keys)
+        .map_err(|error| Problem::new(error.to_string()).key("workload").into())
 }
 
 /// The message of the reader without its names of Rust types.

@@ -132,8 +132,4 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a, 'a>) -> Option<Node
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::float_cmp,
-    reason = "what is written in a file is read exactly"
-)]
 mod tests;

@@ -116,10 +116,6 @@ fn split(text: &str) -> Option<(f64, &str)> {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::float_cmp,
-    reason = "what is written in a file is read exactly"
-)]
 mod tests {
     use super::*;
 

@@ -173,7 +173,8 @@ choice!(
 choice!(
     /// The rate at which Mem(i,j) sends the memory of a process.
     MemoryRate {
-        /// The narrowest link between the two clusters, their access links not counted.
+        /// The narrowest link between clusters, access links not counted: one rate for all pairs (a platform without such links:
+        /// as `managers`).
         Backbone,
         /// The narrowest link between the two managers.
         Managers,

@@ -114,7 +114,7 @@ impl Policy for MigBsp {
             CandidateOrder::Potential => {}
             CandidateOrder::RankAscending => chosen.sort_by_key(|candidate| candidate.process),
             CandidateOrder::RankDescending => {
-                chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process))
+                chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process));
             }
         }
         let call = Call {

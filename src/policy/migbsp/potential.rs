@@ -160,7 +160,9 @@ fn set_index(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f
         .collect();
     let best = index.iter().copied().fold(0.0, f64::max);
     if best > 0.0 {
-        index.iter_mut().for_each(|value| *value /= best);
+        for value in &mut index {
+            *value /= best;
+        }
     }
     index
 }
@@ -181,7 +183,7 @@ fn memory_cost(
     transfer + config.migration_operations
 }
 
-/// M(i) · T(i,j): the time to send the memory of a process from one cluster to another; zero where no link limits it.
+/// M(i) · T(i,j): the time to send the memory of a process from one cluster to another.
 pub(super) fn transfer_time(
     config: &MigBspConfig,
     process: usize,
@@ -190,21 +192,18 @@ pub(super) fn transfer_time(
     view: &View<'_>,
 ) -> Seconds {
     let platform = view.platform;
-    let (origin, destination) = (
-        platform.manager(ClusterId::from_index(from)),
-        platform.manager(ClusterId::from_index(to)),
-    );
-    if origin == destination {
-        return Seconds::default();
-    }
-    let Some(mut route) = platform.route(origin, destination) else {
-        return Seconds::default(); // the move itself will name the missing route
+    let backbone = if config.memory_rate == MemoryRate::Backbone {
+        platform.backbone()
+    } else {
+        None
     };
-    if config.memory_rate == MemoryRate::Backbone {
-        (route.first, route.last) = (None, None);
-    }
-    platform
-        .bottleneck(&route)
+    let managers = || {
+        let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
+        // Without a route there is no rate; the move itself will name the missing route.
+        platform.bottleneck(&platform.route(manager(from), manager(to))?)
+    };
+    backbone
+        .or_else(managers)
         .map_or_else(Seconds::default, |rate| view.memory[process] / rate)
 }
 

@@ -116,7 +116,7 @@ impl Trigger {
                     self.earlier_tolerances.clear();
                 }
                 AfterMigration::StepBack => {
-                    self.tolerance = self.earlier_tolerances.pop().unwrap_or(self.tolerance)
+                    self.tolerance = self.earlier_tolerances.pop().unwrap_or(self.tolerance);
                 }
             }
         }

@@ -16,7 +16,9 @@ use crate::units::{ClusterId, HostId, ProcessId, Seconds};
 /// The processes and memory on each host, with what has been reserved in this call.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
+    /// Processes on each host, and how many there were before the call.
     pub(super) mapped: Vec<u32>,
+    before: Vec<u32>,
     active: Vec<u32>,
     memory: Vec<f64>,
 }
@@ -26,12 +28,14 @@ impl Reservations {
         let hosts = view.platform.hosts.len();
         let mut reservations = Self {
             mapped: vec![0; hosts],
+            before: Vec::new(),
             active: vec![0; hosts],
             memory: vec![0.0; hosts],
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add(process, *host, forecasts, view);
         }
+        reservations.before.clone_from(&reservations.mapped);
         reservations
     }
 
@@ -108,7 +112,7 @@ impl Call<'_> {
             "the host is not empty".clone_into(&mut record.reason);
             return record;
         }
-        let (stay, go) = self.times(process, host, residents);
+        let (stay, go) = self.times(process, host, residents, reservations);
         (record.stay, record.go) = (Some(stay), Some(go));
         record.accepted = stay > go;
         if record.accepted {
@@ -194,7 +198,16 @@ impl Call<'_> {
     }
 
     /// t1 and t2 of `process` for the destination `host` where `residents` are.
-    fn times(&self, process: usize, host: HostId, residents: u32) -> (Seconds, Seconds) {
+    ///
+    /// t1 is the measured time, less what the process no longer shares: others that were on its host may have been given another
+    /// one in this call.
+    fn times(
+        &self,
+        process: usize,
+        host: HostId,
+        residents: u32,
+        reservations: &Reservations,
+    ) -> (Seconds, Seconds) {
         let Self {
             config,
             forecasts,
@@ -215,7 +228,10 @@ impl Call<'_> {
             ViabilityCommunication::Ignored => (0.0, 0.0),
             ViabilityCommunication::Predicted => self.communication(process, host),
         };
-        let here = forecasts.compute(process).get() + talk_here;
+        let own = view.placement[process].index();
+        let relief =
+            self.crowd(own, reservations.mapped[own]) / self.crowd(own, reservations.before[own]);
+        let here = forecasts.compute(process).get() * relief + talk_here;
         let there =
             view.execution_time(forecasts.work(process), host).get() * slowdown + talk_there;
         let mut cost = config.viability_cost;

@@ -244,10 +244,6 @@ fn instructions(value: f64) -> Instructions {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::float_cmp,
-    reason = "small whole numbers and their halves are exact"
-)]
 mod tests {
     use proptest::prelude::*;
 
