@@ -1,2 +1,12 @@
 //! The command `migsim`: everything it does is in the library.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let (mut out, mut errors) = (std::io::stdout(), std::io::stderr());
+    ExitCode::from(migsim::cli::main(
+        std::env::args_os(),
+        &mut out,
+        &mut errors,
+    ))
+}

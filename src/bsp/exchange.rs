@@ -14,6 +14,8 @@ pub(super) struct Exchange {
     next: Vec<u32>,
     /// Per process: how many messages it still waits for.
     pub(super) awaited: Vec<u32>,
+    /// Per process: whether it has reached its receives in this superstep.
+    pub(super) is_receiving: Vec<bool>,
     /// Rendezvous: per process, the first message that waits for it to receive; per message, the next such one.
     blocked: Vec<u32>,
     next_blocked: Vec<u32>,
@@ -29,6 +31,7 @@ impl Exchange {
         let count = plan.messages.len();
         refill(&mut self.first, processes + 1, 0);
         refill(&mut self.awaited, processes, 0);
+        refill(&mut self.is_receiving, processes, false);
         refill(&mut self.blocked, processes, NONE);
         refill(&mut self.next_blocked, count, NONE);
         refill(&mut self.started, count, 0.0);

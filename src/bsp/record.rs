@@ -25,6 +25,8 @@ pub struct CallRecord {
     pub migration: Seconds,
     /// What was decided, and why.
     pub decision: Decision,
+    /// Where each of the decided migrations starts, in their order.
+    pub origins: Vec<HostId>,
     /// Whether the migrations happened.
     pub applied: bool,
 }

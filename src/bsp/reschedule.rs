@@ -167,8 +167,14 @@ impl Runtime<'_, '_> {
             self.log.number(u64::from(migration.to.0));
         }
         let zero = Seconds::default();
+        let origins = decision
+            .migrations
+            .iter()
+            .map(|wanted| self.placement[wanted.process.index()])
+            .collect();
         self.outcome.calls.push(CallRecord {
             superstep: self.ending,
+            origins,
             start: self.engine.now(),
             cost: zero,
             migration: zero,

@@ -278,8 +278,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
     /// Starts the flow of a message, unless it has to wait for its receiver.
     fn launch(&mut self, message: u32) -> Result<(), Error> {
         let to = self.plan.messages[message as usize].to;
-        let is_ready = matches!(self.stage[to.index()], Stage::Receiving | Stage::AtBarrier);
-        if self.setup.runtime.receives == Receives::Late && !is_ready {
+        if self.setup.runtime.receives == Receives::Late && !self.exchange.is_receiving[to.index()]
+        {
             self.exchange.block(message, to.0);
             return Ok(());
         }
@@ -300,6 +300,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
     /// A process has done its sends and waits for its messages.
     fn receive(&mut self, process: u32) -> Result<(), Error> {
         self.stage[process as usize] = Stage::Receiving;
+        self.exchange.is_receiving[process as usize] = true;
         while let Some(message) = self.exchange.unblock(process) {
             self.start_flow(message)?;
         }

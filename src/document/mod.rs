@@ -130,10 +130,10 @@ impl Document {
 /// All keys and values that do not fit, each with its whole path; unknown keys with the known ones.
 pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T, Error> {
     repair::deserialize(value, &|key, message| {
-        let path = match key {
-            "" => prefix.to_owned(),
-            _ if prefix.is_empty() => key.to_owned(),
-            _ => format!("{prefix}.{key}"),
+        let path = match (prefix, key) {
+            ("", "") => return Problem::new(message),
+            ("", path) | (path, "") => path.to_owned(),
+            (prefix, key) => format!("{prefix}.{key}"),
         };
         Problem::new(message).key(path)
     })

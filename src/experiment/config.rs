@@ -37,6 +37,7 @@ pub struct ExperimentConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The platform: a file, or the name of a built-in one.
+    #[serde(default = "usual_platform")]
     pub platform: String,
     /// The application (`app`) and its keys.
     pub workload: Map<String, Value>,
@@ -92,6 +93,10 @@ impl MappingKey {
             Self::List(entries) => Mapping::Explicit(entries.clone()),
         }
     }
+}
+
+fn usual_platform() -> String {
+    "ufrgs.json".into()
 }
 
 fn all_scenarios() -> Vec<Scenario> {

@@ -69,15 +69,23 @@ impl Experiment {
     }
 
     fn from_layers(layers: &Layers, limits: Limits) -> Result<Self, Error> {
-        let config: ExperimentConfig = document::from_value(&layers.merged()?, "")?;
-        let platform =
-            platform::open(&config.platform).map_err(|error| name_key(error, "platform"))?;
-        let network = network(&config.network)?;
-        let (entry, options) = policy_of(&config.policy)?;
-        (entry.build)(&options)?; // its options are checked before anything runs
-        let keys = Value::Object(config.workload.clone());
+        let mut config: ExperimentConfig = document::from_value(&layers.merged()?, "")?;
         let app = registry::find(app_name(&config.workload)?)?;
-        let built = (app.build)(&keys)?;
+        let keys = Value::Object(config.workload.clone());
+        // Whatever is wrong in several places is reported together.
+        let mut problems = Vec::new();
+        let platform = keep(
+            platform::open(&config.platform).map_err(|error| name_key(error, "platform")),
+            &mut problems,
+        );
+        let network = keep(network(&config.network), &mut problems);
+        let policy = keep(policy_of(&config.policy), &mut problems);
+        let built = keep((app.build)(&keys), &mut problems);
+        let (Some(platform), Some(network), Some((entry, options)), Some(built)) =
+            (platform, network, policy, built)
+        else {
+            return Err(Error::Input(problems));
+        };
         check_size(built.workload.as_ref(), &platform, limits)?;
         let placement = place(&config, built.workload.as_ref(), &platform)?;
         check_moves(built.workload.as_ref(), &platform)?;
@@ -87,7 +95,6 @@ impl Experiment {
                 .hint("choose from i, ii, iii")
                 .into());
         }
-        let mut config = config;
         config.scenarios.sort_unstable();
         config.scenarios.dedup();
         config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
@@ -138,6 +145,7 @@ fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
             .known("applications", names)
             .into());
     };
+    registry::find(&app).map_err(|error| layers.locate(error))?;
     let built_in = BUILT_IN.iter().find(|(name, _)| *name == app);
     let mut all = Layers::default();
     if let Some((name, text)) = built_in {
@@ -148,6 +156,21 @@ fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
     }
     all.extend(layers);
     Ok(all)
+}
+
+/// The value, or `None` after adding what is wrong to `problems`.
+fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(Error::Input(found)) => {
+            problems.extend(found);
+            None
+        }
+        Err(Error::Run(problem) | Error::Output(problem)) => {
+            problems.push(problem);
+            None
+        }
+    }
 }
 
 fn app_name(workload: &Map<String, Value>) -> Result<&str, Error> {
@@ -224,6 +247,7 @@ fn policy_of(keys: &Map<String, Value>) -> Result<(&'static policy::Entry, Value
     };
     let entry = policy::find(name)?;
     let options = keys.get(name).cloned().unwrap_or_else(|| json!({}));
+    (entry.build)(&options)?; // its options are checked before anything runs
     Ok((entry, options))
 }
 

@@ -1,0 +1,219 @@
+//! The definition of the command line; help, completions and manual pages are made from it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::units::Bytes;
+
+/// Simulates BSP applications on clusters of clusters, with processes that a rescheduling policy migrates at barriers.
+#[derive(Debug, Parser)]
+#[command(
+    name = "migsim",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
+        migsim list policies\n\n\
+        Exit codes: 0 done, 1 a run failed (deadlock, impossible decision), 2 bad command line or input, or output that cannot be written."
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
+    Run(Box<RunArguments>),
+    /// List what exists: applications, policies, platforms, network models
+    List {
+        /// What to list
+        #[arg(value_enum)]
+        what: Listing,
+    },
+    /// Print the JSON Schema of an input format
+    Schema {
+        /// Which format
+        #[arg(value_enum)]
+        format: Format,
+    },
+    /// Print shell completions
+    #[command(
+        after_help = "Example:\n  migsim completions bash > ~/.local/share/bash-completion/completions/migsim"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, of `migsim` or of one of its commands
+    #[command(after_help = "Example:\n  migsim man run | man -l -")]
+    Man {
+        /// The command (none: `migsim` itself)
+        command: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Listing {
+    Apps,
+    Policies,
+    Platforms,
+    Networks,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Format {
+    Platform,
+    Experiment,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ScenarioChoice {
+    /// Application only
+    I,
+    /// The policy decides and its calls are paid, nothing moves
+    Ii,
+    /// Migrations happen and are paid
+    Iii,
+    /// All three
+    All,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    The LU paper's main case, all scenarios:\n    \
+      migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
+    The same with other parameters of the policy, results in a folder:\n    \
+      migsim run --app lu --n 1000 --procs 25 --alpha 8 --x 0.9 --out runs/lu-1000\n  \
+    Any key of the experiment by its path:\n    \
+      migsim run --app lu --set policy.migbsp.delta=0.3 --set costs.move.order=parallel\n  \
+    Other constants of the network:\n    \
+      migsim run --app lu --network cm02 --net tcp_gamma=20000 --net crosstraffic=true\n  \
+    A trace on a SimGrid platform:\n    \
+      migsim run --platform platform.xml --app trace --trace trace.txt --scenario i --out out\n  \
+    An experiment file; flags win over it:\n    \
+      migsim run experiment.json --n 500\n\n\
+    Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
+    file, then the flags; the strongest last. `--show` prints the result.")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own"
+)]
+pub(super) struct RunArguments {
+    /// An experiment file (JSON; see `migsim schema experiment`)
+    pub(super) experiment: Option<PathBuf>,
+
+    /// The platform: a file (JSON or SimGrid XML) or a built-in name
+    #[arg(long, value_name = "FILE", help_heading = "What to run")]
+    pub(super) platform: Option<String>,
+    /// The application (see `migsim list apps`)
+    #[arg(long, value_name = "NAME", help_heading = "What to run")]
+    pub(super) app: Option<String>,
+    /// Order of the matrix
+    #[arg(long, help_heading = "What to run")]
+    pub(super) n: Option<u64>,
+    /// Number of processes
+    #[arg(long, help_heading = "What to run")]
+    pub(super) procs: Option<u64>,
+    /// Grid of processes, rows x columns
+    #[arg(long, value_name = "MxN", value_parser = parse_grid, help_heading = "What to run")]
+    pub(super) grid: Option<[u64; 2]>,
+    /// The trace of `--app trace`
+    #[arg(long, value_name = "FILE", help_heading = "What to run")]
+    pub(super) trace: Option<String>,
+    /// Where processes start: contiguous, round-robin, or names with commas between them
+    #[arg(long, value_name = "RULE|HOSTS", help_heading = "What to run")]
+    pub(super) mapping: Option<String>,
+    /// The scenarios
+    #[arg(long, value_enum, help_heading = "What to run")]
+    pub(super) scenario: Option<ScenarioChoice>,
+    /// Seed of random choices
+    #[arg(long, help_heading = "What to run")]
+    pub(super) seed: Option<u64>,
+
+    /// The policy (see `migsim list policies`)
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    pub(super) policy: Option<String>,
+    /// MigBSP's α: supersteps until the first call
+    #[arg(long, help_heading = "Policy")]
+    pub(super) alpha: Option<u32>,
+    /// MigBSP's ω: calls in a row without migration after which D grows
+    #[arg(long, help_heading = "Policy")]
+    pub(super) omega: Option<u32>,
+    /// MigBSP's D: tolerance of the stability test
+    #[arg(long, help_heading = "Policy")]
+    pub(super) d: Option<f64>,
+    /// MigBSP's x: share of the highest potential above which processes are candidates
+    #[arg(long, help_heading = "Policy")]
+    pub(super) x: Option<f64>,
+
+    /// The network model (see `migsim list networks`)
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub(super) network: Option<String>,
+    /// Replace a constant of the network model
+    #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
+    pub(super) constants: Vec<(String, String)>,
+    /// Replace any key of the experiment by its path
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
+    pub(super) settings: Vec<(String, String)>,
+
+    /// Write the results into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+    /// Also write what each process did in each superstep (processes.csv)
+    #[arg(long, requires = "out", help_heading = "Output")]
+    pub(super) processes: bool,
+    /// Print the summary as JSON instead of the table
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(super) json: bool,
+    /// Print nothing but errors
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) quiet: bool,
+    /// Print the complete settings as an experiment file and run nothing
+    #[arg(long, help_heading = "Output")]
+    pub(super) show: bool,
+    /// Refuse experiments that need more memory than this [default: what the machine has free]
+    #[arg(long, value_name = "SIZE", help_heading = "Output")]
+    pub(super) memory_limit: Option<Bytes>,
+    /// Threads: scenarios run in parallel [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
+    pub(super) threads: Option<usize>,
+}
+
+fn parse_grid(text: &str) -> Result<[u64; 2], String> {
+    let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
+    let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
+    Ok([number(rows)?, number(columns)?])
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(format!("`{text}` is not of the form KEY=VALUE")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn grids_and_pairs_are_read() {
+        assert_eq!(parse_grid("10x5"), Ok([10, 5]));
+        assert!(
+            parse_grid("10").is_err() && parse_grid("axb").is_err() && parse_grid("-1x2").is_err()
+        );
+        assert_eq!(parse_pair("a.b = 1=2"), Ok(("a.b".into(), "1=2".into())));
+        assert!(parse_pair("=1").is_err() && parse_pair("a").is_err());
+    }
+}

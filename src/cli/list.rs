@@ -1,0 +1,56 @@
+//! `migsim list`: what exists, from the same tables that the program uses.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use super::args::Listing;
+use super::print;
+use crate::engine::PRESETS;
+use crate::error::Error;
+use crate::platform;
+use crate::policy::REGISTRY;
+use crate::workload::registry::APPLICATIONS;
+
+pub(super) fn list(what: Listing, out: &mut dyn Write) -> Result<(), Error> {
+    let rows: Vec<(String, String)> = match what {
+        Listing::Apps => APPLICATIONS
+            .iter()
+            .map(|entry| row(entry.name, entry.summary, entry.source))
+            .collect(),
+        Listing::Policies => REGISTRY
+            .iter()
+            .map(|entry| row(entry.name, entry.summary, entry.source))
+            .collect(),
+        Listing::Networks => PRESETS
+            .iter()
+            .map(|preset| row(preset.name, preset.summary, "-"))
+            .collect(),
+        Listing::Platforms => platform::built_in()
+            .iter()
+            .map(|(name, _)| {
+                let machine = platform::open(name)?.platform;
+                let summary = format!(
+                    "{} hosts in {} clusters",
+                    machine.hosts.len(),
+                    machine.clusters.len()
+                );
+                Ok(row(name, &summary, "-"))
+            })
+            .collect::<Result<_, Error>>()?,
+    };
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, rest) in rows {
+        writeln!(text, "{name:<width$}  {rest}").expect("a string can be written to");
+    }
+    print(out, &text)
+}
+
+fn row(name: &str, summary: &str, source: &str) -> (String, String) {
+    let source = if source == "-" {
+        String::new()
+    } else {
+        format!(" [{source}]")
+    };
+    (name.to_owned(), format!("{summary}{source}"))
+}

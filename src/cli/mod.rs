@@ -1,0 +1,67 @@
+//! The command line: what was typed, what it means, what is printed, which exit code.
+
+mod args;
+mod list;
+mod run;
+mod shell;
+
+use std::io::Write;
+
+use clap::Parser;
+
+pub use args::Arguments;
+
+use crate::error::{Error, Problem};
+
+/// Runs the command line `arguments` (with the program name first) and returns the exit code: 0 done, 1 a run or comparison
+/// failed, 2 bad command line or input, or output that cannot be written.
+///
+/// Data goes to `out`, everything else to `errors`.
+pub fn main(
+    arguments: impl IntoIterator<Item = std::ffi::OsString>,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // clap prints help and versions through errors, too; those go to stdout with code 0.
+            let is_help = !error.use_stderr();
+            let text = error.render();
+            let written = if is_help {
+                write!(out, "{text}")
+            } else {
+                write!(errors, "{text}")
+            };
+            return if written.is_ok() && is_help { 0 } else { 2 };
+        }
+    };
+    match dispatch(&arguments, out) {
+        Ok(()) => 0,
+        Err(error) => {
+            // Nothing can be done if stderr is closed; the exit code still tells.
+            let _ = writeln!(errors, "{error}");
+            error.exit_code()
+        }
+    }
+}
+
+fn dispatch(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Error> {
+    match &arguments.command {
+        args::Command::Run(run) => run::run(run, out),
+        args::Command::List { what } => list::list(*what, out),
+        args::Command::Schema { format } => shell::schema(*format, out),
+        args::Command::Completions { shell } => shell::completions(*shell, out),
+        args::Command::Man { command } => shell::man(command.as_deref(), out),
+    }
+}
+
+/// Prints a result; a reader that has gone away (`| head`) is no failure.
+fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Output(
+            Problem::new(format!("cannot write to the standard output: {error}")),
+        )),
+        _ => Ok(()),
+    }
+}

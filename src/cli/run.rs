@@ -1,0 +1,315 @@
+//! `migsim run`: settings from file and flags, the runs, the table or the folder.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::args::{RunArguments, ScenarioChoice};
+use super::print;
+use crate::document::Document;
+use crate::error::{Error, Problem};
+use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
+use crate::output::{ProcessTable, RunFolder, summary, table};
+
+pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
+    let experiment = Experiment::load(&layers(arguments)?, limits(arguments))?;
+    if arguments.show {
+        return print(out, &format!("{:#}\n", experiment.resolved));
+    }
+    let folder = arguments
+        .out
+        .as_deref()
+        .map(RunFolder::create)
+        .transpose()?;
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads.unwrap_or(0))
+        .build();
+    let threads = threads.map_err(|error| {
+        Problem::new(format!("cannot start threads: {error}")).source("--threads")
+    })?;
+    let progress = Progress::default();
+    let (results, parts) = with_bar(arguments, &experiment, &progress, || {
+        threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
+    })?;
+    if let Some(folder) = &folder {
+        folder.write(&experiment, &results, &parts)?;
+    }
+    if arguments.json {
+        print(out, &format!("{:#}\n", summary(&experiment, &results)))
+    } else if arguments.quiet {
+        Ok(())
+    } else {
+        print(out, &table(&experiment, &results))
+    }
+}
+
+/// Runs the scenarios; with `--processes` each writes its part of that table while it runs.
+fn run_all(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+    progress: &Progress,
+    folder: Option<&RunFolder>,
+) -> Result<(Results, Vec<PathBuf>), Error> {
+    let Some(folder) = folder.filter(|_| arguments.processes) else {
+        return Ok((experiment.run(progress)?, Vec::new()));
+    };
+    let one = |&scenario: &crate::bsp::Scenario| -> Result<(ScenarioRun, PathBuf), Error> {
+        let path = folder.temporary(&format!("processes-{}.csv", scenario.name()));
+        let mut table = ProcessTable::create(&path, &experiment.platform.platform, scenario)?;
+        let run = experiment.run_scenario(scenario, progress, &mut table)?;
+        table.finish()?;
+        Ok((run, path))
+    };
+    let done: Vec<Result<(ScenarioRun, PathBuf), Error>> =
+        experiment.config.scenarios.par_iter().map(one).collect();
+    let done = done.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let (runs, parts) = done.into_iter().unzip();
+    Ok((Results { runs }, parts))
+}
+
+/// The settings of the file and the flags.
+fn layers(arguments: &RunArguments) -> Result<Layers, Error> {
+    let mut layers = Layers::default();
+    if let Some(path) = &arguments.experiment {
+        layers.push_file(read_experiment(path)?);
+    }
+    let policy = arguments.policy.as_deref().unwrap_or("migbsp");
+    let of_migbsp = [
+        ("--alpha", arguments.alpha.is_some()),
+        ("--omega", arguments.omega.is_some()),
+        ("--d", arguments.d.is_some()),
+        ("--x", arguments.x.is_some()),
+    ];
+    if let Some((flag, _)) = of_migbsp
+        .iter()
+        .find(|(_, is_given)| *is_given && policy != "migbsp")
+    {
+        let problem = Problem::new(format!(
+            "`{flag}` is an option of the policy `migbsp`, not of `{policy}`"
+        ));
+        return Err(problem
+            .source(*flag)
+            .hint("leave it out, or choose `--policy migbsp`")
+            .into());
+    }
+    layers.push_flags(flags(arguments));
+    Ok(layers)
+}
+
+/// Reads an experiment file; files that it names are looked for beside it, too.
+fn read_experiment(path: &Path) -> Result<Document, Error> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let problem =
+            Problem::new(format!("cannot read the experiment: {error}")).source(name.clone());
+        if error.kind() == std::io::ErrorKind::NotFound {
+            problem.hint("`migsim run --app lu --show` prints an experiment to start from")
+        } else {
+            problem
+        }
+    })?;
+    let mut document = Document::parse(name, text)?;
+    let beside = |value: &mut Value| {
+        let Some(named) = value.as_str().map(Path::new) else {
+            return;
+        };
+        let candidate = path.parent().unwrap_or(Path::new("")).join(named);
+        if named.is_relative() && !named.exists() && candidate.is_file() {
+            *value = candidate.display().to_string().into();
+        }
+    };
+    for pointer in ["/platform", "/workload/trace"] {
+        document
+            .value
+            .pointer_mut(pointer)
+            .into_iter()
+            .for_each(beside);
+    }
+    Ok(document)
+}
+
+fn flags(arguments: &RunArguments) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    let mut add = |key: &str, flag: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            let shown = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            flags.push(Flag {
+                key: key.into(),
+                flag: format!("{flag} {shown}"),
+                value,
+            });
+        }
+    };
+    add(
+        "platform",
+        "--platform",
+        arguments.platform.as_ref().map(|value| json!(value)),
+    );
+    add(
+        "workload.app",
+        "--app",
+        arguments.app.as_ref().map(|value| json!(value)),
+    );
+    add("workload.n", "--n", arguments.n.map(|value| json!(value)));
+    add(
+        "workload.procs",
+        "--procs",
+        arguments.procs.map(|value| json!(value)),
+    );
+    add(
+        "workload.grid",
+        "--grid",
+        arguments.grid.map(|value| json!(value)),
+    );
+    add(
+        "workload.trace",
+        "--trace",
+        arguments.trace.as_ref().map(|value| json!(value)),
+    );
+    add(
+        "mapping",
+        "--mapping",
+        arguments.mapping.as_ref().map(|value| json!(value)),
+    );
+    add("seed", "--seed", arguments.seed.map(|value| json!(value)));
+    add(
+        "policy.name",
+        "--policy",
+        arguments.policy.as_ref().map(|value| json!(value)),
+    );
+    add(
+        "policy.migbsp.alpha",
+        "--alpha",
+        arguments.alpha.map(|value| json!(value)),
+    );
+    add(
+        "policy.migbsp.omega",
+        "--omega",
+        arguments.omega.map(|value| json!(value)),
+    );
+    add(
+        "policy.migbsp.d",
+        "--d",
+        arguments.d.map(|value| json!(value)),
+    );
+    add(
+        "policy.migbsp.x",
+        "--x",
+        arguments.x.map(|value| json!(value)),
+    );
+    add(
+        "network.model",
+        "--network",
+        arguments.network.as_ref().map(|value| json!(value)),
+    );
+    let scenarios = arguments.scenario.map(|choice| match choice {
+        ScenarioChoice::I => json!(["i"]),
+        ScenarioChoice::Ii => json!(["ii"]),
+        ScenarioChoice::Iii => json!(["iii"]),
+        ScenarioChoice::All => json!(["i", "ii", "iii"]),
+    });
+    add("scenarios", "--scenario", scenarios);
+    if let Some([rows, columns]) = arguments.grid {
+        let flag = format!("--grid {rows}x{columns}");
+        flags.push(Flag {
+            key: "workload.grid".into(),
+            flag,
+            value: json!([rows, columns]),
+        });
+    }
+    for (key, value) in &arguments.constants {
+        let flag = format!("--net {key}={value}");
+        flags.push(Flag {
+            key: format!("network.{}", key.to_ascii_lowercase().replace('-', "_")),
+            flag,
+            value: json!(value),
+        });
+    }
+    for (key, value) in &arguments.settings {
+        let flag = format!("--set {key}={value}");
+        // A number, a switch or a list is JSON; anything else is text.
+        let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+        flags.push(Flag {
+            key: key.clone(),
+            flag,
+            value,
+        });
+    }
+    flags
+}
+
+/// The memory that there is: the flag, or what the machine says is free.
+fn limits(arguments: &RunArguments) -> Limits {
+    let free = || {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kibibytes * 1024.0)
+    };
+    // Where the machine does not say, a common size; the flag overrides it.
+    let usual = 8e9;
+    Limits {
+        memory: Some(
+            arguments
+                .memory_limit
+                .map_or_else(|| free().unwrap_or(usual), crate::units::Bytes::get),
+        ),
+    }
+}
+
+/// Shows a progress bar on stderr (on a terminal only) while `work` runs.
+fn with_bar<R: Send>(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+    progress: &Progress,
+    work: impl FnOnce() -> R + Send,
+) -> R {
+    if arguments.quiet || !console_is_interactive() {
+        return work();
+    }
+    let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
+    let style = ProgressStyle::with_template(
+        "{bar:40} {percent}% of {len} supersteps, {per_sec}, {eta} left",
+    )
+    .expect("the template is correct");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Short runs show nothing: the bar appears after half a second.
+            let tick = Duration::from_millis(100);
+            let mut bar: Option<ProgressBar> = None;
+            for ticks in 0_u64.. {
+                if is_done.load(Ordering::Relaxed) {
+                    break;
+                }
+                std::thread::park_timeout(tick);
+                if ticks == 5 {
+                    bar = Some(ProgressBar::new(total).with_style(style.clone()));
+                }
+                if let Some(bar) = &bar {
+                    bar.set_position(progress.supersteps());
+                }
+            }
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+        });
+        let result = work();
+        is_done.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+fn console_is_interactive() -> bool {
+    use std::io::IsTerminal;
+    std::io::stderr().is_terminal()
+}

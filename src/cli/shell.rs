@@ -1,0 +1,51 @@
+//! `migsim completions`, `migsim man` and `migsim schema`: what is generated from our own definitions.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+
+use super::args::{Arguments, Format};
+use super::print;
+use crate::error::{Error, Problem};
+use crate::{experiment, platform};
+
+pub(super) fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Result<(), Error> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "migsim", &mut text);
+    print(out, &String::from_utf8_lossy(&text))
+}
+
+pub(super) fn man(command: Option<&str>, out: &mut dyn Write) -> Result<(), Error> {
+    let mut root = Arguments::command();
+    root.build();
+    let page = match command {
+        None => root,
+        Some(name) => root.find_subcommand(name).cloned().ok_or_else(|| {
+            let names: Vec<&str> = root
+                .get_subcommands()
+                .map(clap::Command::get_name)
+                .collect();
+            Problem::new(format!("unknown command `{name}`"))
+                .source("migsim man")
+                .known("commands", names)
+        })?,
+    };
+    let mut text = Vec::new();
+    let rendered = clap_mangen::Man::new(page).render(&mut text);
+    rendered.map_err(|error| {
+        Error::Output(Problem::new(format!(
+            "cannot write the manual page: {error}"
+        )))
+    })?;
+    print(out, &String::from_utf8_lossy(&text))
+}
+
+pub(super) fn schema(format: Format, out: &mut dyn Write) -> Result<(), Error> {
+    print(
+        out,
+        &match format {
+            Format::Platform => platform::schema(),
+            Format::Experiment => experiment::schema(),
+        },
+    )
+}

@@ -1,0 +1,29 @@
+//! Results in, bytes out: the run folder, the summary, the table.
+//!
+//! ```text
+//! run.json          manifest: version, inputs with hashes, resolved settings, summary
+//! supersteps.csv    when each superstep began and ended
+//! calls.jsonl       a decision record per rescheduling call
+//! migrations.csv    every migration that happened
+//! processes.csv     (optional) what each process did in each superstep
+//! ```
+//! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
+
+mod folder;
+mod processes;
+mod records;
+mod summary;
+mod table;
+
+pub use folder::RunFolder;
+pub use processes::ProcessTable;
+pub use summary::{manifest, summary};
+pub use table::table;
+
+use crate::error::{Error, Problem};
+
+/// The error of an output that cannot be written.
+fn cannot_write(what: &str, error: &dyn std::fmt::Display) -> Error {
+    let problem = Problem::new(format!("cannot write `{what}`: {error}"));
+    Error::Output(problem.hint("choose a folder that can be written to, with enough space"))
+}

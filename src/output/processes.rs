@@ -1,0 +1,102 @@
+//! `processes.csv`: what each process did in each superstep, written while the run goes on.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use super::cannot_write;
+use crate::bsp::{Recorder, Scenario};
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::policy::Measures;
+use crate::units::HostId;
+
+/// The part of `processes.csv` of one scenario.
+#[derive(Debug)]
+pub struct ProcessTable<'p> {
+    platform: &'p Platform,
+    scenario: Scenario,
+    name: String,
+    out: csv::Writer<BufWriter<File>>,
+    /// The first write that failed; the rest is skipped then.
+    failure: Option<csv::Error>,
+}
+
+impl<'p> ProcessTable<'p> {
+    /// Starts the table in the file `path`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(path: &Path, platform: &'p Platform, scenario: Scenario) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let file = File::create(path).map_err(|error| cannot_write(&name, &error))?;
+        let mut out = csv::Writer::from_writer(BufWriter::new(file));
+        let columns = [
+            "scenario",
+            "superstep",
+            "process",
+            "cluster",
+            "host",
+            "instructions",
+            "compute_s",
+            "send_s",
+            "communication_s",
+        ];
+        let failure = out.write_record(columns).err();
+        Ok(Self {
+            platform,
+            scenario,
+            name,
+            out,
+            failure,
+        })
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn finish(mut self) -> Result<(), Error> {
+        match self.failure {
+            Some(failure) => Err(cannot_write(&self.name, &failure)),
+            None => self
+                .out
+                .flush()
+                .map_err(|error| cannot_write(&self.name, &error)),
+        }
+    }
+
+    fn write(
+        &mut self,
+        superstep: usize,
+        measures: &Measures,
+        placement: &[HostId],
+    ) -> io::Result<()> {
+        for (process, &host) in placement.iter().enumerate() {
+            let place = &self.platform.hosts[host.index()];
+            self.out.write_record([
+                self.scenario.name(),
+                &(superstep + 1).to_string(),
+                &(process + 1).to_string(),
+                &self.platform.clusters[place.cluster.index()].name,
+                &place.name,
+                &measures.work[process].get().to_string(),
+                &measures.compute[process].get().to_string(),
+                &measures.send[process].get().to_string(),
+                &measures.communication[process].get().to_string(),
+            ])?;
+        }
+        Ok(())
+    }
+}
+
+impl Recorder for ProcessTable<'_> {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        if self.failure.is_none() {
+            self.failure = self
+                .write(superstep, measures, placement)
+                .err()
+                .map(csv::Error::from);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The summary of an experiment, and the manifest of a run folder, as JSON.
+
+use serde_json::{Map, Value, json};
+
+use super::records::migrations_of;
+use crate::bsp::Scenario;
+use crate::experiment::{Experiment, Results, ScenarioRun};
+
+/// The summary: what the simulator did, and each scenario with its calls.
+///
+/// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
+pub fn summary(experiment: &Experiment, results: &Results) -> Value {
+    let scenarios: Vec<Value> = results
+        .runs
+        .iter()
+        .map(|run| scenario(experiment, results, run))
+        .collect();
+    json!({
+        "simulator": simulator(experiment, results),
+        "scenarios": scenarios,
+    })
+}
+
+/// The manifest: everything needed to repeat the run and to trust it, and its summary.
+pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
+    let input = |input: &crate::experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
+    let inputs: Vec<Value> = experiment.inputs.iter().map(input).collect();
+    let mut manifest = Map::new();
+    manifest.insert("schema".into(), "migsim-run-1".into());
+    manifest.insert("version".into(), env!("CARGO_PKG_VERSION").into());
+    manifest.insert("seed".into(), experiment.config.seed.into());
+    manifest.insert("inputs".into(), inputs.into());
+    manifest.insert("experiment".into(), experiment.resolved.clone());
+    if let Value::Object(summary) = summary(experiment, results) {
+        manifest.extend(summary);
+    }
+    Value::Object(manifest)
+}
+
+fn simulator(experiment: &Experiment, results: &Results) -> Value {
+    let runs = results.runs.iter();
+    let process_supersteps: u64 = runs
+        .clone()
+        .map(|run| process_supersteps(experiment, run))
+        .sum();
+    json!({
+        "loop_cpu_s": runs.clone().map(|run| run.loop_cpu.as_secs_f64()).sum::<f64>(),
+        "messages": runs.map(|run| run.outcome.flows).sum::<u64>(),
+        "process_supersteps": process_supersteps,
+    })
+}
+
+/// Processes times supersteps of a run.
+pub(super) fn process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
+    experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
+}
+
+fn scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Value {
+    let outcome = &run.outcome;
+    let calls: Vec<Value> = outcome
+        .calls
+        .iter()
+        .map(|call| {
+            json!({
+                "superstep": call.superstep + 1,
+                "candidates": call.decision.candidates.len(),
+                "migrations": migrations_of(experiment, call),
+                "applied": call.applied,
+            })
+        })
+        .collect();
+    let mut fields = json!({
+        "scenario": run.scenario.name(),
+        "makespan_s": outcome.makespan.get(),
+        "supersteps": outcome.supersteps.len(),
+        "scheduling_s": outcome.scheduling.get(),
+        "migration_s": outcome.migration.get(),
+        "moved": outcome.migrations.len(),
+        "messages": outcome.flows,
+        "event_hash": outcome.event_hash,
+        "calls": calls,
+    });
+    if let (Some(excess), Some(map)) = (results.excess(run), fields.as_object_mut()) {
+        match run.scenario {
+            Scenario::I => {}
+            Scenario::Ii => drop(map.insert("overhead_percent".into(), (100.0 * excess).into())),
+            Scenario::Iii => drop(map.insert("gain_percent".into(), (-100.0 * excess).into())),
+        }
+    }
+    fields
+}

@@ -1,0 +1,139 @@
+//! The 38 simulations done with SimGrid, run through the command: every date within 1e-9 of SimGrid's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The largest relative difference of a date that counts as equal, fixed beforehand.
+const TOLERANCE: f64 = 1e-9;
+
+fn cases() -> Vec<String> {
+    let index = fs::read_to_string(folder().join("index.txt")).unwrap();
+    index
+        .lines()
+        .map(str::to_owned)
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle")
+}
+
+/// The flags of the network that a case was simulated with.
+fn network(model: &Value) -> Vec<String> {
+    let preset = if model["network"] == "LV08" {
+        "lv08"
+    } else {
+        "cm02"
+    };
+    let constants = [
+        ("latency_factor", "latency_factor"),
+        ("bandwidth_factor", "bandwidth_factor"),
+        ("weight_S", "weight_s"),
+        ("tcp_gamma", "tcp_gamma"),
+        ("crosstraffic", "crosstraffic"),
+        ("loopback_bandwidth", "loopback_bandwidth"),
+    ];
+    assert_eq!(
+        model["loopback_latency"], 0.0,
+        "the rules of the oracle have no other"
+    );
+    let mut flags = vec!["--network".to_owned(), preset.to_owned()];
+    for (theirs, ours) in constants {
+        flags.extend(["--net".to_owned(), format!("{ours}={}", model[theirs])]);
+    }
+    flags
+}
+
+/// Runs a case; the ends of its supersteps and the makespan.
+fn run(case: &str, expected: &Value) -> (Vec<f64>, f64) {
+    let (case_folder, out) = (folder().join(case), tempfile::tempdir().unwrap());
+    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .arg("run")
+        .arg("--platform")
+        .arg(case_folder.join("platform.xml"))
+        .args(["--app", "trace", "--trace"])
+        .arg(case_folder.join("trace.txt"))
+        .args(["--scenario", "i", "--json", "--out"])
+        .arg(out.path())
+        .args(network(&expected["model"]))
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{case}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut table = csv::Reader::from_path(out.path().join("supersteps.csv")).unwrap();
+    let ends = table
+        .records()
+        .map(|row| row.unwrap()[3].parse().unwrap())
+        .collect();
+    (
+        ends,
+        summary["scenarios"][0]["makespan_s"].as_f64().unwrap(),
+    )
+}
+
+/// The relative difference of two dates.
+fn difference(ours: f64, theirs: f64) -> f64 {
+    if theirs == 0.0 {
+        ours.abs()
+    } else {
+        ((ours - theirs) / theirs).abs()
+    }
+}
+
+#[test]
+fn every_date_of_every_case_is_simgrids() {
+    let mut worst: (f64, String) = (0.0, String::new());
+    for case in cases() {
+        let text = fs::read_to_string(folder().join(&case).join("expected.json")).unwrap();
+        let expected: Value = serde_json::from_str(&text).unwrap();
+        let (ends, makespan) = run(&case, &expected);
+        let theirs: Vec<f64> = expected["step_end"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|end| end.as_f64().unwrap())
+            .collect();
+        assert_eq!(ends.len(), theirs.len(), "{case}");
+        let finish = (
+            makespan,
+            expected["finish"].as_f64().unwrap(),
+            "finish".to_owned(),
+        );
+        let steps = ends.iter().zip(&theirs).enumerate();
+        let steps =
+            steps.map(|(step, (ours, theirs))| (*ours, *theirs, format!("superstep {}", step + 1)));
+        for (ours, theirs, what) in steps.chain([finish]) {
+            let difference = difference(ours, theirs);
+            assert!(
+                difference <= TOLERANCE,
+                "{case}, {what}: {ours} instead of {theirs} ({difference:.2e})"
+            );
+            if difference > worst.0 {
+                worst = (difference, format!("{case}, {what}"));
+            }
+        }
+    }
+    println!(
+        "{} cases, worst relative difference {:.2e} ({})",
+        cases().len(),
+        worst.0,
+        worst.1
+    );
+}
+
+#[test]
+fn no_case_is_missing() {
+    let folders = fs::read_dir(folder())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().is_dir())
+        .count();
+    assert_eq!((cases().len(), folders), (38, 38));
+}
