@@ -32,6 +32,9 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
+/// How many known names a hint lists.
+const MOST_NAMES: usize = 48;
+
 impl Problem {
     /// A problem that is nowhere yet.
     pub fn new(message: impl Into<String>) -> Self {
@@ -76,8 +79,8 @@ impl Problem {
         let mut names: Vec<&str> = names.into_iter().collect();
         names.sort_unstable();
         names.dedup();
-        let more = names.len().saturating_sub(24);
-        names.truncate(24);
+        let more = names.len().saturating_sub(MOST_NAMES);
+        names.truncate(MOST_NAMES);
         let tail = if more > 0 {
             format!(", and {more} more")
         } else {

@@ -1,4 +1,48 @@
-//! migsim
+//! A deterministic discrete-event simulator of BSP applications on clusters of clusters, in which a rescheduling policy
+//! migrates processes at barriers.
+//!
+//! It plays the part that `SimGrid`'s MSG module plays in the papers on MigBSP: an application runs under scenario i (application
+//! only), ii (the policy decides and its calls are paid, nothing moves) and iii (migrations happen and are paid).
+//!
+//! ```
+//! use migsim::bsp::Scenario;
+//! use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress};
+//!
+//! let flag = |key: &str, value: serde_json::Value| Flag { key: key.into(), flag: key.into(), value };
+//! let mut layers = Layers::default();
+//! layers.push_flags(vec![flag("workload.app", "lu".into()), flag("workload.n", 1000.into()), flag("workload.procs", 25.into())]);
+//! let results = Experiment::load(&layers, Limits::default())?.run(&Progress::default())?;
+//!
+//! let moved = results.get(Scenario::Iii).ok_or("not run")?;
+//! assert_eq!(moved.outcome.migrations.len(), 5); // p21 to p25 go from Corisco to Aquario after superstep 11
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Map
+//!
+//! ```text
+//! cli ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
+//! ```
+//! A module uses only what stands to its right.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`engine`] | time, hosts, links: activities that share capacities |
+//! | [`platform`] | clusters, hosts, links, routes; JSON and `SimGrid` XML |
+//! | [`workload`] | what processes compute and send, superstep by superstep |
+//! | [`policy`] | what a policy may see and ask; MigBSP |
+//! | [`bsp`] | supersteps, barriers, rescheduling calls, migrations |
+//! | [`experiment`] | settings in, results of all scenarios out |
+//! | [`output`] | run folder, summary, table |
+//! | [`cli`] | the command |
+//!
+//! # Determinism
+//!
+//! The same input gives the same bytes: on any number of threads (runs are parallel, never the inside of a run), in any build
+//! profile. Nothing inside a run depends on a clock, on the environment, on addresses or on the order of a hash table; ties are
+//! broken by sequence numbers. The hash of all dates of a run stands in its manifest.
+#![forbid(unsafe_code)]
+
 pub mod bsp;
 pub mod cli;
 pub mod document;
@@ -11,3 +55,9 @@ pub mod policy;
 pub mod random;
 pub mod units;
 pub mod workload;
+
+/// The examples of the README are compiled with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+#[derive(Debug)]
+pub struct Readme;

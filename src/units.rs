@@ -213,7 +213,7 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// A duration, in seconds [s]; finite, not negative.
+    /// A duration, in seconds \[s\]; finite, not negative.
     ///
     /// ```
     /// use migsim::units::Seconds;
@@ -225,31 +225,31 @@ quantity!(
     &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)]
 );
 quantity!(
-    /// An amount of data, in bytes [B]; finite, not negative.
+    /// An amount of data, in bytes \[B\]; finite, not negative.
     Bytes, "size", "B", "1.2 MB", false,
     &[("B", 1.0), ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
       ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)]
 );
 quantity!(
-    /// A transfer rate, in bytes per second [B/s]; finite, positive.
+    /// A transfer rate, in bytes per second \[B/s\]; finite, positive.
     BytesPerSecond, "bandwidth", "B/s", "100 Mbps", true,
     &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
       ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)]
 );
 quantity!(
-    /// An amount of computation, in instructions [instr]; finite, not negative.
+    /// An amount of computation, in instructions \[instr\]; finite, not negative.
     Instructions, "computation", "instr", "1e9 instr", false,
     &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)]
 );
 quantity!(
-    /// The speed of one core, in instructions per second [instr/s]; finite, positive. A clock of 1 GHz is 1e9 instructions
+    /// The speed of one core, in instructions per second \[instr/s\]; finite, positive. A clock of 1 GHz is 1e9 instructions
     /// per second for a workload of one cycle per instruction.
     InstructionsPerSecond, "speed", "Hz", "1.5 GHz", true,
     &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
       ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9)]
 );
 
-/// An instant of simulated time, in seconds since the start of the run [s]; finite, not negative.
+/// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Time(f64);
 

@@ -19,7 +19,7 @@ pub(super) struct Exchange {
     /// Rendezvous: per process, the first message that waits for it to receive; per message, the next such one.
     blocked: Vec<u32>,
     next_blocked: Vec<u32>,
-    /// Per message: the local date at which its flow started [s].
+    /// Per message: the local date at which its flow started \[s\].
     pub(super) started: Vec<f64>,
 }
 

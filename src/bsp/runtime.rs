@@ -98,7 +98,7 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
     pub(super) stage: Vec<Stage>,
-    /// Per process, local dates [s]: start of the superstep, end of the computation.
+    /// Per process, local dates \[s\]: start of the superstep, end of the computation.
     began: Vec<f64>,
     computed: Vec<f64>,
     pub(super) measures: Measures,

@@ -81,7 +81,9 @@ pub(super) enum ScenarioChoice {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
     The LU paper's main case, all scenarios:\n    \
       migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
     The same with other parameters of the policy, results in a folder:\n    \
@@ -95,7 +97,8 @@ pub(super) enum ScenarioChoice {
     An experiment file; flags win over it:\n    \
       migsim run experiment.json --n 500\n\n\
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
-    file, then the flags; the strongest last. `--show` prints the result.")]
+    file, then the flags; the strongest last. `--show` prints the result."
+)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each switch is a flag of its own"

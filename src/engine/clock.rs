@@ -24,7 +24,7 @@ impl Clock {
         self.local
     }
 
-    /// The local date of an absolute one [s]; a date before the origin becomes the origin.
+    /// The local date of an absolute one \[s\]; a date before the origin becomes the origin.
     pub fn to_local(self, absolute: f64) -> f64 {
         (absolute - self.origin).max(0.0)
     }

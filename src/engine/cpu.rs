@@ -1,7 +1,7 @@
 //! Hosts: the executions on a host share its cores equally.
 //!
 //! With speed s (after its profile), c cores and n executions, each progresses at `s · min(1, c/n)`. All executions of a
-//! host progress alike, so the host keeps one attained service V [instructions]: an execution that starts at V with work w
+//! host progress alike, so the host keeps one attained service V \[instructions\]: an execution that starts at V with work w
 //! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
 
 use super::queue::{EventQueue, Key};
@@ -16,23 +16,23 @@ struct Execution<T> {
 
 #[derive(Clone, Debug)]
 struct Cpu<T> {
-    /// Nominal speed of a core [instructions/s], its available fraction, number of cores.
+    /// Nominal speed of a core \[instructions/s\], its available fraction, number of cores.
     speed: f64,
     available: f64,
     cores: f64,
-    /// What each running execution has attained since the host was last idle [instructions], and when that was true.
+    /// What each running execution has attained since the host was last idle \[instructions\], and when that was true.
     service: f64,
     updated: f64,
     /// By falling target; of equal targets the later one first, so that the earlier one is taken from the end.
     running: Vec<Execution<T>>,
     event: Option<Key>,
-    /// Integral of `available` up to the absolute date `integrated` [s].
+    /// Integral of `available` up to the absolute date `integrated` \[s\].
     availability: f64,
     integrated: f64,
 }
 
 impl<T> Cpu<T> {
-    /// The progress of each execution [instructions/s].
+    /// The progress of each execution \[instructions/s\].
     fn rate(&self) -> f64 {
         self.speed * self.available * (self.cores / self.running.len() as f64).min(1.0)
     }
@@ -138,7 +138,7 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// The integral over time of the available fraction of a host's speed, from the start to absolute date `absolute` [s].
+    /// The integral over time of the available fraction of a host's speed, from the start to absolute date `absolute` \[s\].
     pub(super) fn availability(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];
         cpu.availability + cpu.available * (absolute - cpu.integrated)

@@ -10,11 +10,11 @@
 /// One sharing problem; its arrays are reused from one to the next.
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
-    /// The capacity of each link [B/s].
+    /// The capacity of each link \[B/s\].
     capacity: Vec<f64>,
     /// The weight of each flow (a larger weight gets a smaller share).
     weight: Vec<f64>,
-    /// The bound of each flow [B/s].
+    /// The bound of each flow \[B/s\].
     bound: Vec<f64>,
     /// The links of flow f are `uses[first_use[f]..first_use[f + 1]]`, each with what the flow takes of its rate there.
     uses: Vec<(u32, f64)>,
@@ -56,13 +56,13 @@ impl SharingProblem {
         self.first_use.push(0);
     }
 
-    /// Adds a link of `capacity` [B/s] and returns its number.
+    /// Adds a link of `capacity` \[B/s\] and returns its number.
     pub fn add_link(&mut self, capacity: f64) -> u32 {
         self.capacity.push(capacity);
         to_u32(self.capacity.len() - 1)
     }
 
-    /// Adds a flow of the given weight and bound [B/s] that uses `links`, each with a share of its rate.
+    /// Adds a flow of the given weight and bound \[B/s\] that uses `links`, each with a share of its rate.
     pub fn add_flow(
         &mut self,
         weight: f64,
@@ -75,7 +75,7 @@ impl SharingProblem {
         self.first_use.push(to_u32(self.uses.len()));
     }
 
-    /// The rate of each flow [B/s], in the order in which they were added.
+    /// The rate of each flow \[B/s\], in the order in which they were added.
     pub fn solve(&mut self, rates: &mut Vec<f64>) {
         rates.clear();
         rates.resize(self.weight.len(), 0.0);

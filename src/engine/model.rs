@@ -17,13 +17,13 @@ pub struct NetworkModel {
     pub latency_factor: f64,
     /// Multiplies the rate of a flow; dimensionless.
     pub bandwidth_factor: f64,
-    /// Adds `weight_s / bandwidth` of each link to the weight of a flow [B].
+    /// Adds `weight_s / bandwidth` of each link to the weight of a flow \[B\].
     pub weight_s: f64,
-    /// The largest TCP window [B]; `None`: no window.
+    /// The largest TCP window \[B\]; `None`: no window.
     pub tcp_gamma: Option<f64>,
     /// Whether a flow also takes 5 % of its rate on the way back (its acknowledgements).
     pub crosstraffic: bool,
-    /// The rate of each flow between processes of one host [B/s].
+    /// The rate of each flow between processes of one host \[B/s\].
     pub loopback_bandwidth: f64,
 }
 

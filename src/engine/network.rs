@@ -110,7 +110,7 @@ impl<T: Copy> Network<T> {
         }
     }
 
-    /// How long a flow of `bytes` between two processes of one host takes [s]; such flows share nothing.
+    /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.
     pub(super) fn loopback_duration(&self, bytes: f64) -> f64 {
         bytes / (self.model.loopback_bandwidth * self.model.bandwidth_factor)
     }
@@ -172,7 +172,7 @@ impl<T: Copy> Network<T> {
         Some(token)
     }
 
-    /// Changes the capacity of a link [B/s].
+    /// Changes the capacity of a link \[B/s\].
     pub(super) fn set_bandwidth(&mut self, link: usize, bandwidth: f64) {
         self.links[link].bandwidth = bandwidth;
         self.mark_dirty(link);
@@ -181,7 +181,7 @@ impl<T: Copy> Network<T> {
         }
     }
 
-    /// Changes the latency of a link [s].
+    /// Changes the latency of a link \[s\].
     pub(super) fn set_latency(&mut self, link: usize, latency: f64) {
         self.links[link].latency = latency;
         self.reweigh(link);
@@ -219,7 +219,7 @@ impl<T: Copy> Network<T> {
         }
     }
 
-    /// The latency of the route of a flow as the links are now [s].
+    /// The latency of the route of a flow as the links are now \[s\].
     fn latency(&self, slot: u32) -> f64 {
         let flow = &self.flows[slot as usize];
         let sum = || {

@@ -11,9 +11,9 @@ use crate::units::{HostId, LinkId};
 pub enum Target {
     /// The available fraction of a host's speed.
     Speed(HostId),
-    /// The capacity of a link [B/s].
+    /// The capacity of a link \[B/s\].
     Bandwidth(LinkId),
-    /// The latency of a link [s].
+    /// The latency of a link \[s\].
     Latency(LinkId),
 }
 
@@ -69,7 +69,7 @@ impl<'p> Changes<'p> {
         changes
     }
 
-    /// The absolute date of the next change [s]; infinite if there is none.
+    /// The absolute date of the next change \[s\]; infinite if there is none.
     pub fn next_date(&self) -> f64 {
         self.next
             .peek()

@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 use crate::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 
-/// One cluster of hosts of the given speeds on a switch; each has a link of `bandwidth` [B/s] and `latency` [s].
+/// One cluster of hosts of the given speeds on a switch; each has a link of `bandwidth` \[B/s\] and `latency` \[s\].
 pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     let host = |(index, speed): (usize, &f64)| Host {
         name: format!("h{index}"),
@@ -42,7 +42,7 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     }
 }
 
-/// Runs until nothing is in progress; what ended and when [s].
+/// Runs until nothing is in progress; what ended and when \[s\].
 pub(crate) fn run<T: Copy>(simulation: &mut Simulation<'_, T>) -> Vec<(T, f64)> {
     let mut ended = Vec::new();
     while let Some(token) = simulation.next_ended().unwrap() {

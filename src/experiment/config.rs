@@ -117,7 +117,7 @@ pub fn schema() -> String {
         json!({ "description": "the policy that decides", "enum": names }),
     );
     for entry in REGISTRY {
-        policy.insert(entry.name.into(), (entry.schema)(&mut generator).to_value());
+        policy.insert(entry.name.into(), entry.schema(&mut generator).to_value());
     }
     let application = |entry: &crate::workload::registry::Entry, keys: Value| {
         let app = json!({ "app": { "const": entry.name } });
@@ -125,7 +125,7 @@ pub fn schema() -> String {
     };
     let applications: Vec<Value> = APPLICATIONS
         .iter()
-        .map(|entry| application(entry, (entry.schema)(&mut generator).to_value()))
+        .map(|entry| application(entry, entry.schema(&mut generator).to_value()))
         .collect();
     let mut extra = generator.take_definitions(true);
     // An experiment names only what differs, and `workload` has the key `app` besides those of the application.

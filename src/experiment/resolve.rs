@@ -54,7 +54,7 @@ pub struct Experiment {
 /// What bounds an experiment before it starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The memory that a run may need [B]; `None`: not limited.
+    /// The memory that a run may need \[B\]; `None`: not limited.
     pub memory: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ impl Experiment {
         );
         let network = keep(network(&config.network), &mut problems);
         let policy = keep(policy_of(&config.policy), &mut problems);
-        let built = keep((app.build)(&keys), &mut problems);
+        let built = keep(app.build(&keys), &mut problems);
         let (Some(platform), Some(network), Some((entry, options)), Some(built)) =
             (platform, network, policy, built)
         else {
@@ -247,7 +247,7 @@ fn policy_of(keys: &Map<String, Value>) -> Result<(&'static policy::Entry, Value
     };
     let entry = policy::find(name)?;
     let options = keys.get(name).cloned().unwrap_or_else(|| json!({}));
-    (entry.build)(&options)?; // its options are checked before anything runs
+    entry.build(&options)?; // its options are checked before anything runs
     Ok((entry, options))
 }
 
@@ -356,7 +356,16 @@ fn check_size(
     // at a time; per superstep its dates.
     let (processes, supersteps) = (workload.processes() as f64, workload.supersteps() as f64);
     let clusters = loaded.platform.clusters.len() as f64;
-    let needed = 2.0 * processes * (300.0 + 90.0 * clusters) + 3.0 * 16.0 * supersteps;
+    let (by_process, by_superstep) = (
+        2.0 * processes * (300.0 + 90.0 * clusters),
+        3.0 * 16.0 * supersteps,
+    );
+    let needed = by_process + by_superstep;
+    let key = if by_process > by_superstep {
+        "workload.procs"
+    } else {
+        "workload.n"
+    };
     match limits.memory {
         Some(limit) if needed > limit => {
             let message = format!(
@@ -365,8 +374,8 @@ fn check_size(
                 gigabytes(limit)
             );
             Err(Problem::new(message)
-                .key("workload")
-                .hint("choose a smaller n or fewer processes")
+                .key(key)
+                .hint("choose a smaller problem, or a higher `--memory-limit`")
                 .into())
         }
         _ => Ok(()),
@@ -414,7 +423,7 @@ fn resolved(
     let mut workload = json!({ "app": app.name });
     if let (Some(all), Value::Object(keys)) = (
         workload.as_object_mut(),
-        (app.resolve)(&Value::Object(config.workload.clone()))?,
+        app.resolve(&Value::Object(config.workload.clone()))?,
     ) {
         all.extend(keys);
     }
@@ -428,7 +437,7 @@ fn resolved(
         all.extend(rest);
     }
     value["network"] = constants;
-    value["policy"] = json!({ "name": policy.name, policy.name: (policy.resolve)(options)? });
+    value["policy"] = json!({ "name": policy.name, policy.name: policy.resolve(options)? });
     Ok(value)
 }
 

@@ -93,7 +93,7 @@ impl Experiment {
             scenario,
             seed: self.config.seed,
         };
-        let policy = (self.policy.build)(&self.policy_options)?;
+        let policy = self.policy.build(&self.policy_options)?;
         let start = ThreadTime::now();
         let outcome = simulate(
             &setup,
@@ -125,7 +125,7 @@ impl Results {
     }
 
     /// What a call has gained by the next call (or the end): time that scenario i spends in the supersteps until then, less what
-    /// this run spends in them [s]. All migrations so far have their part in it. `None` without scenario i.
+    /// this run spends in them \[s\]. All migrations so far have their part in it. `None` without scenario i.
     pub fn realised_gain(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;

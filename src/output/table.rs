@@ -42,24 +42,15 @@ fn push_line(text: &mut String, line: &str) {
 }
 
 fn heading(experiment: &Experiment) -> String {
-    let keys = experiment.resolved["workload"].as_object();
-    let named: Vec<String> = keys
-        .into_iter()
-        .flatten()
-        .filter(|(key, _)| ["n", "trace"].contains(&key.as_str()))
-        .map(|(key, value)| {
-            format!(
-                " {key}={}",
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned)
-            )
-        })
-        .collect();
+    let workload = &experiment.resolved["workload"];
+    let named = match (&workload["n"], &workload["trace"]) {
+        (serde_json::Value::Number(n), _) => format!(" n={n}"),
+        (_, serde_json::Value::String(trace)) => format!(" {trace}"),
+        _ => String::new(),
+    };
     format!(
-        "{}{}, {} processes, {} supersteps on {} ({}, {})\n\n",
+        "{}{named}, {} processes, {} supersteps on {} ({}, {})\n\n",
         experiment.app(),
-        named.concat(),
         experiment.placement.len(),
         experiment.workload.supersteps(),
         experiment.platform.platform.name,
@@ -108,14 +99,13 @@ fn scenarios(results: &Results) -> String {
     text
 }
 
-/// Two decimals as in the papers, more for short runs.
+/// Two decimals as in the papers, more for short times.
 fn seconds(value: f64) -> String {
-    if value == 0.0 || value >= 1.0 {
-        format!("{value:.2}")
-    } else if value >= 1e-3 {
-        format!("{value:.5}")
-    } else {
-        format!("{value:.3e}")
+    match value {
+        0.0 => "0.00".into(),
+        1.0.. => format!("{value:.2}"),
+        0.001.. => format!("{value:.4}"),
+        _ => format!("{value:.2e}"),
     }
 }
 

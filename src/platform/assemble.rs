@@ -10,10 +10,10 @@ use crate::units::{Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, Link
 
 /// The most hosts of a platform.
 pub(super) const MOST_HOSTS: u64 = 50_000_000;
-/// The most memory that the description of a platform may take [B].
+/// The most memory that the description of a platform may take \[B\].
 pub(super) const MOST_MEMORY: u64 = 16_000_000_000;
 
-/// The most memory that the paths between clusters may take [B]; their length is known only when they are there.
+/// The most memory that the paths between clusters may take \[B\]; their length is known only when they are there.
 const MOST_PATH_MEMORY: u64 = 2_000_000_000;
 
 /// A link without its name.
@@ -217,7 +217,7 @@ impl Assembly {
     }
 }
 
-/// What a cluster takes of memory [B].
+/// What a cluster takes of memory \[B\].
 pub(super) fn memory_of_hosts(
     hosts: u64,
     name: &str,
@@ -234,7 +234,7 @@ pub(super) fn memory_of_hosts(
     hosts.saturating_mul(host + link + 16 * profile_steps as u64)
 }
 
-/// What the table of pairs takes of memory [B].
+/// What the table of pairs takes of memory \[B\].
 pub(super) fn memory_of_pairs(clusters: usize) -> u64 {
     (clusters as u64)
         .saturating_mul(clusters as u64)

@@ -11,7 +11,7 @@ use super::{LoadedPlatform, from_json, from_simgrid};
 use crate::document::line_column;
 use crate::error::{Error, Problem};
 
-/// The largest file that is read [B].
+/// The largest file that is read \[B\].
 const MOST_BYTES: u64 = 1 << 30;
 
 const BUILT_IN: &[(&str, &str)] = &[

@@ -57,9 +57,9 @@ pub struct Link {
     pub bandwidth: BytesPerSecond,
     /// The nominal one-way delay.
     pub latency: Seconds,
-    /// The capacity over time [B/s].
+    /// The capacity over time \[B/s\].
     pub bandwidth_profile: Option<Profile>,
-    /// The delay over time [s].
+    /// The delay over time \[s\].
     pub latency_profile: Option<Profile>,
 }
 

@@ -51,7 +51,7 @@ impl Profile {
         Ok(Self { steps, period })
     }
 
-    /// The `index`-th change: its date [s] and its value; `None` after the last one of a profile without a period.
+    /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let count = self.steps.len();
         if count == 0 {

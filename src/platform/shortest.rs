@@ -21,7 +21,7 @@ struct Edge {
     latency: f64,
 }
 
-/// How far a router is: latency [s], then links.
+/// How far a router is: latency \[s\], then links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Distance {
     latency: f64,

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use never::Never;
-pub use registry::{Entry, NoOptions, REGISTRY, find};
+pub use registry::{Entry, Options, REGISTRY, find};
 
 use crate::error::Error;
 use crate::platform::Platform;

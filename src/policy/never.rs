@@ -1,12 +1,22 @@
 //! The baseline: no call, no migration.
 
-use super::{Decision, Policy, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Options, Policy, View};
 use crate::error::Error;
 use crate::random::Stream;
 
-/// Leaves every process where it is and never asks for a call.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Never;
+/// Leaves every process where it is and never asks for a call; it has no options.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Never {}
+
+impl Options for Never {
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(self))
+    }
+}
 
 impl Policy for Never {
     fn observe(&mut self, _view: &View<'_>) -> bool {

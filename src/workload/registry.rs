@@ -18,23 +18,26 @@ use crate::error::{Error, Problem};
 
 /// The applications, by name.
 pub const APPLICATIONS: &[Entry] = &[
-    Entry {
-        name: "lu",
-        summary: "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
-        source: "Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
-        build: |keys| Ok(Built::new(Lu::new(&read_keys::<LuConfig>(keys)?)?)),
-        resolve: resolve::<LuConfig>,
-        schema: SchemaGenerator::subschema_for::<LuConfig>,
-    },
-    Entry {
-        name: "trace",
-        summary: "supersteps read from a text file, with their hosts, barrier and moves",
-        source: "-",
-        build: |keys| build_trace(&read_keys(keys)?),
-        resolve: resolve::<TraceConfig>,
-        schema: SchemaGenerator::subschema_for::<TraceConfig>,
-    },
+    row::<LuConfig>(
+        "lu",
+        "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
+        "da Rosa Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
+    ),
+    row::<TraceConfig>(
+        "trace",
+        "supersteps read from a text file, with their hosts, barrier and moves",
+        "-",
+    ),
 ];
+
+/// The keys of an application, as they stand in the object `workload` of an experiment.
+pub trait Keys: Serialize + DeserializeOwned + JsonSchema {
+    /// Makes the application.
+    ///
+    /// # Errors
+    /// Keys are out of range or do not fit together; each problem has its key, as `workload.<key>`.
+    fn application(self) -> Result<Built, Error>;
+}
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +48,44 @@ pub struct Entry {
     pub summary: &'static str,
     /// The paper it comes from; `-` if none.
     pub source: &'static str,
+    build: fn(&Value) -> Result<Built, Error>,
+    resolve: fn(&Value) -> Result<Value, Error>,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// A row of the table: `T` are the keys of the application.
+const fn row<T: Keys>(name: &'static str, summary: &'static str, source: &'static str) -> Entry {
+    Entry {
+        name,
+        summary,
+        source,
+        build: |workload| read_keys::<T>(workload)?.application(),
+        resolve: resolve::<T>,
+        schema: SchemaGenerator::subschema_for::<T>,
+    }
+}
+
+impl Entry {
     /// Makes the application from the object `workload` of an experiment (its key `app` is not looked at).
-    pub build: fn(&Value) -> Result<Built, Error>,
-    /// Its keys with all defaults filled in, without `app`.
-    pub resolve: fn(&Value) -> Result<Value, Error>,
-    /// The schema of its keys, without `app`.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    ///
+    /// # Errors
+    /// All keys that are unknown, missing, unreadable or out of range.
+    pub fn build(&self, workload: &Value) -> Result<Built, Error> {
+        (self.build)(workload)
+    }
+
+    /// The keys with all defaults filled in, without `app`.
+    ///
+    /// # Errors
+    /// As [`Self::build`], ranges aside.
+    pub fn resolve(&self, workload: &Value) -> Result<Value, Error> {
+        (self.resolve)(workload)
+    }
+
+    /// The schema of the keys, without `app`.
+    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        (self.schema)(generator)
+    }
 }
 
 /// An application that is ready to run, and what it brings along.
@@ -83,7 +118,7 @@ impl Built {
 /// ```
 /// use migsim::workload::registry;
 /// let keys = serde_json::json!({ "app": "lu", "n": 60, "procs": 6, "grid": [2, 3] });
-/// let built = (registry::find("lu")?.build)(&keys)?;
+/// let built = registry::find("lu")?.build(&keys)?;
 /// assert_eq!(built.workload.supersteps(), 121);
 /// # Ok::<(), migsim::error::Error>(())
 /// ```
@@ -110,16 +145,24 @@ pub struct TraceConfig {
     pub trace: String,
 }
 
-fn build_trace(config: &TraceConfig) -> Result<Built, Error> {
-    let bytes =
-        read_bytes(config.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
-    let trace = Trace::parse_bytes(&config.trace, &bytes)?;
-    Ok(Built {
-        barrier: Some(trace.barrier()),
-        receives: Some(trace.receives()),
-        inputs: vec![(config.trace.clone(), sha256(&bytes))],
-        ..Built::new(trace)
-    })
+impl Keys for LuConfig {
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(Lu::new(&self)?))
+    }
+}
+
+impl Keys for TraceConfig {
+    fn application(self) -> Result<Built, Error> {
+        let bytes =
+            read_bytes(self.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
+        let trace = Trace::parse_bytes(&self.trace, &bytes)?;
+        Ok(Built {
+            barrier: Some(trace.barrier()),
+            receives: Some(trace.receives()),
+            inputs: vec![(self.trace, sha256(&bytes))],
+            ..Built::new(trace)
+        })
+    }
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -227,7 +270,7 @@ mod tests {
     use super::*;
 
     fn problems(name: &str, keys: &Value) -> Vec<Problem> {
-        match (find(name).unwrap().build)(keys) {
+        match find(name).unwrap().build(keys) {
             Err(Error::Input(problems)) => problems,
             other => panic!("{other:?}"),
         }
@@ -309,8 +352,10 @@ mod tests {
     #[test]
     fn a_trace_brings_its_barrier_receives_and_hash() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/moves.trace");
-        let built =
-            (find("trace").unwrap().build)(&json!({ "app": "trace", "trace": path })).unwrap();
+        let built = find("trace")
+            .unwrap()
+            .build(&json!({ "app": "trace", "trace": path }))
+            .unwrap();
         assert_eq!(
             (built.barrier, built.receives),
             (Some(TraceBarrier::Ideal), Some(TraceReceives::Early))

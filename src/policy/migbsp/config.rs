@@ -413,13 +413,13 @@ impl Default for MigBspConfig {
 }
 
 impl MigBspConfig {
-    /// All values that are out of range, each with its key.
+    /// All values that are out of range, each with its key in the options.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: &str, is_right: bool, value: String, range: &str| {
             if !is_right {
                 let message = format!("`{key}` is {value}; it must be {range}");
-                problems.push(Problem::new(message).key(format!("policy.migbsp.{key}")));
+                problems.push(Problem::new(message).key(key));
             }
         };
         let fractions = [("delta", self.delta), ("beta", self.beta), ("x", self.x)];

@@ -19,12 +19,12 @@ pub(super) struct Forecasts {
     has_work: Vec<bool>,
     /// Whether it computed in this interval.
     is_active: Vec<bool>,
-    /// PI [instructions] and CTP [s].
+    /// PI \[instructions\] and CTP \[s\].
     work: Vec<f64>,
     compute: Vec<f64>,
     /// Pcomp.
     regularity: Vec<f64>,
-    /// Bytes and BTP [s] with each cluster, and Pcomm.
+    /// Bytes and BTP \[s\] with each cluster, and Pcomm.
     bytes: Vec<f64>,
     time: Vec<f64>,
     traffic_regularity: Vec<f64>,

@@ -29,7 +29,7 @@ use self::forecast::Forecasts;
 use self::potential::{Potential, candidates, potentials, supersteps};
 use self::trigger::Trigger;
 use self::viability::{Call, Reservations};
-use super::{Candidate, Decision, Migration, Policy, View};
+use super::{Candidate, Decision, Migration, Options, Policy, View};
 use crate::error::Error;
 use crate::random::Stream;
 
@@ -93,6 +93,12 @@ impl MigBsp {
             Value::Object(map) => map,
             _ => Map::new(),
         }
+    }
+}
+
+impl Options for MigBspConfig {
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(MigBsp::new(self)?))
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Potential {
 }
 
 impl Potential {
-    /// PM(i,j) [s].
+    /// PM(i,j) \[s\].
     pub(super) fn value(&self) -> f64 {
         self.compute + self.communication - self.memory
     }
@@ -78,7 +78,7 @@ pub(super) fn potentials(
     all
 }
 
-/// The candidates, highest PM first, and the threshold that they passed [s].
+/// The candidates, highest PM first, and the threshold that they passed \[s\].
 pub(super) fn candidates(
     config: &MigBspConfig,
     potentials: &[Potential],

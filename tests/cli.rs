@@ -1,0 +1,221 @@
+//! The command as a user meets it: transcripts of good and bad calls, run folders, the same bytes again.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn migsim(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// A run folder by file, without the one value that differs from run to run.
+fn folder(path: &Path) -> BTreeMap<String, String> {
+    let files = fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    files
+        .map(|file| {
+            let text = fs::read_to_string(&file).unwrap();
+            let lines: Vec<&str> = text
+                .lines()
+                .filter(|line| !line.contains("\"loop_cpu_s\""))
+                .collect();
+            (
+                file.file_name().unwrap().to_str().unwrap().to_owned(),
+                lines.join("\n"),
+            )
+        })
+        .collect()
+}
+
+fn run_into(path: &Path, arguments: &[&str]) -> BTreeMap<String, String> {
+    let common = [
+        "run",
+        "--app",
+        "lu",
+        "--n",
+        "400",
+        "--procs",
+        "50",
+        "--quiet",
+        "--processes",
+        "--out",
+    ];
+    let output = migsim(&[&common[..], &[path.to_str().unwrap()], arguments].concat());
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(output.stdout.is_empty());
+    folder(path)
+}
+
+#[test]
+fn transcripts_of_commands() {
+    let cases = trycmd::TestCases::new();
+    cases.case("tests/transcripts/*.trycmd").case("README.md");
+    cases.run();
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes_with_any_number_of_threads() {
+    let scratch = tempfile::tempdir().unwrap();
+    let first = run_into(&scratch.path().join("a"), &["--threads", "1"]);
+    assert_eq!(
+        first.keys().collect::<Vec<_>>(),
+        [
+            "calls.jsonl",
+            "migrations.csv",
+            "processes.csv",
+            "run.json",
+            "supersteps.csv"
+        ]
+    );
+    assert_eq!(
+        first,
+        run_into(&scratch.path().join("b"), &["--threads", "3"])
+    );
+    // Again into a folder that has results.
+    assert_eq!(first, run_into(&scratch.path().join("a"), &[]));
+}
+
+#[test]
+fn a_manifest_holds_an_experiment_that_gives_the_same_run() {
+    let scratch = tempfile::tempdir().unwrap();
+    let first = run_into(
+        &scratch.path().join("a"),
+        &["--alpha", "8", "--set", "policy.migbsp.delta=0.4"],
+    );
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(scratch.path().join("a/run.json")).unwrap())
+            .unwrap();
+    assert_eq!(manifest["experiment"]["policy"]["migbsp"]["alpha"], 8);
+    assert_eq!(manifest["inputs"][0]["role"], "platform");
+    let file = scratch.path().join("again.json");
+    fs::write(&file, manifest["experiment"].to_string()).unwrap();
+    let again = run_into(&scratch.path().join("b"), &[file.to_str().unwrap()]);
+    assert_eq!(first, again);
+}
+
+#[test]
+fn every_option_of_the_policy_is_in_the_manifest() {
+    let output = migsim(&["run", "--app", "lu", "--show"]);
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let defaults = serde_json::to_value(migsim::policy::MigBspConfig::default()).unwrap();
+    let keys = |value: &Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&shown["policy"]["migbsp"]), keys(&defaults));
+}
+
+#[test]
+fn files_of_an_experiment_are_found_beside_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::copy(
+        root.join("platforms/ufrgs.json"),
+        scratch.path().join("mine.json"),
+    )
+    .unwrap();
+    let experiment = scratch.path().join("experiment.json");
+    fs::write(
+        &experiment,
+        r#"{"platform": "mine.json", "workload": {"app": "lu", "n": 50, "procs": 25}}"#,
+    )
+    .unwrap();
+    let output = migsim(&["run", experiment.to_str().unwrap(), "--json"]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["scenarios"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_leaves_nothing_half() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("file");
+    fs::write(&file, "not a folder").unwrap();
+    let output = migsim(&[
+        "run",
+        "--app",
+        "lu",
+        "--n",
+        "50",
+        "--procs",
+        "25",
+        "--out",
+        file.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: cannot write `"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "not a folder");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let shell = format!(
+        "{} list policies | true; {} run --app lu --n 50 --procs 25 | head -1",
+        env!("CARGO_BIN_EXE_migsim"),
+        env!("CARGO_BIN_EXE_migsim")
+    );
+    let output = Command::new("bash")
+        .args(["-o", "pipefail", "-c", &shell])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn published_schemas_are_current() {
+    for format in ["platform", "experiment"] {
+        let path = match format {
+            "platform" => "platforms/platform.schema.json",
+            _ => "workloads/experiment.schema.json",
+        };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let printed = String::from_utf8(migsim(&["schema", format]).stdout).unwrap();
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            fs::write(&path, &printed).unwrap();
+        }
+        let published = fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            published == printed,
+            "{} is not current: run the tests once with UPDATE_SCHEMA=1",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_come_from_the_definition() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = migsim(&["completions", shell]);
+        assert!(
+            output.status.success() && String::from_utf8_lossy(&output.stdout).contains("platform"),
+            "{shell}"
+        );
+    }
+    let page = String::from_utf8(migsim(&["man", "run"]).stdout).unwrap();
+    assert!(page.contains(".TH") && page.contains("procs"), "{page}");
+}
