@@ -114,10 +114,10 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "NAME", help_heading = "What to run")]
     pub(super) app: Option<String>,
     /// Order of the matrix
-    #[arg(long, help_heading = "What to run")]
+    #[arg(long, value_parser = parse_count, help_heading = "What to run")]
     pub(super) n: Option<u64>,
     /// Number of processes
-    #[arg(long, help_heading = "What to run")]
+    #[arg(long, value_parser = parse_count, help_heading = "What to run")]
     pub(super) procs: Option<u64>,
     /// Grid of processes, rows x columns
     #[arg(long, value_name = "MxN", value_parser = parse_grid, help_heading = "What to run")]
@@ -189,6 +189,11 @@ fn parse_grid(text: &str) -> Result<[u64; 2], String> {
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
     Ok([number(rows)?, number(columns)?])
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "it must be a whole number that is not negative".to_owned())
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {
