@@ -43,6 +43,9 @@
 //! broken by sequence numbers. The hash of all dates of a run stands in its manifest.
 #![forbid(unsafe_code)]
 
+/// So that examples written for users of the library can be put into it as they are.
+extern crate self as migsim;
+
 pub mod bsp;
 pub mod cli;
 pub mod document;
