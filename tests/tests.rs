@@ -1,5 +1,6 @@
 //! The tests of the whole: one line per capability.
 
 mod lu; // the application `lu` against closed forms
+mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
