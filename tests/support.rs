@@ -1,0 +1,266 @@
+//! What the tests share: the one comparison of floats, small machines and workloads in code, and running one scenario of them.
+
+use migsim::bsp::{Costs, Outcome, RuntimeConfig, Scenario, Setup, simulate};
+use migsim::engine::NetworkModel;
+use migsim::error::Error;
+use migsim::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
+use migsim::policy::{Decision, Migration, Never, Policy, View};
+use migsim::random::Stream;
+use migsim::units::{
+    Bytes, BytesPerSecond, ClusterId, HostId, Instructions, InstructionsPerSecond, LinkId,
+    ProcessId, Seconds,
+};
+use migsim::workload::{Message, Plan, PrescribedMove, Workload};
+
+/// Fails unless `found` is `expected` within the relative `tolerance`.
+pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!(
+        (found - expected).abs() <= tolerance * expected.abs(),
+        "{what}: {found} is not {expected} within {tolerance:e}, but {:+e} off",
+        found / expected - 1.0
+    );
+}
+
+/// Rounding of a handful of additions: the tolerance of what is computed by hand.
+pub(crate) const ROUNDING: f64 = 1e-12;
+
+pub(crate) fn bytes(value: f64) -> Bytes {
+    Bytes::new(value).expect("a size")
+}
+
+pub(crate) fn instructions(value: f64) -> Instructions {
+    Instructions::new(value).expect("work")
+}
+
+pub(crate) fn seconds(value: f64) -> Seconds {
+    Seconds::new(value).expect("a duration")
+}
+
+/// Bandwidth [B/s] and latency [s] of a kind of links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wire(pub(crate) f64, pub(crate) f64);
+
+/// Clusters of hosts of the given speeds [instr/s]: each host has a link of its own, each pair of clusters one between them.
+/// Hosts are called `h0`, `h1`, ..., clusters `a`, `b`, ..., links `l0`, ... (hosts first, then pairs).
+pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Platform {
+    let count = clusters.len();
+    let mut platform = Platform {
+        name: "test".into(),
+        clusters: Vec::new(),
+        hosts: Vec::new(),
+        links: Vec::new(),
+        routes: Routes::Clustered {
+            access: Vec::new(),
+            pairs: Vec::new(),
+            links: Vec::new(),
+        },
+    };
+    for (letter, (cluster, speeds)) in ('a'..).zip(clusters.iter().enumerate()) {
+        let first = platform.hosts.len();
+        for &speed in *speeds {
+            platform.hosts.push(Host {
+                name: format!("h{}", platform.hosts.len()),
+                cluster: ClusterId::from_index(cluster),
+                speed: InstructionsPerSecond::new(speed).expect("a speed"),
+                cores: 1,
+                memory: None,
+                speed_profile: None,
+            });
+            add_link(&mut platform, access);
+        }
+        let hosts = HostId::from_index(first).0..HostId::from_index(platform.hosts.len()).0;
+        platform.clusters.push(Cluster {
+            name: letter.to_string(),
+            hosts,
+        });
+    }
+    let hosts = platform.hosts.len();
+    let mut pairs = vec![
+        Some(ClusterPath {
+            links: 0..0,
+            latency: None
+        });
+        count * count
+    ];
+    let mut links = Vec::new();
+    for a in 0..count {
+        for b in 0..a {
+            let at = LinkId::from_index(links.len()).0;
+            let path = ClusterPath {
+                links: at..at + 1,
+                latency: None,
+            };
+            links.push(add_link(&mut platform, backbone));
+            pairs[a * count + b] = Some(path.clone());
+            pairs[b * count + a] = Some(path);
+        }
+    }
+    platform.routes = Routes::Clustered {
+        access: (0..hosts)
+            .map(|host| Some(LinkId::from_index(host)))
+            .collect(),
+        pairs,
+        links,
+    };
+    platform
+}
+
+fn add_link(platform: &mut Platform, Wire(bandwidth, latency): Wire) -> LinkId {
+    let id = LinkId::from_index(platform.links.len());
+    platform.links.push(Link {
+        name: format!("l{}", platform.links.len()),
+        bandwidth: BytesPerSecond::new(bandwidth).expect("a bandwidth"),
+        latency: seconds(latency),
+        bandwidth_profile: None,
+        latency_profile: None,
+    });
+    id
+}
+
+/// One cluster of `hosts` hosts of 1 GHz on a switch.
+pub(crate) fn switch(hosts: usize, wire: Wire) -> Platform {
+    machine(&[&vec![1e9; hosts]], wire, wire)
+}
+
+/// A superstep of work [instructions] by process and messages `(from, to, bytes)`.
+pub(crate) fn plan(work: &[f64], messages: &[(u32, u32, f64)]) -> Plan {
+    Plan {
+        work: work.iter().map(|&work| instructions(work)).collect(),
+        messages: messages
+            .iter()
+            .map(|&(from, to, size)| Message {
+                from: ProcessId(from),
+                to: ProcessId(to),
+                size: bytes(size),
+            })
+            .collect(),
+    }
+}
+
+/// A workload that does the given supersteps, in turn again if it has more.
+#[derive(Clone, Debug)]
+pub(crate) struct Plans {
+    pub(crate) cycle: Vec<Plan>,
+    pub(crate) supersteps: usize,
+    pub(crate) memory: Vec<f64>,
+    /// What is prescribed after each superstep; none after those beyond the list.
+    pub(crate) moves: Vec<Vec<PrescribedMove>>,
+}
+
+impl Plans {
+    pub(crate) fn new(cycle: Vec<Plan>) -> Self {
+        Self {
+            supersteps: cycle.len(),
+            memory: vec![0.0; cycle[0].work.len()],
+            moves: Vec::new(),
+            cycle,
+        }
+    }
+
+    /// The same superstep `times` times.
+    pub(crate) fn repeat(plan: Plan, times: usize) -> Self {
+        Self {
+            supersteps: times,
+            ..Self::new(vec![plan])
+        }
+    }
+}
+
+impl Workload for Plans {
+    fn processes(&self) -> usize {
+        self.cycle[0].work.len()
+    }
+
+    fn supersteps(&self) -> usize {
+        self.supersteps
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        plan.clone_from(&self.cycle[superstep % self.cycle.len()]);
+    }
+
+    fn memory(&self, process: ProcessId) -> Bytes {
+        bytes(self.memory[process.index()])
+    }
+
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
+        self.moves.get(superstep).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Everything that one run needs, except the policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Case<'a> {
+    pub(crate) platform: &'a Platform,
+    pub(crate) workload: &'a dyn Workload,
+    pub(crate) placement: Vec<HostId>,
+    pub(crate) network: NetworkModel,
+    pub(crate) runtime: RuntimeConfig,
+    pub(crate) costs: Costs,
+    pub(crate) scenario: Scenario,
+}
+
+impl<'a> Case<'a> {
+    /// Scenario i with all defaults; process i starts on host `placement[i]`.
+    pub(crate) fn new(
+        platform: &'a Platform,
+        workload: &'a dyn Workload,
+        placement: impl IntoIterator<Item = u32>,
+    ) -> Self {
+        Self {
+            platform,
+            workload,
+            placement: placement.into_iter().map(HostId).collect(),
+            network: NetworkModel::default(),
+            runtime: RuntimeConfig::default(),
+            costs: Costs::default(),
+            scenario: Scenario::I,
+        }
+    }
+
+    #[expect(clippy::result_large_err, reason = "the error of the library as it is")]
+    pub(crate) fn run_with(&self, policy: impl Policy + 'static) -> Result<Outcome, Error> {
+        let setup = Setup {
+            platform: self.platform,
+            network: self.network,
+            workload: self.workload,
+            placement: &self.placement,
+            runtime: self.runtime,
+            costs: self.costs,
+            scenario: self.scenario,
+            seed: 1,
+        };
+        simulate(&setup, Box::new(policy), &mut ())
+    }
+
+    /// The run without a policy, which must succeed.
+    pub(crate) fn run(&self) -> Outcome {
+        self.run_with(Never {}).expect("the run ends")
+    }
+}
+
+/// A policy that calls after some supersteps (counted from 0) and moves processes to hosts as written.
+#[derive(Clone, Debug)]
+pub(crate) struct Script(pub(crate) Vec<(usize, Vec<(u32, u32)>)>);
+
+impl Script {
+    fn at(&self, superstep: usize) -> Option<&Vec<(u32, u32)>> {
+        let found = self.0.iter().find(|call| call.0 == superstep);
+        found.map(|call| &call.1)
+    }
+}
+
+impl Policy for Script {
+    fn observe(&mut self, view: &View<'_>) -> bool {
+        self.at(view.superstep).is_some()
+    }
+
+    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
+        let moves = self.at(view.superstep).expect("a call that was asked for");
+        let migration = |&(process, to): &(u32, u32)| Migration {
+            process: ProcessId(process),
+            to: HostId(to),
+        };
+        Ok(Decision::moves(moves.iter().map(migration).collect()))
+    }
+}
