@@ -26,7 +26,7 @@ pub struct Arguments {
 pub(super) enum Command {
     /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
     Run(Box<RunArguments>),
-    /// List what exists: applications, policies, platforms, network models
+    /// List what exists: applications, experiments, policies, platforms, network models
     List {
         /// What to list
         #[arg(value_enum)]
@@ -57,6 +57,7 @@ pub(super) enum Command {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Listing {
     Apps,
+    Experiments,
     Policies,
     Platforms,
     Networks,
@@ -104,7 +105,7 @@ pub(super) enum ScenarioChoice {
     reason = "each switch is a flag of its own"
 )]
 pub(super) struct RunArguments {
-    /// An experiment file (JSON; see `migsim schema experiment`)
+    /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name
     pub(super) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name

@@ -7,6 +7,7 @@ use super::args::Listing;
 use super::print;
 use crate::engine::PRESETS;
 use crate::error::Error;
+use crate::experiment;
 use crate::platform;
 use crate::policy::REGISTRY;
 use crate::workload::registry::APPLICATIONS;
@@ -17,6 +18,14 @@ pub(super) fn list(what: Listing, out: &mut dyn Write) -> Result<(), Error> {
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))
             .collect(),
+        Listing::Experiments => experiment::built_in_names()
+            .map(|name| {
+                let document = experiment::built_in(name)?;
+                let text = document
+                    .and_then(|document| document.value["description"].as_str().map(str::to_owned));
+                Ok(row(name, &text.unwrap_or_default(), "-"))
+            })
+            .collect::<Result<_, Error>>()?,
         Listing::Policies => REGISTRY
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))

@@ -104,11 +104,16 @@ fn layers(arguments: &RunArguments) -> Result<Layers, Error> {
 /// Reads an experiment file; files that it names are looked for beside it, too.
 fn read_experiment(path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
+    if !path.exists()
+        && let Some(document) = crate::experiment::built_in(&name)?
+    {
+        return Ok(document);
+    }
     let text = std::fs::read_to_string(path).map_err(|error| {
         let problem =
             Problem::new(format!("cannot read the experiment: {error}")).source(name.clone());
         if error.kind() == std::io::ErrorKind::NotFound {
-            problem.hint("`migsim run --app lu --show` prints an experiment to start from")
+            problem.hint("name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from")
         } else {
             problem
         }

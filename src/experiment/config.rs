@@ -33,6 +33,9 @@ pub struct ExperimentConfig {
     /// The version of the format.
     #[serde(default)]
     pub schema: SchemaVersion,
+    /// The built-in experiment that lies below this one, or `none`; without this key the one of its application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
     /// What the experiment is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

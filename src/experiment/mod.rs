@@ -1,14 +1,16 @@
 //! Experiments: settings in, results of all scenarios out.
 //!
 //! ```text
-//! built-in experiment of the application, file, flags ─> Layers ─> Experiment ─> run ─> Results
+//! built-in experiment, file, flags ─> Layers ─> Experiment ─> run ─> Results
 //! ```
 
+mod built_in;
 mod config;
 mod layers;
 mod resolve;
 mod run;
 
+pub use built_in::{built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
 pub use layers::{Flag, Layers};
 pub use resolve::{Experiment, Input, Limits};

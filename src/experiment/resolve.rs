@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::built_in;
 use super::config::ExperimentConfig;
 use super::layers::{Layers, lookup};
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig};
-use crate::document::{self, Document};
+use crate::document;
 use crate::engine::NetworkModel;
 use crate::error::{Error, Problem};
 use crate::platform::{self, LoadedPlatform};
@@ -15,9 +16,6 @@ use crate::policy;
 use crate::units::{HostId, ProcessId};
 use crate::workload::trace::{TraceBarrier, TraceReceives};
 use crate::workload::{Workload, registry};
-
-/// The experiments that are part of the program: one per application that has a calibration.
-const BUILT_IN: &[(&str, &str)] = &[("lu", include_str!("../../workloads/lu.json"))];
 
 /// A file that a result depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +93,8 @@ impl Experiment {
                 .hint("choose from i, ii, iii")
                 .into());
         }
+        // Every key is there, so nothing is to be taken from below.
+        config.extends = Some("none".into());
         config.scenarios.sort_unstable();
         config.scenarios.dedup();
         config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
@@ -146,13 +146,13 @@ fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
             .into());
     };
     registry::find(&app).map_err(|error| layers.locate(error))?;
-    let built_in = BUILT_IN.iter().find(|(name, _)| *name == app);
+    let extends = layers
+        .get("extends")
+        .and_then(|name| name.as_str().map(str::to_owned));
+    let chain = built_in::chain(extends.as_deref(), &app).map_err(|error| layers.locate(error))?;
     let mut all = Layers::default();
-    if let Some((name, text)) = built_in {
-        all.push_file(Document::parse(
-            format!("workloads/{name}.json (built in)"),
-            *text,
-        )?);
+    for document in chain {
+        all.push_file(document);
     }
     all.extend(layers);
     Ok(all)

@@ -89,13 +89,12 @@ pub(super) fn calls(
 /// The decision record of a call.
 fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
     let call = &run.outcome.calls[index];
-    let predicted: f64 = call
+    let accepted = call
         .decision
         .candidates
         .iter()
-        .filter(|candidate| candidate.accepted)
-        .filter_map(gain)
-        .sum();
+        .filter(|candidate| candidate.accepted);
+    let predicted = accepted.filter_map(gain).fold(0.0, |sum, gain| sum + gain);
     // Only what has moved can have gained something.
     let realised = if call.applied {
         results.realised_gain(run, index)

@@ -1,0 +1,58 @@
+//! The experiments that are part of the program: those of the papers, with their calibration.
+//!
+//! The one named like an application is what `migsim run --app` starts from; the others are run by name. An experiment says under
+//! `extends` which built-in one lies below it (`none`: only the defaults); without that, the one of its application.
+
+use crate::document::Document;
+use crate::error::{Error, Problem};
+
+/// Name and text of each.
+const BUILT_IN: &[(&str, &str)] = &[("lu", include_str!("../../workloads/lu.json"))];
+
+/// The names of all built-in experiments.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// The built-in experiment `name` (with or without `.json`), if there is one.
+///
+/// # Errors
+/// It cannot be read, which would be a fault of the program.
+pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
+    let wanted = name.strip_suffix(".json").unwrap_or(name);
+    let found = BUILT_IN.iter().find(|(name, _)| *name == wanted);
+    found
+        .map(|(name, text)| Document::parse(format!("workloads/{name}.json (built in)"), *text))
+        .transpose()
+}
+
+/// The built-in experiments below one that extends `extends` or else belongs to `app`, the lowest first.
+pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, Error> {
+    let mut chain = Vec::new();
+    let mut next = match extends {
+        Some("none") => None,
+        Some(name) => Some(found(name)?),
+        None => built_in(app)?,
+    };
+    while let Some(document) = next {
+        let below = document
+            .value
+            .get("extends")
+            .and_then(|name| name.as_str().map(str::to_owned));
+        chain.push(document);
+        next = match below.as_deref() {
+            // Deeper than any chain of ours; a cycle ends here.
+            Some(name) if name != "none" && chain.len() <= BUILT_IN.len() => Some(found(name)?),
+            _ => None,
+        };
+    }
+    chain.reverse();
+    Ok(chain)
+}
+
+fn found(name: &str) -> Result<Document, Error> {
+    built_in(name)?.ok_or_else(|| {
+        let problem = Problem::new(format!("unknown experiment `{name}`")).key("extends");
+        problem.known("experiments", names().chain(["none"])).into()
+    })
+}
