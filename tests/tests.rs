@@ -6,5 +6,6 @@ mod lu_paper; // the LU paper: its times within tolerances, its decisions exactl
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod slow; // the slow twin of the engine
+mod steady_state; // no allocation per superstep
 mod support; // what the tests share
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
