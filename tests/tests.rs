@@ -3,6 +3,7 @@
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
+mod migbsp; // the policy worked out by hand, option by option
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod slow; // the slow twin of the engine
