@@ -9,6 +9,10 @@ pub struct CellResult {
     pub id: String,
     /// The table that it stands in.
     pub table: String,
+    /// What it is about, without the scenario (`n=1000 procs=25`).
+    pub case: String,
+    /// Its scenario: `i`, `ii` or `iii`.
+    pub scenario: &'static str,
     /// What is published \[s\].
     pub published_s: f64,
     /// What is simulated \[s\].

@@ -12,6 +12,7 @@ mod calls;
 mod cells;
 mod decisions;
 mod facts;
+mod figures;
 mod lu;
 mod pages;
 mod reproduce;

@@ -1,8 +1,9 @@
-//! The files of `results/`: one Markdown page and one CSV per paper.
+//! The files of `results/`: one Markdown page, one CSV and two figures per paper.
 
 use std::fmt::Write as _;
 
 use super::decisions::Verdict;
+use super::figures::figures;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::summary;
 use crate::error::{Error, Problem};
@@ -32,6 +33,7 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
             name: format!("{}.csv", paper.paper),
             text,
         });
+        pages.extend(figures(paper)?);
     }
     Ok(pages)
 }
@@ -73,7 +75,15 @@ fn markdown(paper: &PaperResults) -> String {
         paper.paper,
         summary(paper)
     );
-    text.push_str("\n## Times\n\nCells marked * were used to fit constants; the others were not, though the structure of the model was chosen while looking\nat all of them.\n");
+    text.push_str("\n## Times\n\n![times](");
+    line(
+        &mut text,
+        format_args!(
+            "{}-times.svg)\n![errors]({}-errors.svg)\n",
+            paper.paper, paper.paper
+        ),
+    );
+    text.push_str("Cells marked * were used to fit constants; the others were not, though the structure of the model was chosen while looking\nat all of them.\n");
     text.push_str("\n| cell | table | published \\[s\\] | simulated \\[s\\] | error | remark |\n|---|---|---|---|---|---|\n");
     for cell in &paper.cells {
         let mark = if cell.in_sample { " *" } else { "" };

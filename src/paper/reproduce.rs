@@ -294,6 +294,8 @@ fn compare_cell(paper: &Paper, cell: &Cell, runs: &Runs<'_>) -> Result<CellResul
     Ok(CellResult {
         id: cell.id.clone(),
         table: cell.table.clone(),
+        case: case_of(&cell.config),
+        scenario: scenario.name(),
         published_s: cell.seconds,
         simulated_s,
         error,
@@ -301,6 +303,43 @@ fn compare_cell(paper: &Paper, cell: &Cell, runs: &Runs<'_>) -> Result<CellResul
         within_band: error.abs() <= (paper.band)(cell),
         note,
     })
+}
+
+/// What a configuration is about, in its own keys; what all configurations of a paper share is left out.
+fn case_of(config: &Config) -> String {
+    let keys = [
+        "test",
+        "mapping",
+        "n",
+        "procs",
+        "supersteps",
+        "x_seconds",
+        "alpha",
+    ];
+    let derived = |key: &&&str| {
+        **key == "supersteps" && config.contains_key("n")
+            || **key == "mapping" && config.contains_key("n")
+    };
+    let alone = config.get("scenario").and_then(Value::as_str) == Some("i");
+    let parts: Vec<String> = keys
+        .iter()
+        .filter(|key| !derived(key) && !(alone && **key == "alpha"))
+        .filter_map(|key| {
+            config
+                .get(*key)
+                .filter(|value| !value.is_null())
+                .map(|value| (key, value))
+        })
+        .map(|(key, value)| {
+            format!(
+                "{key}={}",
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            )
+        })
+        .collect();
+    parts.join(" ")
 }
 
 fn scenario_of(config: &Config) -> Option<Scenario> {
