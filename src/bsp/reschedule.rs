@@ -385,6 +385,7 @@ impl Runtime<'_, '_> {
             cause: settled.cause,
         });
         self.log.number(u64::from(settled.process.0));
+        self.log.number(u64::from(settled.to.0));
         self.log.date(now.get());
         self.placement[process] = settled.to;
         self.rescheduling.pending -= 1;

@@ -170,10 +170,10 @@ pub(super) struct RunArguments {
     #[arg(long, help_heading = "Policy")]
     pub(super) omega: Option<u32>,
     /// MigBSP's D: tolerance of the stability test
-    #[arg(long, help_heading = "Policy")]
+    #[arg(long, value_parser = parse_number, help_heading = "Policy")]
     pub(super) d: Option<f64>,
     /// MigBSP's x: share of the highest potential above which processes are candidates
-    #[arg(long, help_heading = "Policy")]
+    #[arg(long, value_parser = parse_number, help_heading = "Policy")]
     pub(super) x: Option<f64>,
 
     /// The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1
@@ -186,7 +186,7 @@ pub(super) struct RunArguments {
     /// Replace a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
     pub(super) constants: Vec<(String, String)>,
-    /// Replace any key of the experiment by its path
+    /// Replace any key of the experiment by its path; wins over the other flags
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
     pub(super) settings: Vec<(String, String)>,
 
@@ -223,6 +223,11 @@ fn parse_grid(text: &str) -> Result<[u64; 2], String> {
 fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
+}
+
+fn parse_number(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "it must be a finite number".to_owned())
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {

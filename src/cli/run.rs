@@ -25,7 +25,12 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         .map(RunFolder::create)
         .transpose()?;
     let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads.unwrap_or(0))
+        .num_threads(
+            arguments
+                .threads
+                .unwrap_or(0)
+                .min(experiment.config.scenarios.len()),
+        )
         .build();
     let threads = threads.map_err(|error| {
         Problem::new(format!("cannot start threads: {error}")).source("--threads")
@@ -122,6 +127,11 @@ fn read_experiment(path: &Path) -> Result<Document, Error> {
         }
     })?;
     let mut document = Document::parse(name, text)?;
+    if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
+        // The manifest of a run: its experiment is run again.
+        let text = format!("{:#}", document.value["experiment"]);
+        document = Document::parse(format!("{}, experiment", document.source), text)?;
+    }
     let beside = |value: &mut Value| {
         let Some(named) = value.as_str().map(Path::new) else {
             return;

@@ -144,11 +144,10 @@ impl<T: Copy> Cpus<T> {
         cpu.availability + cpu.available * (absolute - cpu.integrated)
     }
 
-    /// The tokens of all executions in progress, by host.
-    pub(super) fn in_progress(&self) -> impl Iterator<Item = T> + '_ {
-        self.cpus
-            .iter()
-            .flat_map(|cpu| cpu.running.iter().map(|execution| execution.token))
+    /// The hosts that have something to do and no speed.
+    pub(super) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_stopped = |cpu: &Cpu<T>| !cpu.running.is_empty() && cpu.rate() <= 0.0;
+        (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
     }
 }
 

@@ -43,6 +43,9 @@ pub(super) fn figures(paper: &PaperResults) -> Result<Vec<Page>, Error> {
     ])
 }
 
+/// The cells of a scenario, each with the number of its case.
+type Series<'p> = Vec<(f64, &'p CellResult)>;
+
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// An axis with a tick for each case and its name.
@@ -87,9 +90,9 @@ impl plotters::coord::ranged1d::ValueFormatter<f64> for Cases {
 }
 
 /// The cases of a paper (cells without their scenario), in order, and per scenario the cells of each.
-fn by_case(paper: &PaperResults) -> (Vec<String>, Vec<Vec<(f64, &CellResult)>>) {
+fn by_case(paper: &PaperResults) -> (Vec<String>, Vec<Series<'_>>) {
     let mut cases: Vec<String> = Vec::new();
-    let mut series: Vec<Vec<(f64, &CellResult)>> = vec![Vec::new(); COLOURS.len()];
+    let mut series: Vec<Series<'_>> = vec![Vec::new(); COLOURS.len()];
     for cell in &paper.cells {
         let at = cases
             .iter()

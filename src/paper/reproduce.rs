@@ -323,7 +323,7 @@ fn case_of(config: &Config) -> String {
     let alone = config.get("scenario").and_then(Value::as_str) == Some("i");
     let parts: Vec<String> = keys
         .iter()
-        .filter(|key| !derived(key) && !(alone && **key == "alpha"))
+        .filter(|key| !(derived(key) || alone && **key == "alpha"))
         .filter_map(|key| {
             config
                 .get(*key)
