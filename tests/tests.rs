@@ -7,4 +7,5 @@ mod oracle; // 38 simulations done with SimGrid, every date
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod support; // what the tests share
+mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
 mod trace_format; // traces: read, written, refused; `lu` against the oracle

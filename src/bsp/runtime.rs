@@ -499,5 +499,6 @@ pub(super) fn view<'v>(
         memory,
         external_load,
         cycles_per_instruction: setup.workload.cycles_per_instruction(),
+        migrations_happen: setup.scenario == Scenario::Iii,
     }
 }
