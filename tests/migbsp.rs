@@ -68,6 +68,7 @@ impl World {
 
     fn view(&self) -> View<'_> {
         View {
+            migrations_happen: true,
             platform: &self.platform,
             superstep: self.superstep,
             placement: &self.placement,

@@ -466,6 +466,53 @@ fn an_additive_call_costs_a_fixed_part_and_one_per_process_and_superstep() {
 }
 
 #[test]
+fn an_overlapped_call_only_fills_up_the_superstep_that_it_closes() {
+    // Supersteps of 1 s and 3 s, and a call of at least 2 s after each of the first two: 1 s more after the first, nothing after the
+    // second.
+    let platform = switch(1, WIRE);
+    let plans = Plans::new([1e9, 3e9, 1e9].map(|work| plan(&[work], &[])).into());
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs: call_costs(CallCost {
+            model: CallModel::Overlapped,
+            fixed: seconds(2.0),
+            ..CallCost::default()
+        }),
+        ..Case::new(&platform, &plans, 0..1)
+    };
+    let outcome = case
+        .run_with(Script(vec![(0, vec![]), (1, vec![])]))
+        .unwrap();
+    let costs: Vec<f64> = outcome.calls.iter().map(|call| call.cost.get()).collect();
+    assert_close(costs[0], 1.0, ROUNDING, "first call");
+    assert_eq!(costs[1], 0.0);
+    assert_close(makespan(&outcome), 6.0, ROUNDING, "makespan");
+}
+
+#[test]
+fn movers_pay_their_operations_in_their_next_superstep_beside_the_others() {
+    // 1 s; then both movers wait 0.25 s and compute 1 s, while the third process computes 1.1 s: 1 + 1.25.
+    let platform = switch(4, WIRE);
+    let plans = Plans::new(vec![plan(&[1e9; 3], &[]), plan(&[1e9, 1e9, 1.1e9], &[])]);
+    let mut costs = free_calls();
+    costs.migration = MoveCost {
+        transfer: Transfer::None,
+        fixed: seconds(0.25),
+        order: MoveOrder::Parallel,
+        wait: Waiting::Movers,
+    };
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs,
+        ..Case::new(&platform, &plans, 0..3)
+    };
+    let outcome = case
+        .run_with(Script(vec![(0, vec![(0, 3), (1, 0)])]))
+        .unwrap();
+    assert_close(makespan(&outcome), 2.25, ROUNDING, "makespan");
+}
+
+#[test]
 fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
     // Clusters a (h0, h1) and b (h2, h3); managers h0 and h2; processes on h0, h1 and h3. Access 1 ms, backbone 10 ms, 1e6 B/s.
     // Reports of 1000 B: 2 ms + 1 ms (that of process 1 stays on its host).

@@ -105,6 +105,10 @@ pub enum CallModel {
     Messages,
     /// `fixed + per_process_superstep · p · (supersteps since the last call)`.
     Additive,
+    /// The call is hidden behind the superstep that it closes, which lasts at least `fixed`: `max(0, fixed - T)` is added, T the
+    /// duration of that superstep from its first start to its barrier. Smith-Waterman on irregular computations: the overheads of
+    /// scenario ii shrink as the supersteps at the calls grow (A19).
+    Overlapped,
     /// Calls cost nothing.
     None,
 }
@@ -115,7 +119,7 @@ pub enum CallModel {
 pub struct CallCost {
     /// How the price is found.
     pub model: CallModel,
-    /// `additive`: the fixed part (c0).
+    /// `additive`: the fixed part (c0); `overlapped`: the least duration of a superstep that ends with a call.
     pub fixed: Seconds,
     /// `additive`: per process and superstep since the last call (cv).
     pub per_process_superstep: Seconds,

@@ -39,7 +39,7 @@ pub(super) struct Rescheduling<'a> {
 enum Step {
     /// No call is being paid.
     Idle,
-    /// `additive`: the wait.
+    /// `additive`, `overlapped`: the wait.
     Price,
     /// `messages`: processes to managers, managers to managers, their computation, managers to processes.
     Reports,
@@ -189,13 +189,23 @@ impl Runtime<'_, '_> {
                     self.rescheduling.supersteps_since_call as f64 * self.placement.len() as f64;
                 let price =
                     Seconds::of(cost.fixed.get() + cost.per_process_superstep.get() * window);
-                self.rescheduling.step = Step::Price;
-                self.rescheduling.pending = 1;
-                self.engine.wait(price, Token::Call);
+                self.wait_for_call(price);
+                Ok(())
+            }
+            CallModel::Overlapped => {
+                let start = self.outcome.supersteps[self.ending].start;
+                self.wait_for_call(cost.fixed - self.engine.now().since(start));
                 Ok(())
             }
             CallModel::Messages => self.start_step(Step::Reports),
         }
+    }
+
+    /// Pays the price of a call as a wait of all.
+    fn wait_for_call(&mut self, price: Seconds) {
+        self.rescheduling.step = Step::Price;
+        self.rescheduling.pending = 1;
+        self.engine.wait(price, Token::Call);
     }
 
     /// One activity of a call has ended.

@@ -500,5 +500,6 @@ pub(super) fn view<'v>(
         memory,
         external_load,
         cycles_per_instruction: setup.workload.cycles_per_instruction(),
+        migrations_happen: setup.scenario == Scenario::Iii,
     }
 }

@@ -7,7 +7,10 @@ use crate::document::Document;
 use crate::error::{Error, Problem};
 
 /// Name and text of each.
-const BUILT_IN: &[(&str, &str)] = &[("lu", include_str!("../../workloads/lu.json"))];
+const BUILT_IN: &[(&str, &str)] = &[
+    ("lu", include_str!("../../workloads/lu.json")),
+    ("sw", include_str!("../../workloads/sw.json")),
+];
 
 /// The names of all built-in experiments.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -84,7 +84,7 @@ impl Experiment {
         else {
             return Err(Error::Input(problems));
         };
-        check_size(built.workload.as_ref(), &platform, limits)?;
+        check_size(&config, built.workload.as_ref(), &platform, limits)?;
         let placement = place(&config, built.workload.as_ref(), &platform)?;
         check_memory(&placement, built.workload.as_ref(), &platform)?;
         check_moves(built.workload.as_ref(), &platform)?;
@@ -392,6 +392,7 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
 
 /// Refuses what cannot fit in memory, before anything is allocated for it.
 fn check_size(
+    config: &ExperimentConfig,
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
     limits: Limits,
@@ -405,7 +406,7 @@ fn check_size(
         3.0 * 16.0 * supersteps,
     );
     let needed = by_process + by_superstep;
-    let key = if by_process > by_superstep {
+    let key = if by_process > by_superstep && config.workload.contains_key("procs") {
         "workload.procs"
     } else {
         "workload.n"

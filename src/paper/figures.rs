@@ -89,27 +89,60 @@ impl plotters::coord::ranged1d::ValueFormatter<f64> for Cases {
     }
 }
 
-/// The cases of a paper (cells without their scenario), in order, and per scenario the cells of each.
-fn by_case(paper: &PaperResults) -> (Vec<String>, Vec<Series<'_>>) {
+/// The cases of a paper, shortened to the values that tell them apart, the name of their axis, and per scenario the cells of each.
+fn by_case(paper: &PaperResults) -> (Vec<String>, String, Vec<Series<'_>>) {
+    let pairs = |case: &str| -> Vec<(String, String)> {
+        case.split(' ')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect()
+    };
+    let all: Vec<(String, String)> = paper
+        .cells
+        .iter()
+        .flat_map(|cell| pairs(&cell.case))
+        .collect();
+    let varies = |key: &str| {
+        all.iter()
+            .filter(|pair| pair.0 == key)
+            .any(|pair| all.iter().any(|other| other.0 == key && other.1 != pair.1))
+    };
+    let mut axis: Vec<String> = Vec::new();
+    let mut label = |case: &str| -> String {
+        let kept: Vec<(String, String)> = pairs(case)
+            .into_iter()
+            .filter(|(key, _)| varies(key))
+            .collect();
+        for (key, _) in &kept {
+            if !axis.contains(key) {
+                axis.push(key.clone());
+            }
+        }
+        kept.into_iter()
+            .map(|(_, value)| value)
+            .collect::<Vec<_>>()
+            .join("/")
+    };
     let mut cases: Vec<String> = Vec::new();
     let mut series: Vec<Series<'_>> = vec![Vec::new(); COLOURS.len()];
     for cell in &paper.cells {
+        let name = label(&cell.case);
         let at = cases
             .iter()
-            .position(|case| *case == cell.case)
+            .position(|case| *case == name)
             .unwrap_or_else(|| {
-                cases.push(cell.case.clone());
+                cases.push(name);
                 cases.len() - 1
             });
         if let Some(scenario) = COLOURS.iter().position(|(name, _)| *name == cell.scenario) {
             series[scenario].push((at as f64, cell));
         }
     }
-    (cases, series)
+    (cases, axis.join("/"), series)
 }
 
 fn draw_times(paper: &PaperResults, text: &mut String) -> Drawn {
-    let (cases, series) = by_case(paper);
+    let (cases, axis, series) = by_case(paper);
     let times = || {
         paper
             .cells
@@ -131,17 +164,13 @@ fn draw_times(paper: &PaperResults, text: &mut String) -> Drawn {
             ("sans-serif", 18),
         )
         .margin(12)
-        .x_label_area_size(110)
+        .x_label_area_size(48)
         .y_label_area_size(64)
         .build_cartesian_2d(Cases(cases.clone()), (least / 1.5..most * 1.5).log_scale())?;
     chart
         .configure_mesh()
         .x_labels(cases.len())
-        .x_label_style(
-            ("sans-serif", 12)
-                .into_font()
-                .transform(FontTransform::Rotate90),
-        )
+        .x_desc(axis)
         .y_desc("time [s]")
         .disable_x_mesh()
         .draw()?;
@@ -170,7 +199,7 @@ fn draw_times(paper: &PaperResults, text: &mut String) -> Drawn {
 }
 
 fn draw_errors(paper: &PaperResults, text: &mut String) -> Drawn {
-    let (cases, series) = by_case(paper);
+    let (cases, axis, series) = by_case(paper);
     let most = paper
         .cells
         .iter()
@@ -188,17 +217,13 @@ fn draw_errors(paper: &PaperResults, text: &mut String) -> Drawn {
             ("sans-serif", 18),
         )
         .margin(12)
-        .x_label_area_size(110)
+        .x_label_area_size(48)
         .y_label_area_size(64)
         .build_cartesian_2d(Cases(cases.clone()), -most..most)?;
     chart
         .configure_mesh()
         .x_labels(cases.len())
-        .x_label_style(
-            ("sans-serif", 12)
-                .into_font()
-                .transform(FontTransform::Rotate90),
-        )
+        .x_desc(axis)
         .y_desc("error [%]")
         .disable_x_mesh()
         .draw()?;
@@ -231,5 +256,5 @@ fn draw_errors(paper: &PaperResults, text: &mut String) -> Drawn {
 /// Wide enough for every case.
 fn width(cases: &[String]) -> u32 {
     let cases = u32::try_from(cases.len()).unwrap_or(u32::MAX / 64);
-    (cases * 46).clamp(640, 4000)
+    (cases * 64).clamp(640, 4000)
 }

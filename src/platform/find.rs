@@ -20,6 +20,10 @@ const BUILT_IN: &[(&str, &str)] = &[
         "ufrgs-as-printed.json",
         include_str!("../../platforms/ufrgs-as-printed.json"),
     ),
+    (
+        "ufrgs-sw.json",
+        include_str!("../../platforms/ufrgs-sw.json"),
+    ),
 ];
 
 /// The platforms that are part of the program: file name and text.
@@ -147,7 +151,7 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let error = open("urfgs").unwrap_err().to_string();
         assert!(
-            error.contains("known platforms: ufrgs, ufrgs-as-printed"),
+            error.contains("known platforms: ufrgs, ufrgs-as-printed, ufrgs-sw"),
             "{error}"
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));

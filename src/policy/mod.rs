@@ -57,6 +57,8 @@ pub struct View<'a> {
     pub external_load: &'a [f64],
     /// Clock cycles per instruction of the application.
     pub cycles_per_instruction: f64,
+    /// Whether migrations happen (scenario iii); otherwise they are decided only (scenario ii).
+    pub migrations_happen: bool,
 }
 
 impl View<'_> {

@@ -6,6 +6,7 @@
 
 pub mod lu;
 pub mod registry;
+pub mod sw;
 pub mod trace;
 
 use std::fmt;

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::Workload;
 use super::lu::{Lu, LuConfig};
+use super::sw::{Sw, SwConfig};
 use super::trace::{Trace, TraceBarrier, TraceReceives, read_bytes};
 use crate::error::{Error, Problem};
 
@@ -22,6 +23,11 @@ pub const APPLICATIONS: &[Entry] = &[
         "lu",
         "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
         "da Rosa Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
+    ),
+    row::<SwConfig>(
+        "sw",
+        "Smith-Waterman on an n x n matrix, one process per column, 2n-1 supersteps in wavefronts",
+        "da Rosa Righi et al., Applying Processes Rescheduling over Irregular BSP Application, section 3",
     ),
     row::<TraceConfig>(
         "trace",
@@ -148,6 +154,12 @@ pub struct TraceConfig {
 impl Keys for LuConfig {
     fn application(self) -> Result<Built, Error> {
         Ok(Built::new(Lu::new(&self)?))
+    }
+}
+
+impl Keys for SwConfig {
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(Sw::new(&self)?))
     }
 }
 
@@ -280,7 +292,7 @@ mod tests {
     fn an_unknown_application_lists_the_known_ones() {
         let error = find("lU").unwrap_err().to_string();
         assert!(
-            error.contains("hint: known applications: lu, trace"),
+            error.contains("hint: known applications: lu, sw, trace"),
             "{error}"
         );
     }

@@ -158,7 +158,7 @@ choice!(
     }
 );
 choice!(
-    /// The index ISet(j) of a cluster, normalised by the best cluster (A9).
+    /// The power of a cluster, of which its index ISet(j) is made (A9).
     SetIndex {
         /// The mean clock.
         MeanClock,
@@ -166,8 +166,29 @@ choice!(
         MeanFreePower,
         /// The best host without a process; 0 if there is none.
         BestFreeHost,
+        /// The best host: the maximum of clock, less external load, shared by the processes there and one more.
+        BestHost,
         /// The sum of the clocks.
         AggregatePower,
+    }
+);
+choice!(
+    /// How ISet(j) is made of the power of a cluster (A9).
+    IndexForm {
+        /// `power(j) / max power`: 1 for the best cluster.
+        OfBest,
+        /// `1 - v/power(j)`, v the speed that the process gets where it is: the part of its time that it would save; negative where
+        /// it is better off already. Comp(i,j) is then `t1 - t2` without costs.
+        GainOverSource,
+    }
+);
+choice!(
+    /// Whether PM includes Comm(i,j).
+    PotentialCommunication {
+        /// Yes (equation 1).
+        Counted,
+        /// No.
+        Ignored,
     }
 );
 choice!(
@@ -223,6 +244,8 @@ choice!(
     CandidateOrder {
         /// By falling PM, ties by rising rank.
         Potential,
+        /// By falling PM, ties by falling rank.
+        PotentialHighestRank,
         /// By rising rank.
         RankAscending,
         /// By falling rank.
@@ -238,6 +261,10 @@ choice!(
         Unmapped,
         /// Those without a process that computed since the last call.
         Inactive,
+        /// Those on which nothing computed within the memory (`load_memory`), whoever it was. A process then counts as being on a host
+        /// if it computed in the calling superstep or has been sent there in this call, for `set_index`, too; a host that has fallen
+        /// silent within the memory counts one process.
+        Quiet,
     }
 );
 choice!(
@@ -314,6 +341,10 @@ pub struct MigBspConfig {
 
     /// δ: margin within which a forecast of instructions counts as right, in [0, 1].
     pub delta: f64,
+    /// δ where nothing moves (scenario ii); `delta` if not given. The paper on irregular Smith-Waterman takes 0.01 there, so that
+    /// Pcomp falls and nobody becomes a candidate (section 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta_without_moves: Option<f64>,
     /// β: margin within which a forecast of bytes counts as right, in [0, 1].
     pub beta: f64,
     /// Pcomp in supersteps without computation (A7).
@@ -324,8 +355,12 @@ pub struct MigBspConfig {
     pub idle_ageing: IdleAgeing,
     /// The side of the communication time that is foreseen (A8).
     pub communication_time: CommunicationTime,
-    /// ISet(j) (A9).
+    /// The power of a cluster in ISet(j) (A9).
     pub set_index: SetIndex,
+    /// How ISet(j) is made of it (A9).
+    pub index_form: IndexForm,
+    /// Whether PM includes Comm(i,j).
+    pub potential_communication: PotentialCommunication,
     /// Over how many supersteps Comp and Comm are counted in PM (A13).
     pub potential_horizon: Horizon,
     /// Mig(i,j): time of the operations of a migration (A10).
@@ -349,6 +384,11 @@ pub struct MigBspConfig {
     pub candidate_order: CandidateOrder,
     /// Which hosts can be destinations (A14).
     pub free_host: FreeHost,
+    /// `free_host: quiet`: for how many supersteps a host counts as busy after a computation, that superstep included; at least 1. If
+    /// not given, for the rest of the run: the load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer than most runs of
+    /// the papers (A16).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_memory: Option<u32>,
     /// The load in ICPU (A16).
     pub host_load: HostLoad,
     /// What happens when the cluster is full (A15).
@@ -384,12 +424,15 @@ impl Default for MigBspConfig {
             idle_superstep: IdleSuperstep::NoVote,
             first_test: FirstTest::Measured,
             delta: 0.5,
+            delta_without_moves: None,
             beta: 0.5,
             idle_pattern: IdlePattern::Judged,
             communication_pattern: CommunicationPattern::OneKept,
             idle_ageing: IdleAgeing::Zero,
             communication_time: CommunicationTime::Larger,
             set_index: SetIndex::MeanClock,
+            index_form: IndexForm::OfBest,
+            potential_communication: PotentialCommunication::Counted,
             potential_horizon: Horizon::Superstep,
             migration_operations: Seconds::default(),
             memory_transfer: true,
@@ -401,6 +444,7 @@ impl Default for MigBspConfig {
             x_of: ThresholdMeaning::OfMaximum,
             candidate_order: CandidateOrder::Potential,
             free_host: FreeHost::Any,
+            load_memory: None,
             host_load: HostLoad::WithProcesses,
             full_cluster: FullCluster::Stay,
             viability_horizon: Horizon::Superstep,
@@ -422,7 +466,15 @@ impl MigBspConfig {
                 problems.push(Problem::new(message).key(key));
             }
         };
-        let fractions = [("delta", self.delta), ("beta", self.beta), ("x", self.x)];
+        let fractions = [
+            ("delta", self.delta),
+            (
+                "delta_without_moves",
+                self.delta_without_moves.unwrap_or(0.0),
+            ),
+            ("beta", self.beta),
+            ("x", self.x),
+        ];
         for (key, value) in fractions {
             check(
                 key,
@@ -435,6 +487,12 @@ impl MigBspConfig {
             "alpha",
             self.alpha >= 1,
             self.alpha.to_string(),
+            "at least 1",
+        );
+        check(
+            "load_memory",
+            self.load_memory != Some(0),
+            "0".to_owned(),
             "at least 1",
         );
         check(

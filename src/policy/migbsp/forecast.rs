@@ -30,6 +30,8 @@ pub(super) struct Forecasts {
     traffic_regularity: Vec<f64>,
     /// Supersteps since the last call.
     age: u64,
+    /// Per host, the last superstep in which something computed there.
+    last_computation: Vec<Option<usize>>,
 }
 
 impl Forecasts {
@@ -43,6 +45,9 @@ impl Forecasts {
         self.age += 1;
         for process in 0..view.processes() {
             self.observe_work(config, step, process, view);
+            if view.measures.work[process].get() > 0.0 {
+                self.last_computation[view.placement[process].index()] = Some(view.superstep);
+            }
         }
         for process in 0..view.processes() {
             for cluster in 0..self.clusters {
@@ -91,9 +96,23 @@ impl Forecasts {
         self.is_active[process]
     }
 
+    /// Whether something computed on a host in the last `memory` supersteps, the one that has just ended included; if not given, ever.
+    pub(super) fn computed_recently(
+        &self,
+        host: usize,
+        memory: Option<u32>,
+        view: &View<'_>,
+    ) -> bool {
+        let is_within = |last: usize| {
+            memory.is_none_or(|memory| ((view.superstep - last) as u64) < u64::from(memory))
+        };
+        self.last_computation[host].is_some_and(is_within)
+    }
+
     fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
         self.clusters = view.platform.clusters.len();
+        self.last_computation = vec![None; view.platform.hosts.len()];
         self.has_work = vec![false; processes];
         self.is_active = vec![false; processes];
         self.work = vec![0.0; processes];
@@ -127,12 +146,16 @@ impl Forecasts {
             self.compute[process] = enters(self.compute[process], compute, has_old);
             self.has_work[process] = true;
         }
+        let delta = match config.delta_without_moves {
+            Some(delta) if !view.migrations_happen => delta,
+            _ => config.delta,
+        };
         if !(is_idle && config.idle_pattern == IdlePattern::Unchanged) {
             judge(
                 &mut self.regularity[process],
                 self.work[process],
                 work,
-                config.delta,
+                delta,
                 step,
             );
         }

@@ -13,6 +13,8 @@
 mod config;
 mod forecast;
 mod potential;
+#[cfg(test)]
+mod tests;
 mod trigger;
 mod viability;
 
@@ -21,8 +23,9 @@ use serde_json::{Map, Value, json};
 pub use config::{
     AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
     FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
-    IdleSuperstep, MemoryRate, MigBspConfig, OwnCluster, Population, ProcessTime, QuietCall,
-    SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth, ToleranceTrigger, ViabilityCommunication,
+    IdleSuperstep, IndexForm, MemoryRate, MigBspConfig, OwnCluster, Population,
+    PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
+    ToleranceGrowth, ToleranceTrigger, ViabilityCommunication,
 };
 
 use self::forecast::Forecasts;
@@ -112,12 +115,13 @@ impl Policy for MigBsp {
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         let config = &self.config;
         let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
-        let mut reservations = Reservations::new(&self.forecasts, view);
+        let mut reservations = Reservations::new(config, &self.forecasts, view);
         let horizon = supersteps(config.potential_horizon, alpha, next_alpha);
-        let all = potentials(config, horizon, &self.forecasts, &reservations.mapped, view);
+        let occupancy = reservations.for_index(config);
+        let all = potentials(config, horizon, &self.forecasts, &occupancy, view);
         let (mut chosen, threshold) = candidates(config, &all, view.processes());
         match config.candidate_order {
-            CandidateOrder::Potential => {}
+            CandidateOrder::Potential | CandidateOrder::PotentialHighestRank => {}
             CandidateOrder::RankAscending => chosen.sort_by_key(|candidate| candidate.process),
             CandidateOrder::RankDescending => {
                 chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process));

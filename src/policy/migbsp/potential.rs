@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)          (LU paper, equation 1)
-//! Comp(i,j) = Pcomp(i) · CTP(i) · ISet(j)               (Smith-Waterman paper on dynamic platforms, equation 2)
+//! Comp(i,j) = Pcomp(i) · CTP(i) · ISet(i,j)             (Smith-Waterman paper on dynamic platforms, equation 2)
 //! Comm(i,j) = Pcomm(i,j) · BTP(i,j)                     (equation 3)
 //! Mem(i,j)  = M(i) · T(i,j) + Mig(i,j)                  (equation 4)
 //! ```
-//! All in seconds. Each process contributes its highest PM and the cluster of it; heuristic one takes all above `x · max PM`,
+//! All in seconds. ISet(j) is not defined there: it is made of the power of the clusters, relative to the best of them, or for each
+//! process relative to its own host ([`IndexForm`]). Each process contributes its highest PM and the cluster of it; heuristic one takes all above `x · max PM`,
 //! heuristic two the highest alone.
 
 use super::config::{
-    Heuristic, Horizon, MemoryRate, MigBspConfig, OwnCluster, SetIndex, ThresholdMeaning,
+    CandidateOrder, Heuristic, Horizon, IndexForm, MemoryRate, MigBspConfig, OwnCluster,
+    PotentialCommunication, SetIndex, ThresholdMeaning,
 };
 use super::forecast::Forecasts;
 use crate::policy::View;
@@ -50,17 +52,29 @@ pub(super) fn potentials(
     occupancy: &[u32],
     view: &View<'_>,
 ) -> Vec<Potential> {
-    let index = set_index(config, occupancy, view);
+    let powers = set_powers(config, occupancy, view);
+    let best = powers.iter().copied().fold(0.0, f64::max);
     let mut all = Vec::new();
     for process in 0..view.processes() {
         let own = view.cluster_of(process).index();
-        for (cluster, &index) in index.iter().enumerate() {
+        let here = speed_here(occupancy, process, view);
+        for (cluster, &power) in powers.iter().enumerate() {
             if cluster == own && config.own_cluster == OwnCluster::Excluded {
                 continue;
             }
+            let index = match config.index_form {
+                IndexForm::OfBest if best > 0.0 => power / best,
+                IndexForm::GainOverSource if power > 0.0 => 1.0 - here / power,
+                IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
+            };
             let compute =
                 forecasts.regularity(process) * forecasts.compute(process).get() * index * horizon;
-            let time = forecasts.communication(process, cluster).get() * horizon;
+            let time = match config.potential_communication {
+                PotentialCommunication::Counted => {
+                    forecasts.communication(process, cluster).get() * horizon
+                }
+                PotentialCommunication::Ignored => 0.0,
+            };
             let memory = if cluster == own {
                 0.0
             } else {
@@ -96,9 +110,11 @@ pub(super) fn candidates(
         }
     }
     best.sort_by(|a, b| {
-        b.value()
-            .total_cmp(&a.value())
-            .then(a.process.cmp(&b.process))
+        let by_rank = match config.candidate_order {
+            CandidateOrder::PotentialHighestRank => b.process.cmp(&a.process),
+            _ => a.process.cmp(&b.process),
+        };
+        b.value().total_cmp(&a.value()).then(by_rank)
     });
     let Some(highest) = best.first().map(Potential::value) else {
         return (Vec::new(), None);
@@ -132,10 +148,17 @@ pub(super) fn candidates(
     }
 }
 
-/// ISet(j) of all clusters: 1 for the best one.
-fn set_index(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
-    let mut index: Vec<f64> = view
-        .platform
+/// The speed that a process gets on its host \[instr/s\]: the clock, less external load, shared by the processes there.
+fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
+    let at = view.placement[process].index();
+    let host = &view.platform.hosts[at];
+    let crowd = (f64::from(occupancy[at]) / f64::from(host.cores)).max(1.0);
+    host.speed.get() * (1.0 - view.external_load[at]) / crowd
+}
+
+/// The power of all clusters \[instr/s\].
+fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
+    view.platform
         .clusters
         .iter()
         .map(|cluster| {
@@ -155,17 +178,13 @@ fn set_index(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f
                     .filter(|&host| occupancy[host] == 0)
                     .map(left)
                     .fold(0.0, f64::max),
+                SetIndex::BestHost => hosts
+                    .map(|host| left(host) / f64::from(occupancy[host] + 1))
+                    .fold(0.0, f64::max),
                 SetIndex::AggregatePower => hosts.map(clock).sum(),
             }
         })
-        .collect();
-    let best = index.iter().copied().fold(0.0, f64::max);
-    if best > 0.0 {
-        for value in &mut index {
-            *value /= best;
-        }
-    }
-    index
+        .collect()
 }
 
 /// Mem(i,j).

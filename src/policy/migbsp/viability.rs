@@ -20,20 +20,28 @@ pub(super) struct Reservations {
     pub(super) mapped: Vec<u32>,
     before: Vec<u32>,
     active: Vec<u32>,
+    /// `free_host: quiet`: processes that computed in the calling superstep or were sent there, and hosts still in memory.
+    computing: Vec<u32>,
+    is_remembered: Vec<bool>,
     memory: Vec<f64>,
 }
 
 impl Reservations {
-    pub(super) fn new(forecasts: &Forecasts, view: &View<'_>) -> Self {
+    pub(super) fn new(config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) -> Self {
         let hosts = view.platform.hosts.len();
+        let is_remembered =
+            |host: usize| forecasts.computed_recently(host, config.load_memory, view);
         let mut reservations = Self {
             mapped: vec![0; hosts],
             before: Vec::new(),
             active: vec![0; hosts],
+            computing: vec![0; hosts],
+            is_remembered: (0..hosts).map(is_remembered).collect(),
             memory: vec![0.0; hosts],
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add(process, *host, forecasts, view);
+            reservations.computing[host.index()] += u32::from(is_computing(process, view));
         }
         reservations.before.clone_from(&reservations.mapped);
         reservations
@@ -53,18 +61,36 @@ impl Reservations {
 
     /// Moves the reservation of a process.
     fn relocate(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
-        self.take(process, view.placement[process], forecasts, view);
+        let from = view.placement[process];
+        self.take(process, from, forecasts, view);
         self.add(process, to, forecasts, view);
+        self.computing[from.index()] -= u32::from(is_computing(process, view));
+        self.computing[to.index()] += 1;
     }
 
     /// How many processes count as being on a host.
     fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
-        if config.free_host == FreeHost::Inactive {
-            self.active[host]
-        } else {
-            self.mapped[host]
+        match config.free_host {
+            FreeHost::Inactive => self.active[host],
+            FreeHost::Quiet => self.computing[host].max(u32::from(self.is_remembered[host])),
+            FreeHost::Any | FreeHost::Unmapped => self.mapped[host],
         }
     }
+
+    /// How many processes count as being on each host in the index of the clusters.
+    pub(super) fn for_index(&self, config: &MigBspConfig) -> Vec<u32> {
+        if config.free_host != FreeHost::Quiet {
+            return self.mapped.clone();
+        }
+        (0..self.mapped.len())
+            .map(|host| self.occupancy(config, host))
+            .collect()
+    }
+}
+
+/// Whether a process computed in the superstep that has just ended.
+fn is_computing(process: usize, view: &View<'_>) -> bool {
+    view.measures.work[process].get() > 0.0
 }
 
 /// What a call knows: options, forecasts, view, and the supersteps over which times are counted.
