@@ -2,14 +2,12 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice};
+use super::bar::{Bar, with_bar};
 use super::print;
 use crate::document::Document;
 use crate::error::{Error, Problem};
@@ -33,7 +31,12 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         Problem::new(format!("cannot start threads: {error}")).source("--threads")
     })?;
     let progress = Progress::default();
-    let (results, parts) = with_bar(arguments, &experiment, &progress, || {
+    let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
+    let bar = Bar {
+        total: Some(total),
+        is_quiet: arguments.quiet,
+    };
+    let (results, parts) = with_bar(&bar, &progress, || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
     if let Some(folder) = &folder {
@@ -190,6 +193,11 @@ fn flags(arguments: &RunArguments) -> Vec<Flag> {
         arguments.policy.as_ref().map(|value| json!(value)),
     );
     add(
+        "policy.replay.file",
+        "--decisions",
+        arguments.decisions.as_ref().map(|value| json!(value)),
+    );
+    add(
         "policy.migbsp.alpha",
         "--alpha",
         arguments.alpha.map(|value| json!(value)),
@@ -269,52 +277,4 @@ fn limits(arguments: &RunArguments) -> Limits {
                 .map_or_else(|| free().unwrap_or(usual), crate::units::Bytes::get),
         ),
     }
-}
-
-/// Shows a progress bar on stderr (on a terminal only) while `work` runs.
-fn with_bar<R: Send>(
-    arguments: &RunArguments,
-    experiment: &Experiment,
-    progress: &Progress,
-    work: impl FnOnce() -> R + Send,
-) -> R {
-    if arguments.quiet || !console_is_interactive() {
-        return work();
-    }
-    let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
-    let style = ProgressStyle::with_template(
-        "{bar:40} {percent}% of {len} supersteps, {per_sec}, {eta} left",
-    )
-    .expect("the template is correct");
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            // Short runs show nothing: the bar appears after half a second.
-            let tick = Duration::from_millis(100);
-            let mut bar: Option<ProgressBar> = None;
-            for ticks in 0_u64.. {
-                if is_done.load(Ordering::Relaxed) {
-                    break;
-                }
-                std::thread::park_timeout(tick);
-                if ticks == 5 {
-                    bar = Some(ProgressBar::new(total).with_style(style.clone()));
-                }
-                if let Some(bar) = &bar {
-                    bar.set_position(progress.supersteps());
-                }
-            }
-            if let Some(bar) = bar {
-                bar.finish_and_clear();
-            }
-        });
-        let result = work();
-        is_done.store(true, Ordering::Relaxed);
-        result
-    })
-}
-
-fn console_is_interactive() -> bool {
-    use std::io::IsTerminal;
-    std::io::stderr().is_terminal()
 }

@@ -155,9 +155,11 @@ impl<T: Copy> Cpus<T> {
 /// Puts the event of a host at the end of its first execution.
 fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
     let date = cpu.running.last().map(|first| {
-        let rate = cpu.rate();
-        if rate > 0.0 {
-            cpu.updated + ((first.target - cpu.service) / rate).max(0.0)
+        let (left, rate) = ((first.target - cpu.service).max(0.0), cpu.rate());
+        if left <= 0.0 {
+            cpu.updated // nothing is left to do, even on a host that stands still
+        } else if rate > 0.0 {
+            cpu.updated + left / rate
         } else {
             f64::INFINITY
         }

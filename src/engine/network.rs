@@ -6,6 +6,8 @@
 //! The rates are computed again for the flows that an event can touch (those reached from its links over shared flows), once
 //! per date, after all processes have reacted.
 //!
+//! A flow that starts while a link of its route has no capacity is bounded by its links alone.
+//!
 //! One difference from SimGrid, on purpose: there a change of weight that hits a flow in its latency phase makes it start its
 //! transfer at once (a slip); here the latency phase keeps its length.
 
@@ -136,6 +138,10 @@ impl<T: Copy> Network<T> {
         for link in route.links() {
             add_use(&mut flow.uses, link.0, 1.0);
             flow.narrowest = flow.narrowest.min(self.links[link.index()].bandwidth);
+        }
+        if flow.narrowest <= 0.0 {
+            // A link that is down now would hold the flow for ever: its capacity alone holds it, while it is down.
+            flow.narrowest = f64::INFINITY;
         }
         flow.outward = flow.uses.len();
         if self.model.crosstraffic
