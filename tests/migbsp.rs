@@ -75,6 +75,7 @@ impl World {
             memory: &self.memory,
             external_load: &self.external_load,
             cycles_per_instruction: 1.0,
+            migrations_happen: true,
         }
     }
 
