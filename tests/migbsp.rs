@@ -900,6 +900,6 @@ fn options_out_of_range_are_all_named() {
     };
     let error = MigBsp::new(config).unwrap_err().to_string();
     for key in ["alpha", "omega", "x", "d_factor"] {
-        assert!(error.contains(&format!("{key}")), "{error}");
+        assert!(error.contains(key), "{error}");
     }
 }
