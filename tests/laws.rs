@@ -248,6 +248,7 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
         BarrierKind::Sequential,
         BarrierKind::Tree,
         BarrierKind::Dissemination,
+        BarrierKind::RootSerial,
     ];
     let gathers = vec![
         GatherOrder::Ascending,
@@ -280,6 +281,7 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
                     } else {
                         Release::Sequential
                     },
+                    per_process: seconds(0.001),
                 },
             },
         )
@@ -448,6 +450,7 @@ proptest! {
         let mut faster = Case { platform: &twice, ..case.clone() };
         faster.network.loopback_bandwidth *= 2.0;
         faster.costs.migration.fixed = half(costs.migration.fixed);
+        faster.runtime.barrier.per_process = half(runtime.barrier.per_process);
         let script = Script(vec![(0, vec![(0, 3), (2, 2)]), (2, vec![(4, 0)])]);
         let slow = dates(&case.run_with(script.clone()).expect("it ends"));
         let fast = dates(&faster.run_with(script).expect("it ends"));

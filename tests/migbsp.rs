@@ -68,7 +68,6 @@ impl World {
 
     fn view(&self) -> View<'_> {
         View {
-            migrations_happen: true,
             platform: &self.platform,
             superstep: self.superstep,
             placement: &self.placement,
@@ -76,6 +75,7 @@ impl World {
             memory: &self.memory,
             external_load: &self.external_load,
             cycles_per_instruction: 1.0,
+            migrations_happen: true,
         }
     }
 

@@ -2,17 +2,20 @@
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, Costs, GatherOrder, MoveCost, MoveOrder,
-    Outcome, Receives, Release, RuntimeConfig, Scenario, Sends, Transfer, Waiting,
+    Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Setup, Transfer, Waiting,
+    simulate,
 };
+use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::platform::{Platform, Routes};
+use migsim::policy::{Measures, Never};
 use migsim::workload::{Plan, PrescribedMove};
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
     switch,
 };
-use migsim::units::ProcessId;
+use migsim::units::{HostId, ProcessId};
 
 /// 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
@@ -132,6 +135,7 @@ fn barrier(kind: BarrierKind, size: f64, gather: GatherOrder, release: Release) 
             bytes: bytes(size),
             gather,
             release,
+            ..BarrierConfig::default()
         },
         ..RuntimeConfig::default()
     }
@@ -281,6 +285,74 @@ fn a_dissemination_barrier_costs_a_message_per_round() {
         let what = format!("{processes} processes");
         assert_times(found, [rounds * D, rounds * (D + 2.0)], &what);
     }
+}
+
+#[test]
+fn a_root_that_pays_for_a_barrier_delays_it_only_if_it_is_the_last() {
+    // Four processes, 0.1 s each: process 1 arrives 0.4 s after it is ready, the others at once.
+    let runtime = RuntimeConfig {
+        barrier: BarrierConfig {
+            kind: BarrierKind::RootSerial,
+            per_process: seconds(0.1),
+            ..BarrierConfig::default()
+        },
+        ..RuntimeConfig::default()
+    };
+    let platform = switch(4, WIRE);
+    let time = |work: [f64; 4]| time_of(&platform, plan(&work, &[]), runtime);
+    assert_close(time([1e9; 4]), 1.4, ROUNDING, "all together");
+    assert_close(time([1e9, 1e9, 1e9, 1.3e9]), 1.4, ROUNDING, "a late one");
+    assert_close(time([1e9, 1e9, 1e9, 2e9]), 2.0, ROUNDING, "a later one");
+    assert_close(time([0.0, 1e9, 1e9, 1e9]), 1.0, ROUNDING, "an idle root");
+    // Two supersteps take twice as long.
+    let plans = Plans::repeat(plan(&[1e9; 4], &[]), 2);
+    let case = Case {
+        runtime,
+        ..Case::new(&platform, &plans, 0..4)
+    };
+    assert_close(makespan(&case.run()), 2.8, ROUNDING, "two in a row");
+}
+
+#[test]
+fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
+    /// Keeps what was measured of the first two processes.
+    #[derive(Default)]
+    struct Times(Vec<[f64; 4]>);
+    impl Recorder for Times {
+        fn superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
+            let (send, all) = (&measures.send, &measures.communication);
+            self.0
+                .push([send[0], all[0], send[1], all[1]].map(migsim::units::Seconds::get));
+        }
+    }
+    // 1 s; process 1 sends 1e6 B within 1.002 s to process 2, and pays 0.1 s for each of two processes.
+    let platform = switch(2, WIRE);
+    let plans = Plans::new(vec![plan(&[1e9; 2], &[(0, 1, 1e6)])]);
+    let placement = [HostId(0), HostId(1)];
+    let mut times = Times::default();
+    let setup = Setup {
+        platform: &platform,
+        network: NetworkModel::default(),
+        workload: &plans,
+        placement: &placement,
+        runtime: RuntimeConfig {
+            sends: Sends::Sequential,
+            barrier: BarrierConfig {
+                kind: BarrierKind::RootSerial,
+                per_process: seconds(0.1),
+                ..BarrierConfig::default()
+            },
+            ..RuntimeConfig::default()
+        },
+        costs: free_calls(),
+        scenario: Scenario::I,
+        seed: 1,
+    };
+    let outcome = simulate(&setup, Box::new(Never {}), &mut times).unwrap();
+    for (found, expected) in times.0[0].into_iter().zip([1.202, 1.202, 0.0, 1.002]) {
+        assert_close(found, expected, ROUNDING, "time");
+    }
+    assert_close(makespan(&outcome), 2.202, ROUNDING, "makespan");
 }
 
 #[test]

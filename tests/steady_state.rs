@@ -8,7 +8,7 @@ use migsim::units::{Bytes, ProcessId};
 use migsim::workload::lu::{Lu, LuConfig};
 use migsim::workload::{Plan, Workload};
 
-use crate::support::{Case, Plans, Wire, bytes, machine, plan};
+use crate::support::{Case, Plans, Wire, bytes, machine, plan, seconds};
 
 /// The first supersteps of a workload, over and over.
 #[derive(Debug)]
@@ -36,12 +36,13 @@ impl Workload for Again<'_> {
     }
 }
 
-const BARRIERS: [BarrierKind; 5] = [
+const BARRIERS: [BarrierKind; 6] = [
     BarrierKind::Ideal,
     BarrierKind::Central,
     BarrierKind::Sequential,
     BarrierKind::Tree,
     BarrierKind::Dissemination,
+    BarrierKind::RootSerial,
 ];
 
 /// Fails if the second half of a run allocates, under any barrier.
@@ -70,6 +71,7 @@ fn assert_steady(
                     bytes: bytes(8.0),
                     gather: GatherOrder::Arrival,
                     release: Release::Sequential,
+                    per_process: seconds(0.001),
                 },
             };
             let hosts = (0..processes).map(|process| process % 25);

@@ -10,7 +10,7 @@ use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
 use super::runtime::Token;
 use crate::engine::Simulation;
 use crate::error::Error;
-use crate::units::{Bytes, HostId};
+use crate::units::{Bytes, HostId, Seconds};
 
 /// A message of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,10 +62,19 @@ pub(super) struct Barrier {
 
 #[derive(Debug)]
 enum Protocol {
-    Ideal { arrived: u32 },
+    Ideal {
+        arrived: u32,
+    },
+    /// As ideal, but process 0 arrives after `price`.
+    RootSerial {
+        arrived: u32,
+        price: Seconds,
+    },
     Central(Central),
     Sequential(Sequential),
-    Tree { gathered: Vec<u32> },
+    Tree {
+        gathered: Vec<u32>,
+    },
     Dissemination(Dissemination),
 }
 
@@ -137,6 +146,10 @@ impl Barrier {
                 is_busy: false,
                 is_releasing: false,
             }),
+            BarrierKind::RootSerial => Protocol::RootSerial {
+                arrived: 0,
+                price: Seconds::of(config.per_process.get() * f64::from(processes)),
+            },
             BarrierKind::Tree => Protocol::Tree {
                 gathered: vec![0; count],
             },
@@ -175,6 +188,15 @@ impl Barrier {
                 }
                 Ok(())
             }
+            Protocol::RootSerial { price, .. } if process == 0 => {
+                let notice = Token::Barrier(Notice::Arrived(0));
+                wires.engine.wait(*price, notice);
+                Ok(())
+            }
+            Protocol::RootSerial { arrived, .. } => {
+                arrive_at_root(arrived, *processes, leaving);
+                Ok(())
+            }
             Protocol::Central(central) => central.arrive(process, *processes, *bytes, wires),
             Protocol::Sequential(sequential) => {
                 sequential.has_arrived[process as usize] = true;
@@ -198,6 +220,14 @@ impl Barrier {
         }
     }
 
+    /// What a process pays for the barrier as a part of its own time in the superstep.
+    pub(super) fn own_time(&self, process: u32) -> Seconds {
+        match self.protocol {
+            Protocol::RootSerial { price, .. } if process == 0 => price,
+            _ => Seconds::default(),
+        }
+    }
+
     /// A message of the barrier has been delivered.
     pub(super) fn on_notice(
         &mut self,
@@ -211,6 +241,10 @@ impl Barrier {
             protocol,
         } = self;
         match (protocol, notice) {
+            (Protocol::RootSerial { arrived, .. }, Notice::Arrived(_)) => {
+                arrive_at_root(arrived, *processes, leaving);
+                Ok(())
+            }
             (Protocol::Central(central), Notice::Arrived(_)) => {
                 central.notices += 1;
                 central.answer(*processes, *bytes, wires)
@@ -244,6 +278,15 @@ impl Barrier {
             // Each protocol gets its own notices only.
             (_, Notice::Arrived(_) | Notice::Leave(_) | Notice::Round { .. }) => Ok(()),
         }
+    }
+}
+
+/// One more process has arrived at a root-serial barrier.
+fn arrive_at_root(arrived: &mut u32, processes: u32, leaving: &mut VecDeque<u32>) {
+    *arrived += 1;
+    if *arrived == processes {
+        *arrived = 0;
+        leaving.extend(0..processes);
     }
 }
 

@@ -42,6 +42,11 @@ pub enum BarrierKind {
     Tree,
     /// In round r each process notifies the one 2^r further on; ⌈log2 p⌉ rounds.
     Dissemination,
+    /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
+    /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
+    /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper
+    /// are unstable).
+    RootSerial,
 }
 
 /// In which order the coordinator of a sequential barrier receives.
@@ -82,6 +87,8 @@ pub struct BarrierConfig {
     pub gather: GatherOrder,
     /// Sequential barrier: when processes leave.
     pub release: Release,
+    /// Root-serial barrier: what process 1 pays for each process (d).
+    pub per_process: Seconds,
 }
 
 /// How a superstep runs.

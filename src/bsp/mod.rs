@@ -5,7 +5,7 @@
 //!    runtime                 exchange                barrier      reschedule
 //! ```
 //!
-//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, five barriers,
+//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, six barriers,
 //! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
 
 mod barrier;

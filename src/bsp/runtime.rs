@@ -338,6 +338,10 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.stage[at] = Stage::AtBarrier;
         self.measures.communication[at] =
             Seconds::of((self.engine.local_now() - self.computed[at]).max(0.0));
+        // What a process pays for the barrier itself is a part of its time, too.
+        let paid = self.barrier.own_time(process);
+        self.measures.communication[at] += paid;
+        self.measures.send[at] += paid;
         self.barrier.arrive(
             process,
             &mut Wires {

@@ -500,3 +500,19 @@ proptest! {
         let _ = super::from_simgrid("a", &text);
     }
 }
+
+#[test]
+fn the_dynamic_platforms_are_the_static_one_with_two_clusters_halved_after_a_while() {
+    let fixed = open("ufrgs-sw").unwrap().platform;
+    for after in [10.0, 25.0, 75.0, 100.0] {
+        let platform = open(&format!("sw-dynamic-t{after}")).unwrap().platform;
+        assert_eq!(platform.hosts.len(), fixed.hosts.len());
+        for (index, (host, same)) in platform.hosts.iter().zip(&fixed.hosts).enumerate() {
+            assert_eq!(host.speed, same.speed);
+            // D and E follow the 20 + 16 + 6 hosts of A, B and C.
+            let profile = host.speed_profile.as_ref();
+            let step = (index >= 42).then_some((after, 0.5));
+            assert_eq!(profile.and_then(|profile| profile.step(0)), step);
+        }
+    }
+}
