@@ -15,6 +15,7 @@ use crate::error::{Error, Problem};
 const MOST_BYTES: u64 = 1 << 30;
 
 const BUILT_IN: &[(&str, &str)] = &[
+    ("lbm.json", include_str!("../../platforms/lbm.json")),
     ("ufrgs.json", include_str!("../../platforms/ufrgs.json")),
     (
         "ufrgs-as-printed.json",
@@ -147,7 +148,7 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let error = open("urfgs").unwrap_err().to_string();
         assert!(
-            error.contains("known platforms: ufrgs, ufrgs-as-printed"),
+            error.contains("known platforms: lbm, ufrgs, ufrgs-as-printed"),
             "{error}"
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));
