@@ -1,5 +1,6 @@
 //! The tests of the whole: one line per capability.
 
+mod call_options; // waiting for calls, their answers, ping-pong, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly

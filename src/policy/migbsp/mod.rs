@@ -21,8 +21,9 @@ use serde_json::{Map, Value, json};
 pub use config::{
     AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
     FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
-    IdleSuperstep, MemoryRate, MigBspConfig, OwnCluster, Population, ProcessTime, QuietCall,
-    SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth, ToleranceTrigger, ViabilityCommunication,
+    IdleSuperstep, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Population, ProcessTime,
+    QuietCall, SetIndex, Sharing, ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,
+    ViabilityCommunication,
 };
 
 use self::forecast::Forecasts;
