@@ -2,6 +2,7 @@
 
 mod call_options; // waiting for calls, their answers, ping-pong, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
+mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
 mod oracle; // 38 simulations done with SimGrid, every date
