@@ -21,7 +21,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
+//! cli ──> paper ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
 //! ```
 //! A module uses only what stands to its right.
 //!
@@ -33,6 +33,7 @@
 //! | [`policy`] | what a policy may see and ask; MigBSP |
 //! | [`bsp`] | supersteps, barriers, rescheduling calls, migrations |
 //! | [`experiment`] | settings in, results of all scenarios out |
+//! | [`paper`] | the papers: what they publish beside what is simulated |
 //! | [`output`] | run folder, summary, table |
 //! | [`cli`] | the command |
 //!
@@ -53,6 +54,7 @@ pub mod engine;
 pub mod error;
 pub mod experiment;
 pub mod output;
+pub mod paper;
 pub mod platform;
 pub mod policy;
 pub mod random;

@@ -133,11 +133,11 @@ macro_rules! quantity {
                 in_range.then_some(Self(value))
             }
 
-            /// The quantity from a value that the simulation has computed.
+            /// The quantity from a value that the simulation has computed; beyond what a number can hold, the largest one.
             #[allow(dead_code, reason = "not every quantity is computed")]
             pub(crate) fn of(value: f64) -> Self {
-                debug_assert!(value.is_finite() && value >= 0.0, "{value} is no {}", $what);
-                Self(value)
+                debug_assert!(value >= 0.0, "{value} is no {}", $what);
+                Self(value.min(f64::MAX))
             }
 
             /// The number of units (see [`Self::UNIT`]).
@@ -289,13 +289,13 @@ impl Add<Seconds> for Time {
 impl Add for Seconds {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self((self.0 + other.0).min(f64::MAX))
     }
 }
 
 impl AddAssign for Seconds {
     fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
+        self.0 = (self.0 + other.0).min(f64::MAX);
     }
 }
 
@@ -310,28 +310,28 @@ impl Sub for Seconds {
 impl Add for Bytes {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self((self.0 + other.0).min(f64::MAX))
     }
 }
 
 impl Mul<f64> for Bytes {
     type Output = Self;
     fn mul(self, factor: f64) -> Self {
-        Self(self.0 * factor)
+        Self((self.0 * factor).min(f64::MAX))
     }
 }
 
 impl Div<BytesPerSecond> for Bytes {
     type Output = Seconds;
     fn div(self, rate: BytesPerSecond) -> Seconds {
-        Seconds(self.0 / rate.0)
+        Seconds((self.0 / rate.0).min(f64::MAX))
     }
 }
 
 impl Div<InstructionsPerSecond> for Instructions {
     type Output = Seconds;
     fn div(self, speed: InstructionsPerSecond) -> Seconds {
-        Seconds(self.0 / speed.0)
+        Seconds((self.0 / speed.0).min(f64::MAX))
     }
 }
 

@@ -112,8 +112,7 @@ fn a_manifest_holds_an_experiment_that_gives_the_same_run() {
             .unwrap();
     assert_eq!(manifest["experiment"]["policy"]["migbsp"]["alpha"], 8);
     assert_eq!(manifest["inputs"][0]["role"], "platform");
-    let file = scratch.path().join("again.json");
-    fs::write(&file, manifest["experiment"].to_string()).unwrap();
+    let file = scratch.path().join("a/run.json");
     let again = run_into(&scratch.path().join("b"), &[file.to_str().unwrap()]);
     assert_same(&first, &again);
 }
@@ -230,4 +229,82 @@ fn completions_and_manual_pages_come_from_the_definition() {
     }
     let page = String::from_utf8(migsim(&["man", "run"]).stdout).unwrap();
     assert!(page.contains(".TH") && page.contains("procs"), "{page}");
+}
+
+#[test]
+fn a_preset_on_the_command_line_replaces_the_constants_of_a_file() {
+    let scratch = tempfile::tempdir().unwrap();
+    let shown = migsim(&[
+        "run",
+        "--app",
+        "lu",
+        "--n",
+        "100",
+        "--procs",
+        "25",
+        "--set",
+        "workload.bytes_per_element=8 B",
+        "--show",
+    ]);
+    let file = scratch.path().join("shown.json");
+    fs::write(&file, &shown.stdout).unwrap();
+    let makespan = |arguments: &[&str]| -> f64 {
+        let output = migsim(
+            &[
+                &["run"],
+                arguments,
+                &["--network", "lv08", "--scenario", "i", "--json"],
+            ]
+            .concat(),
+        );
+        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+        summary["scenarios"][0]["makespan_s"].as_f64().unwrap()
+    };
+    let direct = makespan(&[
+        "--app",
+        "lu",
+        "--n",
+        "100",
+        "--procs",
+        "25",
+        "--set",
+        "workload.bytes_per_element=8 B",
+    ]);
+    assert_eq!(makespan(&[file.to_str().unwrap()]), direct);
+}
+
+#[test]
+fn a_value_that_is_replaced_loses_its_origin() {
+    let shown = migsim(&["run", "--app", "lu", "--alpha", "9", "--show"]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(
+        shown["origins"]["policy.migbsp.alpha"],
+        "stated: given by command line"
+    );
+    assert!(
+        shown["origins"]["costs.call.fixed"]
+            .as_str()
+            .unwrap()
+            .starts_with("fitted")
+    );
+}
+
+#[test]
+fn numbers_at_the_edge_are_errors_and_never_panics() {
+    let edges: [&[&str]; 5] = [
+        &["--set", "costs.call.fixed=1e308 s"],
+        &["--set", "costs.call.per_process_superstep=1e308 s"],
+        &["--set", "workload.cycles_per_instruction=1e308"],
+        &["--set", "workload.instructions_per_update=1e308 instr"],
+        &["--set", "policy.migbsp.viability_cost=1e308 s"],
+    ];
+    for edge in edges {
+        let output = migsim(&[&["run", "--app", "lu", "--n", "20", "--procs", "4"], edge].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            matches!(output.status.code(), Some(0..=2)),
+            "{edge:?}: {:?} {errors}",
+            output.status.code()
+        );
+    }
 }

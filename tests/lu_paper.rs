@@ -358,6 +358,8 @@ fn no_published_time_reaches_the_simulator() {
     for folder in ["src", "platforms", "workloads"] {
         list(&root.join(folder), &mut files);
     }
+    // The comparison with the papers is the one place that knows their numbers; it stands above everything that simulates.
+    files.retain(|file| !file.starts_with(root.join("src/paper")));
     assert!(files.len() > 50, "{} files", files.len());
     let times = PUBLISHED.iter().flat_map(|(.., times)| times).flatten();
     let times: Vec<String> = times.map(|time| format!("{time:.2}")).collect();
@@ -385,118 +387,4 @@ pub(crate) fn list(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
             files.push(path);
         }
     }
-}
-
-/// The page `results/lu.md`: what is published, what is simulated, the error, and what does not come out.
-fn page() -> String {
-    let mut text = String::from(HEAD);
-    for (n, procs, published) in PUBLISHED {
-        let mut row = format!("| {n} | {procs} |");
-        for (scenario, published) in Scenario::ALL.into_iter().zip(published) {
-            let simulated = makespan(n, procs, scenario);
-            let is_fitted = n <= 1000 && scenario != Scenario::Iii;
-            let cells = match published {
-                Some(published) => {
-                    let error = 100.0 * (simulated / published - 1.0);
-                    let mark = if is_fitted { " *" } else { "" };
-                    [
-                        format!("{published:.2}"),
-                        format!("{simulated:.2}"),
-                        format!("{error:+.1} %{mark}"),
-                    ]
-                }
-                None => ["-".to_owned(), format!("{simulated:.2}"), String::new()],
-            };
-            for cell in cells {
-                row.push(' ');
-                row.push_str(&cell);
-                row.push_str(" |");
-            }
-        }
-        text.push_str(&row);
-        text.push('\n');
-    }
-    text.push_str("\nLargest and median absolute errors: ");
-    let summaries: Vec<String> = Scenario::ALL.into_iter().map(summary).collect();
-    text.push_str(&summaries.join("; "));
-    text.push_str(".\n");
-    text.push_str(TAIL);
-    text
-}
-
-fn summary(scenario: Scenario) -> String {
-    let mut sizes: Vec<f64> = errors(scenario)
-        .iter()
-        .map(|(.., error)| 100.0 * error.abs())
-        .collect();
-    sizes.sort_by(f64::total_cmp);
-    let (low, high) = (sizes[(sizes.len() - 1) / 2], sizes[sizes.len() / 2]);
-    format!(
-        "{} {:.1} % and {:.1} %",
-        scenario.name(),
-        sizes[sizes.len() - 1],
-        f64::midpoint(low, high)
-    )
-}
-
-const HEAD: &str = "\
-# The LU paper, reproduced
-
-da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: *Applying Process Migration on a BSP-Based LU Decomposition Application*, Table 2 and
-Figure 6. Each row is `migsim run --app lu --n N --procs P` (seed 1, nothing random); this page is written by
-`UPDATE_RESULTS=1 cargo test --locked lu_paper` and checked by the tests. Times in seconds. Cells marked * were used to fit constants; the
-others were not, though the structure of the model was chosen while looking at all of them.
-
-| n | p | i published | i simulated | error | ii published | ii simulated | error | iii published | iii simulated | error |
-|---|---|---|---|---|---|---|---|---|---|---|
-";
-
-const TAIL: &str = "
-## Decisions
-
-All published decisions come out, one of them at another call (5000/50, by reference to 2000/50: 11 instead of 9); the tests state them
-exactly.
-
-| case | published | simulated |
-|---|---|---|
-| 500, all | never viable | no migration |
-| 1000/25 | calls 4 (nothing), 11: 5 of Corisco to Aquario; later none | 4, 11 (p21-p25), 25, 53, 109, ...; later none |
-| 1000/50 | 9: 6 of Frontal to Aquario; 15, 21, 27 not viable | 4, 9 (p37-p42), 15, 21, 27, 33, 41, 53, 77; later none |
-| 1000/100, 1000/200 | none | none |
-| 2000/25 | 5 of Corisco to Aquario | p21-p25 at 4; and p6-p20 (Labtec) at 11, which the paper does not report |
-| 2000/50 | 4: 6 of Frontal; 9: 16 candidates of Corisco, 14 move | 4: p37-p42; 9: 16 candidates, p23-p36 |
-| 2000/100 | as with 50 | as with 50 |
-| 2000/200 | none | none |
-| 5000/25 | Corisco to Aquario, gain 19 % | p21-p25 at 4 (p6-p20 at 11), gain 19 % |
-| 5000/50 | as 2000/50 | 4: p37-p42; 11 instead of 9: 16 candidates, p23-p36 |
-| 5000/200 | 4: p195-p200; later Labtec, not viable | 4: 12 candidates, p195-p200; later 40 of Labtec, never viable |
-
-## Fitted constants
-
-Nine, with the evidence under `origins` in `workloads/lu.json` and `platforms/ufrgs.json`: instructions per update; three latencies; the
-clock of Corisco (1.2 GHz, as another paper of the group prints it); two constants of the cost of a call; one of the cost of a move; and the rule
-that the first stability test of a run counts as stable.
-
-## What does not come out
-
-- **5000/200, iii.** Once p195 to p200 have left, the slowest hosts are those of Labtec with two processes (0.75 GHz each) instead of Corisco's (0.6 GHz). The
-  computation then takes 70 s less, the published total only 10.5 s. No fair sharing of hosts gives that.
-- **500/50 and 500/100, iii.** Published below scenario ii (3.34 against 3.54 s, 7.65 against 7.81 s) although nothing migrates and the text calls the two equal.
-- **1000/25.** The published overhead of scenario ii (1.48 s) is twice that of its neighbours, and scenario iii leaves too little for its own calls; no smooth model
-  gives both.
-- **2000/50, iii.** The table says 54.18 s, the text 56.18 s; the gain of 10 % that the text states is that of the table.
-";
-
-#[test]
-fn the_page_of_results_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/lu.md");
-    if std::env::var_os("UPDATE_RESULTS").is_some() {
-        std::fs::write(&path, page()).expect("the folder can be written to");
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == page(),
-        "{} is not current: run the tests once with UPDATE_RESULTS=1",
-        path.display()
-    );
 }

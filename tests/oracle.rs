@@ -54,9 +54,9 @@ fn network(model: &Value) -> Vec<String> {
     flags
 }
 
-/// Runs a case; the ends of its supersteps and the makespan.
-fn run(case: &str, expected: &Value) -> (Vec<f64>, f64) {
-    let (case_folder, out) = (folder().join(case), tempfile::tempdir().unwrap());
+/// Runs the case in a folder; the ends of its supersteps and the makespan.
+fn run(case_folder: &Path, network: &[String]) -> (Vec<f64>, f64) {
+    let out = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
         .arg("run")
         .arg("--platform")
@@ -65,12 +65,13 @@ fn run(case: &str, expected: &Value) -> (Vec<f64>, f64) {
         .arg(case_folder.join("trace.txt"))
         .args(["--scenario", "i", "--json", "--out"])
         .arg(out.path())
-        .args(network(&expected["model"]))
+        .args(network)
         .output()
         .unwrap();
     assert!(
         output.status.success(),
-        "{case}: {}",
+        "{}: {}",
+        case_folder.display(),
         String::from_utf8_lossy(&output.stderr)
     );
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -100,7 +101,7 @@ fn every_date_of_every_case_is_simgrids() {
     for case in cases() {
         let text = fs::read_to_string(folder().join(&case).join("expected.json")).unwrap();
         let expected: Value = serde_json::from_str(&text).unwrap();
-        let (ends, makespan) = run(&case, &expected);
+        let (ends, makespan) = run(&folder().join(&case), &network(&expected["model"]));
         let theirs: Vec<f64> = expected["step_end"]
             .as_array()
             .unwrap()
@@ -142,4 +143,56 @@ fn no_case_is_missing() {
         .filter(|entry| entry.as_ref().unwrap().path().is_dir())
         .count();
     assert_eq!((cases().len(), folders), (38, 38));
+}
+
+#[test]
+fn changes_of_weight_have_the_side_effects_that_they_have_in_simgrid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle-reweigh");
+    let cases = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir());
+    let mut count = 0;
+    for case in cases {
+        let expected: Value =
+            serde_json::from_str(&fs::read_to_string(case.join("expected.json")).unwrap()).unwrap();
+        let preset = [
+            "--network".to_owned(),
+            expected["network"].as_str().unwrap().to_owned(),
+        ];
+        let theirs: Vec<f64> = expected["step_end"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|end| end.as_f64().unwrap())
+            .collect();
+        let (ends, _) = run(&case, &preset);
+        assert_eq!(ends.len(), theirs.len());
+        for (ours, theirs) in ends.iter().zip(&theirs) {
+            assert!(
+                difference(*ours, *theirs) <= TOLERANCE,
+                "{}: {ours} instead of {theirs}",
+                case.display()
+            );
+        }
+        // Without them some date differs: the case tells.
+        let (plain, _) = run(
+            &case,
+            &[
+                &preset[..],
+                &["--net".to_owned(), "reweigh_slip=false".to_owned()],
+            ]
+            .concat(),
+        );
+        assert!(
+            plain
+                .iter()
+                .zip(&theirs)
+                .any(|(ours, theirs)| difference(*ours, *theirs) > TOLERANCE),
+            "{}",
+            case.display()
+        );
+        count += 1;
+    }
+    assert_eq!(count, 4);
 }

@@ -177,7 +177,9 @@ impl Workload for Plans {
     }
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
-        plan.clone_from(&self.cycle[superstep % self.cycle.len()]);
+        let Plan { work, messages } = &self.cycle[superstep % self.cycle.len()];
+        plan.work.clone_from(work);
+        plan.messages.clone_from(messages);
     }
 
     fn memory(&self, process: ProcessId) -> Bytes {

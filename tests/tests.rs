@@ -2,11 +2,16 @@
 
 mod call_options; // waiting for calls, their answers, ping-pong, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
+mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
+mod migbsp; // the policy worked out by hand, option by option
 mod oracle; // 38 simulations done with SimGrid, every date
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
+mod reproduce; // the papers: committed results are current, facts are complete
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
+mod slow; // the slow twin of the engine
+mod steady_state; // no allocation per superstep
 mod support; // what the tests share
 mod trace_format; // traces: read, written, refused; `lu` against the oracle

@@ -504,6 +504,7 @@ impl Runtime<'_, '_> {
             cause: settled.cause,
         });
         self.log.number(u64::from(settled.process.0));
+        self.log.number(u64::from(settled.to.0));
         self.log.date(now.get());
         let platform = self.setup.platform;
         if platform.cluster_of(self.placement[process]) != platform.cluster_of(settled.to) {

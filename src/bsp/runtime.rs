@@ -165,6 +165,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.let_leave()?;
         }
         while let Some(token) = self.engine.next_ended()? {
+            self.log.date(self.engine.local_now());
             self.react(token)?;
             self.let_leave()?;
         }

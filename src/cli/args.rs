@@ -14,8 +14,9 @@ use crate::units::Bytes;
     max_term_width = 100,
     after_help = "Examples:\n  \
         migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
+        migsim reproduce lu\n  \
         migsim list policies\n\n\
-        Exit codes: 0 done, 1 a run failed (deadlock, impossible decision), 2 bad command line or input, or output that cannot be written."
+        Exit codes: 0 done, 1 a run failed (deadlock, impossible decision) or a comparison did, 2 bad command line or input, or output that cannot be written."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -26,7 +27,13 @@ pub struct Arguments {
 pub(super) enum Command {
     /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
     Run(Box<RunArguments>),
-    /// List what exists: applications, experiments, policies, platforms, network models
+    /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
+    #[command(after_help = "Examples:\n  \
+            migsim reproduce\n  \
+            migsim reproduce lu --out results\n\n\
+            Exit code 1 when a cell leaves its recorded band.")]
+    Reproduce(ReproduceArguments),
+    /// List what exists: applications, experiments, papers, policies, platforms, network models
     List {
         /// What to list
         #[arg(value_enum)]
@@ -58,6 +65,7 @@ pub(super) enum Command {
 pub(super) enum Listing {
     Apps,
     Experiments,
+    Papers,
     Policies,
     Platforms,
     Networks,
@@ -79,6 +87,22 @@ pub(super) enum ScenarioChoice {
     Iii,
     /// All three
     All,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReproduceArguments {
+    /// The paper (see `migsim list papers`), or all
+    #[arg(default_value = "all")]
+    pub(super) paper: String,
+    /// Also write a Markdown page and a CSV table per paper into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Print everything as JSON
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) json: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(super) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -146,11 +170,15 @@ pub(super) struct RunArguments {
     #[arg(long, help_heading = "Policy")]
     pub(super) omega: Option<u32>,
     /// MigBSP's D: tolerance of the stability test
-    #[arg(long, help_heading = "Policy")]
+    #[arg(long, value_parser = parse_number, help_heading = "Policy")]
     pub(super) d: Option<f64>,
     /// MigBSP's x: share of the highest potential above which processes are candidates
-    #[arg(long, help_heading = "Policy")]
+    #[arg(long, value_parser = parse_number, help_heading = "Policy")]
     pub(super) x: Option<f64>,
+
+    /// The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1
+    #[arg(long, value_name = "FILE", help_heading = "Policy")]
+    pub(super) decisions: Option<String>,
 
     /// The network model (see `migsim list networks`)
     #[arg(long, value_name = "NAME", help_heading = "Model")]
@@ -158,7 +186,7 @@ pub(super) struct RunArguments {
     /// Replace a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
     pub(super) constants: Vec<(String, String)>,
-    /// Replace any key of the experiment by its path
+    /// Replace any key of the experiment by its path; wins over the other flags
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
     pub(super) settings: Vec<(String, String)>,
 
@@ -195,6 +223,11 @@ fn parse_grid(text: &str) -> Result<[u64; 2], String> {
 fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
+}
+
+fn parse_number(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "it must be a finite number".to_owned())
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {

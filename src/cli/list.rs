@@ -8,6 +8,7 @@ use super::print;
 use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;
+use crate::paper::PAPERS;
 use crate::platform;
 use crate::policy::REGISTRY;
 use crate::workload::registry::APPLICATIONS;
@@ -26,6 +27,10 @@ pub(super) fn list(what: Listing, out: &mut dyn Write) -> Result<(), Error> {
                 Ok(row(name, &text.unwrap_or_default(), "-"))
             })
             .collect::<Result<_, Error>>()?,
+        Listing::Papers => PAPERS
+            .iter()
+            .map(|paper| row(paper.name, paper.title, "-"))
+            .collect(),
         Listing::Policies => REGISTRY
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))

@@ -1,7 +1,9 @@
 //! The command line: what was typed, what it means, what is printed, which exit code.
 
 mod args;
+mod bar;
 mod list;
+mod reproduce;
 mod run;
 mod shell;
 
@@ -37,7 +39,7 @@ pub fn main(
         }
     };
     match dispatch(&arguments, out) {
-        Ok(()) => 0,
+        Ok(is_right) => u8::from(!is_right),
         Err(error) => {
             // Nothing can be done if stderr is closed; the exit code still tells.
             let _ = writeln!(errors, "{error}");
@@ -46,14 +48,17 @@ pub fn main(
     }
 }
 
-fn dispatch(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Error> {
-    match &arguments.command {
+/// Does what was asked; `false` if a comparison failed.
+fn dispatch(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Error> {
+    let done = match &arguments.command {
         args::Command::Run(run) => run::run(run, out),
+        args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::List { what } => list::list(*what, out),
         args::Command::Schema { format } => shell::schema(*format, out),
         args::Command::Completions { shell } => shell::completions(*shell, out),
         args::Command::Man { command } => shell::man(command.as_deref(), out),
-    }
+    };
+    done.map(|()| true)
 }
 
 /// Prints a result; a reader that has gone away (`| head`) is no failure.

@@ -2,14 +2,12 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice};
+use super::bar::{Bar, with_bar};
 use super::print;
 use crate::document::Document;
 use crate::error::{Error, Problem};
@@ -27,13 +25,23 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         .map(RunFolder::create)
         .transpose()?;
     let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads.unwrap_or(0))
+        .num_threads(
+            arguments
+                .threads
+                .unwrap_or(0)
+                .min(experiment.config.scenarios.len()),
+        )
         .build();
     let threads = threads.map_err(|error| {
         Problem::new(format!("cannot start threads: {error}")).source("--threads")
     })?;
     let progress = Progress::default();
-    let (results, parts) = with_bar(arguments, &experiment, &progress, || {
+    let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
+    let bar = Bar {
+        total: Some(total),
+        is_quiet: arguments.quiet,
+    };
+    let (results, parts) = with_bar(&bar, &progress, || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
     if let Some(folder) = &folder {
@@ -119,6 +127,11 @@ fn read_experiment(path: &Path) -> Result<Document, Error> {
         }
     })?;
     let mut document = Document::parse(name, text)?;
+    if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
+        // The manifest of a run: its experiment is run again.
+        let text = format!("{:#}", document.value["experiment"]);
+        document = Document::parse(format!("{}, experiment", document.source), text)?;
+    }
     let beside = |value: &mut Value| {
         let Some(named) = value.as_str().map(Path::new) else {
             return;
@@ -188,6 +201,11 @@ fn flags(arguments: &RunArguments) -> Vec<Flag> {
         "policy.name",
         "--policy",
         arguments.policy.as_ref().map(|value| json!(value)),
+    );
+    add(
+        "policy.replay.file",
+        "--decisions",
+        arguments.decisions.as_ref().map(|value| json!(value)),
     );
     add(
         "policy.migbsp.alpha",
@@ -269,52 +287,4 @@ fn limits(arguments: &RunArguments) -> Limits {
                 .map_or_else(|| free().unwrap_or(usual), crate::units::Bytes::get),
         ),
     }
-}
-
-/// Shows a progress bar on stderr (on a terminal only) while `work` runs.
-fn with_bar<R: Send>(
-    arguments: &RunArguments,
-    experiment: &Experiment,
-    progress: &Progress,
-    work: impl FnOnce() -> R + Send,
-) -> R {
-    if arguments.quiet || !console_is_interactive() {
-        return work();
-    }
-    let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
-    let style = ProgressStyle::with_template(
-        "{bar:40} {percent}% of {len} supersteps, {per_sec}, {eta} left",
-    )
-    .expect("the template is correct");
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            // Short runs show nothing: the bar appears after half a second.
-            let tick = Duration::from_millis(100);
-            let mut bar: Option<ProgressBar> = None;
-            for ticks in 0_u64.. {
-                if is_done.load(Ordering::Relaxed) {
-                    break;
-                }
-                std::thread::park_timeout(tick);
-                if ticks == 5 {
-                    bar = Some(ProgressBar::new(total).with_style(style.clone()));
-                }
-                if let Some(bar) = &bar {
-                    bar.set_position(progress.supersteps());
-                }
-            }
-            if let Some(bar) = bar {
-                bar.finish_and_clear();
-            }
-        });
-        let result = work();
-        is_done.store(true, Ordering::Relaxed);
-        result
-    })
-}
-
-fn console_is_interactive() -> bool {
-    use std::io::IsTerminal;
-    std::io::stderr().is_terminal()
 }

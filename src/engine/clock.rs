@@ -29,6 +29,11 @@ impl Clock {
         (absolute - self.origin).max(0.0)
     }
 
+    /// Whether local date `date` is an instant that a number can hold.
+    pub fn can_reach(self, date: f64) -> bool {
+        (self.origin + date).is_finite()
+    }
+
     /// Goes to local date `date`.
     ///
     /// A date in the past by no more than the rounding of one addition counts as now.

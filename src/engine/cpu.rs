@@ -144,20 +144,21 @@ impl<T: Copy> Cpus<T> {
         cpu.availability + cpu.available * (absolute - cpu.integrated)
     }
 
-    /// The tokens of all executions in progress, by host.
-    pub(super) fn in_progress(&self) -> impl Iterator<Item = T> + '_ {
-        self.cpus
-            .iter()
-            .flat_map(|cpu| cpu.running.iter().map(|execution| execution.token))
+    /// The hosts that have something to do and no speed.
+    pub(super) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_stopped = |cpu: &Cpu<T>| !cpu.running.is_empty() && cpu.rate() <= 0.0;
+        (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
     }
 }
 
 /// Puts the event of a host at the end of its first execution.
 fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
     let date = cpu.running.last().map(|first| {
-        let rate = cpu.rate();
-        if rate > 0.0 {
-            cpu.updated + ((first.target - cpu.service) / rate).max(0.0)
+        let (left, rate) = ((first.target - cpu.service).max(0.0), cpu.rate());
+        if left <= 0.0 {
+            cpu.updated // nothing is left to do, even on a host that stands still
+        } else if rate > 0.0 {
+            cpu.updated + left / rate
         } else {
             f64::INFINITY
         }

@@ -36,6 +36,10 @@ pub struct NetworkModel {
     pub crosstraffic: bool,
     /// The rate of each flow between processes of one host \[B/s\].
     pub loopback_bandwidth: f64,
+    /// Whether a change of weight (a latency, or with `weight_s` a bandwidth, changes under a flow) has the two side effects that it has
+    /// in SimGrid: a flow in its latency phase starts its transfer at once, and a flow without latency takes its true weight
+    /// instead of 1.
+    pub reweigh_slip: bool,
 }
 
 /// A named set of constants.
@@ -59,6 +63,7 @@ const CM02: NetworkModel = NetworkModel {
     tcp_gamma: None,
     crosstraffic: false,
     loopback_bandwidth: 1e10,
+    reweigh_slip: true,
 };
 
 /// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.
@@ -128,7 +133,7 @@ impl Default for NetworkModel {
 }
 
 /// The constants that [`NetworkModel::set`] knows.
-const CONSTANTS: [&str; 9] = [
+const CONSTANTS: [&str; 10] = [
     "sharing",
     "latency_weighted",
     "latency_last",
@@ -138,6 +143,7 @@ const CONSTANTS: [&str; 9] = [
     "tcp_gamma",
     "crosstraffic",
     "loopback_bandwidth",
+    "reweigh_slip",
 ];
 
 impl NetworkModel {
@@ -171,6 +177,7 @@ impl NetworkModel {
             "latency_weighted" => self.latency_weighted = parse_switch(key, value)?,
             "latency_last" => self.latency_last = parse_switch(key, value)?,
             "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
+            "reweigh_slip" => self.reweigh_slip = parse_switch(key, value)?,
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
             "bandwidth_factor" => {
                 self.bandwidth_factor = parse_number(key, value, f64::MIN_POSITIVE)?;
@@ -180,7 +187,7 @@ impl NetworkModel {
                 self.loopback_bandwidth = parse_number(key, value, f64::MIN_POSITIVE)?;
             }
             "tcp_gamma" => {
-                let window = if value == "none" {
+                let window = if matches!(value, "none" | "null") {
                     0.0
                 } else {
                     parse_number(key, value, 0.0)?

@@ -1,13 +1,16 @@
 //! Flows: a latency phase, then a transfer at a rate that the sharing decides.
 //!
 //! A flow of B bytes waits `latency_factor · L` (L: latency of its route when it starts; no bandwidth is used), then moves at
-//! `bandwidth_factor · r` until its bytes are gone (with `latency_last` the two phases change places). r is its weighted max-min share ([`super::maxmin`]) with
-//! `w = L + Σ weight_s / bandwidth` (1 if L is 0 or without `latency_weighted`) and at most `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
+//! `bandwidth_factor · r` until its bytes are gone (with `latency_last` the two phases change places). r is its weighted
+//! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0 or without `latency_weighted`) and at most
+//! `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
 //! The rates are computed again for the flows that an event can touch (those reached from its links over shared flows), once
 //! per date, after all processes have reacted. A link that is not shared only bounds the rate of each of its flows.
 //!
-//! One difference from SimGrid, on purpose: there a change of weight that hits a flow in its latency phase makes it start its
-//! transfer at once (a slip); here the latency phase keeps its length.
+//! A flow that starts while a link of its route has no capacity is bounded by its links alone.
+//!
+//! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
+//! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
 use super::maxmin::SharingProblem;
 use super::model::NetworkModel;
@@ -145,6 +148,12 @@ impl<T: Copy> Network<T> {
             }
             flow.narrowest = flow.narrowest.min(self.links[link.index()].bandwidth);
         }
+        if flow.narrowest <= 0.0 {
+            // A link that is down now would hold the flow for ever: its capacity alone holds it, while it is down.
+            let bounds = flow.unshared.iter();
+            let bounds = bounds.map(|&link| self.links[link as usize].bandwidth);
+            flow.narrowest = bounds.fold(f64::INFINITY, f64::min);
+        }
         flow.outward = flow.uses.len();
         if self.model.crosstraffic
             && let Some(back) = platform.route(to, from)
@@ -193,26 +202,38 @@ impl<T: Copy> Network<T> {
     }
 
     /// Changes the capacity of a link \[B/s\].
-    pub(super) fn set_bandwidth(&mut self, link: usize, bandwidth: f64) {
+    pub(super) fn set_bandwidth<E: Copy>(
+        &mut self,
+        link: usize,
+        bandwidth: f64,
+        now: f64,
+        queue: &mut EventQueue<E>,
+    ) {
         self.links[link].bandwidth = bandwidth;
         self.mark_dirty(link);
         if self.model.weight_s > 0.0 {
-            self.reweigh(link);
+            self.reweigh(link, now, queue);
         }
     }
 
     /// Changes the latency of a link \[s\].
-    pub(super) fn set_latency(&mut self, link: usize, latency: f64) {
+    pub(super) fn set_latency<E: Copy>(
+        &mut self,
+        link: usize,
+        latency: f64,
+        now: f64,
+        queue: &mut EventQueue<E>,
+    ) {
         self.links[link].latency = latency;
-        self.reweigh(link);
+        self.reweigh(link, now, queue);
     }
 
-    /// The tokens of all flows in progress.
-    pub(super) fn in_progress(&self) -> impl Iterator<Item = T> + '_ {
-        let is_free = |slot: usize| self.free.contains(&u32::try_from(slot).unwrap_or(u32::MAX));
-        (0..self.flows.len())
-            .filter(move |&slot| !is_free(slot))
-            .map(|slot| self.flows[slot].token)
+    /// The links that stop flows: those without capacity.
+    pub(super) fn stopped_by(&self) -> impl Iterator<Item = usize> + '_ {
+        let has_flow = |link: &usize| !self.links[*link].flows.is_empty();
+        (0..self.links.len())
+            .filter(has_flow)
+            .filter(|&link| self.links[link].bandwidth <= 0.0)
     }
 
     /// Shares the links again among the flows that recent events can touch, and moves the ends of those whose rate changes.
@@ -295,7 +316,7 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
         event: E,
     ) {
-        self.weigh(slot);
+        self.weigh(slot, false);
         let flow = &mut self.flows[slot as usize];
         flow.phase = Phase::Transfer;
         flow.updated = now;
@@ -337,8 +358,8 @@ impl<T: Copy> Network<T> {
         }
     }
 
-    /// Computes the weight and window of a flow from the links as they are now.
-    fn weigh(&mut self, slot: u32) {
+    /// Computes the weight and window of a flow from the links as they are now; `again`: they have changed under it.
+    fn weigh(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let flow = &self.flows[slot as usize];
         let per_byte: f64 = if self.model.weight_s > 0.0 {
@@ -355,7 +376,9 @@ impl<T: Copy> Network<T> {
             _ => f64::INFINITY,
         };
         let flow = &mut self.flows[slot as usize];
-        flow.weight = if latency > 0.0 && self.model.latency_weighted {
+        let has_latency = latency > 0.0 || (again && self.model.reweigh_slip && per_byte > 0.0);
+        let has_true_weight = has_latency && self.model.latency_weighted;
+        flow.weight = if has_true_weight {
             latency + per_byte
         } else {
             1.0
@@ -363,12 +386,27 @@ impl<T: Copy> Network<T> {
         flow.window = window;
     }
 
-    /// Weighs the transferring flows of a link again.
-    fn reweigh(&mut self, link: usize) {
+    /// Weighs the flows of a link again.
+    fn reweigh<E: Copy>(&mut self, link: usize, now: f64, queue: &mut EventQueue<E>) {
         for index in 0..self.links[link].flows.len() {
-            self.weigh(self.links[link].flows[index].0);
+            self.weigh(self.links[link].flows[index].0, true);
         }
         self.mark_dirty(link);
+        if !self.model.reweigh_slip {
+            return;
+        }
+        for flow in &self.flows {
+            let crosses = || {
+                flow.uses[..flow.outward]
+                    .iter()
+                    .any(|used| used.link as usize == link)
+            };
+            if let (Phase::Latency, Some(key)) = (flow.phase, flow.event)
+                && crosses()
+            {
+                queue.reschedule(key, now);
+            }
+        }
     }
 
     fn mark_dirty(&mut self, link: usize) {

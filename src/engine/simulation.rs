@@ -42,8 +42,10 @@ pub struct Simulation<'p, T> {
 
 /// Events this near (relative to the local date) happen at one date. Flows that start alike end alike but for rounding.
 const SAME_DATE: f64 = 1.0 + 1e-14;
-/// Changes of capacity in a row, with nothing able to progress between them, after which the run counts as stuck.
-const STUCK_AFTER: u32 = 1_000_000;
+/// Changes of capacity in a row, with nothing able to progress, after which the run counts as stuck.
+const MOST_IDLE_CHANGES: u64 = 1_000_000;
+/// Changes of capacity in a row without an end of anything after which a profile counts as too fine to be simulated.
+const MOST_CHANGES: u64 = 200_000_000;
 
 impl<'p, T: Copy> Simulation<'p, T> {
     /// A simulation of `platform` in which nothing happens yet.
@@ -137,9 +139,10 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// The next activity that ends, after going to its date; `None` if nothing is in progress.
     ///
     /// # Errors
-    /// Activities are in progress, but none can ever end (a capacity of zero that does not change).
+    /// Activities are in progress, but none can ever end: a capacity of zero that does not change, or a date beyond what a number
+    /// can hold.
     pub fn next_ended(&mut self) -> Result<Option<T>, Error> {
-        let mut idle_changes = 0;
+        let (mut changes, mut idle_changes) = (0_u64, 0_u64);
         loop {
             if let Some(token) = self.ended.pop() {
                 return Ok(Some(token));
@@ -149,17 +152,31 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 return Ok(None);
             };
             let change = self.clock.to_local(self.changes.next_date());
-            if date.min(change) == f64::INFINITY || idle_changes > STUCK_AFTER {
-                return Err(self.starved());
+            if !self.clock.can_reach(date.min(change)) {
+                return Err(self.starved("nothing in progress can ever end"));
             }
-            if change < date {
-                self.clock.advance_to(change);
-                self.apply_change();
-                idle_changes += 1;
-            } else {
+            if change >= date {
                 self.clock.advance_to(date);
                 self.end_all(date);
+                continue;
             }
+            changes += 1;
+            // As long as something is on its way to its end, changes are only followed.
+            idle_changes = if date.is_finite() {
+                0
+            } else {
+                idle_changes + 1
+            };
+            if idle_changes > MOST_IDLE_CHANGES {
+                return Err(
+                    self.starved("nothing in progress gets on, however often capacities change")
+                );
+            }
+            if changes > MOST_CHANGES {
+                return Err(self.starved("capacities change so often that nothing ends"));
+            }
+            self.clock.advance_to(change);
+            self.apply_change();
         }
     }
 
@@ -190,7 +207,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
     fn end_all(&mut self, date: f64) {
-        let until = date * SAME_DATE;
+        let until = (date * SAME_DATE).min(f64::MAX);
         while self.queue.next_date().is_some_and(|next| next <= until) {
             let (_, event) = self.queue.pop().expect("just seen");
             match event {
@@ -229,8 +246,22 @@ impl<'p, T: Copy> Simulation<'p, T> {
                     Event::Host(host.0),
                 );
             }
-            Target::Bandwidth(link) => self.network.set_bandwidth(link.index(), change.value),
-            Target::Latency(link) => self.network.set_latency(link.index(), change.value),
+            Target::Bandwidth(link) => {
+                self.network.set_bandwidth(
+                    link.index(),
+                    change.value,
+                    self.clock.local(),
+                    &mut self.queue,
+                );
+            }
+            Target::Latency(link) => {
+                self.network.set_latency(
+                    link.index(),
+                    change.value,
+                    self.clock.local(),
+                    &mut self.queue,
+                );
+            }
         }
     }
 
@@ -248,17 +279,26 @@ impl<'p, T: Copy> Simulation<'p, T> {
         )
     }
 
-    fn starved(&self) -> Error {
-        let waiting = self.cpus.in_progress().count() + self.network.in_progress().count();
-        let at = self.now();
-        let problem = Problem::new(format!(
-            "{waiting} activities can make no progress at {at}: hosts or links have no capacity left"
-        ));
-        Error::Run(
-            problem
-                .source(self.platform.name.clone())
-                .hint("a profile sets a speed or bandwidth to 0 and never raises it"),
-        )
+    fn starved(&self, what: &str) -> Error {
+        let hosts = self
+            .cpus
+            .stopped()
+            .map(|host| format!("host `{}`", self.platform.hosts[host].name));
+        let links = self
+            .network
+            .stopped_by()
+            .map(|link| format!("link `{}`", self.platform.links[link].name));
+        let stopped: Vec<String> = hosts.chain(links).take(6).collect();
+        let problem =
+            Problem::new(format!("{what} at {}", self.now())).source(self.platform.name.clone());
+        Error::Run(if stopped.is_empty() {
+            problem.hint("the next date is too far away for a number: look for a tiny speed or bandwidth or a huge amount of work")
+        } else {
+            problem.hint(format!(
+                "without capacity: {}; a profile sets it to 0 and never raises it",
+                stopped.join(", ")
+            ))
+        })
     }
 }
 
@@ -426,18 +466,29 @@ mod tests {
     }
 
     #[test]
+    fn a_long_execution_under_a_fine_profile_is_not_stuck() {
+        // Half of each 1 us at half speed: 3 s of work at 3/4 of the speed take 4 s, over 8 million changes.
+        let mut platform = line(&[1e9], 1e6, 0.0);
+        let steps = vec![(0.0, 1.0), (5e-7, 0.5)];
+        platform.hosts[0].speed_profile =
+            Some(crate::platform::Profile::new(steps, Some(1e-6)).unwrap());
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'a');
+        let ended = run(&mut simulation);
+        assert!((ended[0].1 - 4.0).abs() < 1e-6, "{ended:?}");
+    }
+
+    #[test]
     fn a_capacity_of_zero_for_ever_is_an_error() {
         let mut platform = line(&[1e9], 1e6, 0.0);
         platform.hosts[0].speed_profile =
             Some(crate::platform::Profile::new(vec![(1.0, 0.0)], None).unwrap());
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
         simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), 'a');
+        let error = simulation.next_ended().unwrap_err().to_string();
         assert!(
-            simulation
-                .next_ended()
-                .unwrap_err()
-                .to_string()
-                .contains("no progress")
+            error.contains("can ever end") && error.contains("host `h0`"),
+            "{error}"
         );
     }
 }

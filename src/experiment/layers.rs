@@ -16,6 +16,33 @@ enum Layer {
     Flags(Vec<Flag>),
 }
 
+impl Layer {
+    fn get(&self, key: &str) -> Option<Value> {
+        match self {
+            Self::File(document) => lookup(&document.value, key).cloned(),
+            Self::Flags(flags) => flags
+                .iter()
+                .rev()
+                .find(|flag| flag.key == key)
+                .map(|flag| flag.value.clone()),
+        }
+    }
+
+    fn origin(&self, key: &str) -> Option<&Value> {
+        match self {
+            Self::File(document) => document.value.get("origins")?.get(key),
+            Self::Flags(_) => None,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::File(document) => document.source.clone(),
+            Self::Flags(_) => "command line".to_owned(),
+        }
+    }
+}
+
 /// A setting from the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
@@ -51,14 +78,20 @@ impl Layers {
 
     /// The value of a key in the strongest layer that has it.
     pub fn get(&self, key: &str) -> Option<Value> {
-        self.layers.iter().rev().find_map(|layer| match layer {
-            Layer::File(document) => lookup(&document.value, key).cloned(),
-            Layer::Flags(flags) => flags
-                .iter()
-                .rev()
-                .find(|flag| flag.key == key)
-                .map(|flag| flag.value.clone()),
-        })
+        self.layers.iter().rev().find_map(|layer| layer.get(key))
+    }
+
+    /// Where the value of a key comes from, if it was given on top of the first file that has an origin for it.
+    pub(super) fn overrides(&self, key: &str) -> Option<String> {
+        let with_origin = self
+            .layers
+            .iter()
+            .rposition(|layer| layer.origin(key).is_some())?;
+        self.layers[with_origin + 1..]
+            .iter()
+            .rev()
+            .find(|layer| layer.get(key).is_some())
+            .map(Layer::name)
     }
 
     /// All layers merged: objects key by key, anything else replaced whole.
@@ -68,6 +101,10 @@ impl Layers {
     pub fn merged(&self) -> Result<Value, Error> {
         let mut all = Value::Object(Map::new());
         for layer in &self.layers {
+            if layer.get("network.model").is_some() {
+                // A preset stands for all its constants: those of weaker layers belong to another one.
+                set(&mut all, "network", Value::Object(Map::new()));
+            }
             match layer {
                 Layer::File(document) if !document.value.is_object() => {
                     return Err(document

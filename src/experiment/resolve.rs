@@ -86,6 +86,7 @@ impl Experiment {
         };
         check_size(built.workload.as_ref(), &platform, limits)?;
         let placement = place(&config, built.workload.as_ref(), &platform)?;
+        check_memory(&placement, built.workload.as_ref(), &platform)?;
         check_moves(built.workload.as_ref(), &platform)?;
         if config.scenarios.is_empty() {
             return Err(Problem::new("no scenario is chosen")
@@ -97,6 +98,12 @@ impl Experiment {
         config.extends = Some("none".into());
         config.scenarios.sort_unstable();
         config.scenarios.dedup();
+        // A value that was replaced has no longer the origin of the one below it.
+        for (key, origin) in &mut config.origins {
+            if let Some(by) = layers.overrides(key) {
+                *origin = format!("stated: given by {by}");
+            }
+        }
         config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
         let inputs = inputs(&platform, &built.inputs);
         let resolved = resolved(&config, network, app, (entry, &options))?;
@@ -319,6 +326,43 @@ fn place(
         placement.push(HostId::from_index(index));
     }
     Ok(placement)
+}
+
+/// The memory of the hosts must hold the processes that start there.
+fn check_memory(
+    placement: &[HostId],
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+) -> Result<(), Error> {
+    let platform = &loaded.platform;
+    if platform.hosts.iter().all(|host| host.memory.is_none()) {
+        return Ok(());
+    }
+    let mut needed = vec![crate::units::Bytes::default(); platform.hosts.len()];
+    for (process, host) in placement.iter().enumerate() {
+        needed[host.index()] =
+            needed[host.index()] + workload.memory(ProcessId::from_index(process));
+    }
+    let full = platform
+        .hosts
+        .iter()
+        .zip(&needed)
+        .find(|(host, needed)| host.memory.is_some_and(|memory| **needed > memory));
+    let Some((host, needed)) = full else {
+        return Ok(());
+    };
+    let memory = host
+        .memory
+        .map(|memory| memory.to_string())
+        .unwrap_or_default();
+    let message = format!(
+        "host `{}` has {memory} of memory, and the processes that start there need {needed}",
+        host.name
+    );
+    Err(Problem::new(message)
+        .source(&loaded.source)
+        .hint("spread the processes with `mapping`, or use fewer or smaller ones")
+        .into())
 }
 
 /// The hosts of prescribed moves must exist.

@@ -92,21 +92,7 @@ impl RunFolder {
         name: &str,
         fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Error> {
-        let (temporary, path) = (self.temporary(name), self.path.join(name));
-        let write = || {
-            let mut out = BufWriter::new(File::create(&temporary)?);
-            fill(&mut out)?;
-            out.flush()?;
-            out.into_inner()
-                .map_err(std::io::IntoInnerError::into_error)?
-                .sync_all()?;
-            fs::rename(&temporary, &path)
-        };
-        write().map_err(|error| {
-            // The message is about the write; a temporary file that cannot be removed either adds nothing to it.
-            let _ = fs::remove_file(&temporary);
-            cannot_write(&path.display().to_string(), &error)
-        })
+        replace_file(&self.temporary(name), &self.path.join(name), fill)
     }
 
     fn remove(&self, name: &str) -> Result<(), Error> {
@@ -118,6 +104,38 @@ impl RunFolder {
             _ => Ok(()),
         }
     }
+}
+
+/// Writes a whole file under a temporary name beside it and renames it: whoever reads it finds the old or the new one.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    replace_file(&path.with_file_name(format!(".{name}.tmp")), path, |out| {
+        out.write_all(bytes)
+    })
+}
+
+fn replace_file(
+    temporary: &Path,
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    let write = || {
+        let mut out = BufWriter::new(File::create(temporary)?);
+        fill(&mut out)?;
+        out.flush()?;
+        out.into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?
+            .sync_all()?;
+        fs::rename(temporary, path)
+    };
+    write().map_err(|error| {
+        // The message is about the write; a temporary file that cannot be removed either adds nothing to it.
+        let _ = fs::remove_file(temporary);
+        cannot_write(&path.display().to_string(), &error)
+    })
 }
 
 /// Joins CSV parts, keeping the header of the first one.

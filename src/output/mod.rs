@@ -15,7 +15,7 @@ mod records;
 mod summary;
 mod table;
 
-pub use folder::RunFolder;
+pub use folder::{RunFolder, write_file};
 pub use processes::ProcessTable;
 pub use summary::{manifest, summary};
 pub use table::table;

@@ -31,9 +31,7 @@ pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
     manifest.insert("seed".into(), experiment.config.seed.into());
     manifest.insert("inputs".into(), inputs.into());
     manifest.insert("experiment".into(), experiment.resolved.clone());
-    if let Value::Object(summary) = summary(experiment, results) {
-        manifest.extend(summary);
-    }
+    manifest.insert("summary".into(), summary(experiment, results));
     Value::Object(manifest)
 }
 
@@ -84,7 +82,7 @@ fn scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Va
         match run.scenario {
             Scenario::I => {}
             Scenario::Ii => drop(map.insert("overhead_percent".into(), (100.0 * excess).into())),
-            Scenario::Iii => drop(map.insert("gain_percent".into(), (-100.0 * excess).into())),
+            Scenario::Iii => drop(map.insert("gain_percent".into(), (0.0 - 100.0 * excess).into())),
         }
     }
     fields

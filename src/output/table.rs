@@ -72,7 +72,7 @@ fn scenarios(results: &Results) -> String {
         let against = match (run.scenario, results.excess(run)) {
             (Scenario::I, _) | (_, None) => String::new(),
             (Scenario::Ii, Some(excess)) => format!("overhead {:>4.1} %", 100.0 * excess),
-            (Scenario::Iii, Some(excess)) => format!("gain     {:>4.1} %", -100.0 * excess),
+            (Scenario::Iii, Some(excess)) => format!("gain     {:>4.1} %", 0.0 - 100.0 * excess),
         };
         let mut line = String::new();
         write!(

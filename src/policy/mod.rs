@@ -9,6 +9,7 @@
 pub mod migbsp;
 mod never;
 mod registry;
+mod replay;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use serde::Serialize;
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use never::Never;
 pub use registry::{Entry, Options, REGISTRY, find};
+pub use replay::{ForcedMove, Replay, ReplayConfig};
 
 use crate::error::Error;
 use crate::platform::Platform;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{MigBspConfig, Never, Policy};
+use super::{MigBspConfig, Never, Policy, ReplayConfig};
 use crate::document;
 use crate::error::{Error, Problem};
 
@@ -16,6 +16,11 @@ pub const REGISTRY: &[Entry] = &[
         "migbsp",
         "MigBSP, second generation: potential of migration from computation, communication and memory",
         "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
+    ),
+    row::<ReplayConfig>(
+        "replay",
+        "forced decisions: moves what a list says, to judge timing apart from policy",
+        "-",
     ),
 ];
 
@@ -139,7 +144,7 @@ mod tests {
     fn an_unknown_policy_lists_the_known_ones() {
         let error = find("always").unwrap_err().to_string();
         assert!(
-            error.contains("hint: known policies: migbsp, never"),
+            error.contains("hint: known policies: migbsp, never, replay"),
             "{error}"
         );
     }

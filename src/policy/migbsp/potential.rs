@@ -110,7 +110,8 @@ pub(super) fn candidates(
             (best, Some(highest))
         }
         (Heuristic::One, ThresholdMeaning::OfMaximum) => {
-            let threshold = highest * config.x;
+            // x · max for a positive maximum; as far below a negative one.
+            let threshold = highest - (1.0 - config.x) * highest.abs();
             best.retain(|potential| potential.value() > threshold);
             (best, Some(threshold))
         }

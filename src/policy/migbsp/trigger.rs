@@ -149,7 +149,7 @@ impl Trigger {
             self.earlier_tolerances.push(self.tolerance);
         }
         // Beyond this every superstep is stable; it also keeps D finite.
-        self.tolerance = grown.min(1e9);
+        self.tolerance = grown.min(self.tolerance.max(1e9));
     }
 
     fn test(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {

@@ -1,0 +1,49 @@
+//! Published times beside simulated ones.
+
+use serde::Serialize;
+
+/// A cell of a table, compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellResult {
+    /// The id of the cell.
+    pub id: String,
+    /// The table that it stands in.
+    pub table: String,
+    /// What it is about, without the scenario (`n=1000 procs=25`).
+    pub case: String,
+    /// Its scenario: `i`, `ii` or `iii`.
+    pub scenario: &'static str,
+    /// What is published \[s\].
+    pub published_s: f64,
+    /// What is simulated \[s\].
+    pub simulated_s: f64,
+    /// Simulated over published, less 1.
+    pub error: f64,
+    /// Whether the cell was used to fit constants.
+    pub in_sample: bool,
+    /// Whether the error lies within the band recorded for the cell.
+    pub within_band: bool,
+    /// Remarks: ours on the paper, and why the cell does not come out.
+    pub note: Option<String>,
+}
+
+/// The median of some numbers; `None` of none.
+pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
+    Some(f64::midpoint(values[low], values[high]))
+}
+
+/// The share of cells within a relative error.
+pub(super) fn share_within(cells: &[CellResult], bound: f64) -> f64 {
+    let within = cells
+        .iter()
+        .filter(|cell| cell.error.abs() <= bound)
+        .count();
+    if cells.is_empty() {
+        1.0
+    } else {
+        within as f64 / cells.len() as f64
+    }
+}

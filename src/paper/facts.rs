@@ -1,0 +1,193 @@
+//! What a paper publishes: cells of its tables, decisions, call schedules, claims, contradictions; read from `facts/<paper>.json`.
+//!
+//! The facts were taken from the papers by hand and have ids. They are only compared with: nothing here reaches a simulation.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Problem};
+
+/// The facts of one paper.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Facts {
+    /// The cells of its tables.
+    pub tables: Vec<Cell>,
+    /// Numbers that its text quotes from figures.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+    /// What its text says about calls and migrations.
+    pub decisions: Vec<Decision>,
+    /// The call supersteps that it lists.
+    pub call_schedules: Vec<Schedule>,
+    /// What it claims.
+    pub claims: Vec<Claim>,
+    /// Where it contradicts itself.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// The configuration that a fact is about; a value may be a list, which means each of them.
+pub type Config = Map<String, Value>;
+
+/// A published time.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Cell {
+    /// Its id.
+    pub id: String,
+    /// The table that it stands in.
+    pub table: String,
+    /// What it is about.
+    pub config: Config,
+    /// The time \[s\].
+    pub seconds: f64,
+    /// A remark of ours.
+    pub note: Option<String>,
+}
+
+/// A number quoted from a figure.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Figure {
+    /// Its id.
+    pub id: String,
+    /// The figure.
+    pub figure: String,
+    /// What the number is.
+    pub what: String,
+    /// The number, or a structure of numbers.
+    pub value: Value,
+    /// Its unit.
+    pub unit: String,
+    /// What it is about.
+    pub config: Config,
+    /// A remark of ours.
+    pub note: Option<String>,
+}
+
+/// What a paper says about a call.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Decision {
+    /// Its id.
+    pub id: String,
+    /// The run.
+    pub config: Config,
+    /// After which superstep, counted from 1: a number, a range in words, or nothing.
+    pub superstep: Value,
+    /// `call`, `migration`, `no_migration`, `not_viable`, `stable` or `unstable`.
+    pub kind: String,
+    /// The processes that are named (`p21`).
+    #[serde(default)]
+    pub processes: Vec<String>,
+    /// The processes that follow from the mapping although they are not named.
+    #[serde(default)]
+    pub processes_inferred: Vec<String>,
+    /// How many.
+    pub count: Option<u64>,
+    /// The cluster they leave; in some papers the host of each.
+    #[serde(default)]
+    pub from: Value,
+    /// The cluster they go to; in some papers the host of each.
+    #[serde(default)]
+    pub to: Value,
+    /// How many candidates there were.
+    #[serde(default)]
+    pub candidates: Value,
+    /// A remark of ours.
+    pub note: Option<String>,
+}
+
+/// The calls that a paper lists for a run.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Schedule {
+    /// Its id.
+    pub id: String,
+    /// The run.
+    pub config: Config,
+    /// After which supersteps, counted from 1.
+    pub calls: Vec<u64>,
+}
+
+/// A statement of a paper.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Claim {
+    /// Its id.
+    pub id: String,
+    /// What it says, in our words.
+    pub statement: String,
+    /// How it can be checked.
+    pub check: String,
+    /// The number it names.
+    pub published_value: Option<Value>,
+    /// Whether the published numbers agree with it.
+    pub consistent_with_published_numbers: Option<bool>,
+}
+
+/// Two things in a paper that cannot both be.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Contradiction {
+    /// Its id.
+    pub id: String,
+    /// What it is about.
+    pub what: String,
+    /// One value.
+    pub value_a: Value,
+    /// The other.
+    pub value_b: Value,
+    /// The reading that we use.
+    pub suggested_reading: String,
+}
+
+impl Facts {
+    /// Reads the facts of a paper.
+    ///
+    /// # Errors
+    /// The text is not what it should be: a fault of the program, which holds it.
+    pub fn parse(paper: &str, text: &str) -> Result<Self, Error> {
+        serde_json::from_str(text).map_err(|error| {
+            Problem::new(format!("the facts of `{paper}` cannot be read: {error}")).into()
+        })
+    }
+}
+
+/// All configurations without lists that `config` stands for.
+pub fn expand(config: &Config) -> Vec<Config> {
+    let mut all = vec![Config::new()];
+    for (key, value) in config {
+        let values = match value {
+            // A grid such as [10, 5] is one value.
+            Value::Array(values) if key != "grid" => values.clone(),
+            other => vec![other.clone()],
+        };
+        let with = |config: &Config, value: &Value| {
+            let mut config = config.clone();
+            config.insert(key.clone(), value.clone());
+            config
+        };
+        all = all
+            .iter()
+            .flat_map(|config| values.iter().map(move |value| with(config, value)))
+            .collect();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_list_means_each_of_its_values() {
+        let Value::Object(config) =
+            json!({ "app": "lbm", "alpha": [4, 8], "steps": [10, 50], "grid": [2, 3] })
+        else {
+            unreachable!()
+        };
+        let all = expand(&config);
+        assert_eq!(all.len(), 4);
+        assert_eq!(
+            all[1],
+            *json!({ "app": "lbm", "alpha": 4, "steps": 50, "grid": [2, 3] })
+                .as_object()
+                .unwrap()
+        );
+    }
+}

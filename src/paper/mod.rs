@@ -1,0 +1,81 @@
+//! The papers, reproduced: what they publish beside what we simulate, cell by cell, decision by decision, claim by claim.
+//!
+//! ```text
+//! facts/<paper>.json ─> configurations ─> experiments ─> runs ─┬─> cells
+//!                                                             ├─> decisions and call schedules
+//!                                                             └─> claims (one function each, in the paper's file)
+//! ```
+//! No published number reaches a simulation: a paper's file says which built-in experiment and which settings belong to a
+//! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].
+
+mod calls;
+mod cells;
+mod decisions;
+mod facts;
+mod figures;
+mod lu;
+mod pages;
+mod reproduce;
+mod text;
+
+pub use calls::{Calls, Told};
+pub use cells::CellResult;
+pub use decisions::{DecisionResult, ScheduleResult, Verdict};
+pub use facts::{Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Schedule, expand};
+pub use pages::{Page, pages};
+pub use reproduce::{
+    ClaimResult, Constant, Done, PaperResults, Reproduction, Runs, fitted_keys, reproduce,
+};
+pub use text::text;
+
+use serde_json::Value;
+
+use crate::error::{Error, Problem};
+use crate::experiment::Flag;
+
+/// A paper that can be reproduced.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// Its name in `migsim reproduce`.
+    pub name: &'static str,
+    /// Authors and title.
+    pub title: &'static str,
+    /// The built-in experiment with its calibration.
+    pub experiment: &'static str,
+    /// Its facts.
+    pub facts: &'static str,
+    /// The settings that a configuration of its facts stands for.
+    pub settings: fn(&Config) -> Vec<Flag>,
+    /// Whether a cell was used to fit constants.
+    pub in_sample: fn(&Cell) -> bool,
+    /// The largest relative error that is expected of a cell.
+    pub band: fn(&Cell) -> f64,
+    /// The function that evaluates each claim, by id.
+    pub claims: &'static [(&'static str, Evaluation)],
+    /// What does not come out, and why: id of a cell or decision, and the reason.
+    pub unexplained: &'static [(&'static str, &'static str)],
+    /// What was fitted: keys of the experiment or the platform (`platform:<key>`) that share one constant, and what it is.
+    pub constants: &'static [(&'static [&'static str], &'static str)],
+}
+
+/// Evaluates a claim on the simulated runs: whether it holds (`None`: cannot be told), and the value that says so.
+pub type Evaluation = fn(&reproduce::Runs<'_>) -> Result<(Option<bool>, Value), Error>;
+
+/// All papers.
+pub const PAPERS: &[Paper] = &[lu::PAPER];
+
+/// The paper `name`.
+///
+/// # Errors
+/// There is none of that name.
+pub fn find(name: &str) -> Result<&'static Paper, Error> {
+    PAPERS
+        .iter()
+        .find(|paper| paper.name == name)
+        .ok_or_else(|| {
+            let names = PAPERS.iter().map(|paper| paper.name).chain(["all"]);
+            Problem::new(format!("unknown paper `{name}`"))
+                .known("papers", names)
+                .into()
+        })
+}

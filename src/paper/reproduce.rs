@@ -1,0 +1,432 @@
+//! Runs everything that a paper is about, in parallel, and compares.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::calls::{Calls, of};
+use super::cells::CellResult;
+use super::decisions::{DecisionResult, ScheduleResult, compare, compare_schedule};
+use super::facts::{Cell, Config, Contradiction, Facts, expand};
+use super::{PAPERS, Paper};
+use crate::bsp::Scenario;
+use crate::error::{Error, Problem};
+use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, built_in};
+
+/// A finished run: the experiment and its three scenarios.
+#[derive(Debug)]
+pub struct Done {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Its results.
+    pub results: Results,
+}
+
+/// The runs of a paper; each is simulated once, when it is first asked for.
+#[derive(Debug)]
+pub struct Runs<'p> {
+    paper: &'p Paper,
+    progress: &'p Progress,
+    done: Mutex<BTreeMap<String, Arc<Done>>>,
+}
+
+impl<'p> Runs<'p> {
+    fn new(paper: &'p Paper, progress: &'p Progress) -> Self {
+        Self {
+            paper,
+            progress,
+            done: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// The run with these settings on top of the paper's experiment.
+    ///
+    /// # Errors
+    /// The settings are wrong or the run cannot go on.
+    pub fn run(&self, settings: &[Flag]) -> Result<Arc<Done>, Error> {
+        let key = key_of(settings);
+        let known = self
+            .done
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .cloned();
+        if let Some(done) = known {
+            return Ok(done);
+        }
+        let mut layers = Layers::default();
+        let below = built_in(self.paper.experiment)?;
+        let below = below.ok_or_else(|| {
+            Problem::new(format!(
+                "there is no experiment `{}`",
+                self.paper.experiment
+            ))
+        })?;
+        layers.push_file(below);
+        layers.push_flags(settings.to_vec());
+        let experiment = Experiment::load(&layers, Limits::default())?;
+        let results = experiment.run(self.progress)?;
+        let done = Arc::new(Done {
+            experiment,
+            results,
+        });
+        self.done
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key, Arc::clone(&done));
+        Ok(done)
+    }
+
+    /// The run of a configuration without lists.
+    pub(super) fn of_config(&self, config: &Config) -> Result<Arc<Done>, Error> {
+        self.run(&(self.paper.settings)(config))
+    }
+}
+
+fn key_of(settings: &[Flag]) -> String {
+    let pairs: BTreeSet<String> = settings
+        .iter()
+        .map(|flag| format!("{}={}", flag.key, flag.value))
+        .collect();
+    pairs.into_iter().collect::<Vec<_>>().join(" ")
+}
+
+/// A setting of a paper's file.
+pub(super) fn setting(key: &str, value: impl Into<Value>) -> Flag {
+    let value = value.into();
+    Flag {
+        key: key.to_owned(),
+        flag: format!("{key}={value}"),
+        value,
+    }
+}
+
+/// A claim, evaluated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClaimResult {
+    /// Its id.
+    pub id: String,
+    /// What the paper says, in our words.
+    pub statement: String,
+    /// `holds`, `fails` or `not checkable`.
+    pub verdict: &'static str,
+    /// The simulated value that says so.
+    pub value: Value,
+    /// Whether the published numbers themselves agree with it, where they can tell.
+    pub published_numbers_agree: Option<bool>,
+}
+
+/// A constant that was fitted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Constant {
+    /// What it is.
+    pub what: &'static str,
+    /// The keys that it sets.
+    pub keys: Vec<String>,
+    /// Its value, where it stands in the experiment.
+    pub value: Value,
+    /// What it was fitted to.
+    pub evidence: String,
+}
+
+/// All comparisons of a paper.
+#[derive(Clone, Debug, Serialize)]
+pub struct PaperResults {
+    /// The name of the paper.
+    pub paper: &'static str,
+    /// Authors and title.
+    pub title: &'static str,
+    /// The cells of its tables and the times of its figures.
+    pub cells: Vec<CellResult>,
+    /// Its decisions.
+    pub decisions: Vec<DecisionResult>,
+    /// Its call schedules.
+    pub call_schedules: Vec<ScheduleResult>,
+    /// Its claims.
+    pub claims: Vec<ClaimResult>,
+    /// What was fitted.
+    pub constants: Vec<Constant>,
+    /// Where the paper contradicts itself.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// All papers that were asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reproduction {
+    /// One entry each.
+    pub papers: Vec<PaperResults>,
+}
+
+impl Reproduction {
+    /// Whether every cell lies within its recorded band.
+    pub fn is_within_bands(&self) -> bool {
+        self.papers
+            .iter()
+            .flat_map(|paper| &paper.cells)
+            .all(|cell| cell.within_band)
+    }
+}
+
+/// Reproduces a paper, or all of them (`all`).
+///
+/// # Errors
+/// The name is unknown, or a run cannot be done.
+pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error> {
+    let wanted: Vec<&Paper> = if name == "all" {
+        PAPERS.iter().collect()
+    } else {
+        vec![super::find(name)?]
+    };
+    let papers = wanted
+        .into_iter()
+        .map(|paper| reproduce_one(paper, progress))
+        .collect::<Result<_, _>>()?;
+    Ok(Reproduction { papers })
+}
+
+fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
+    let mut facts = Facts::parse(paper.name, paper.facts)?;
+    facts.tables.extend(times_of_figures(&facts));
+    let runs = Runs::new(paper, progress);
+    simulate_all(paper, &facts, &runs)?;
+    let cells = facts
+        .tables
+        .iter()
+        .map(|cell| compare_cell(paper, cell, &runs))
+        .collect::<Result<_, _>>()?;
+    let mut decisions = Vec::new();
+    for decision in &facts.decisions {
+        let calls = expand(&decision.config)
+            .iter()
+            .map(|config| calls_of(config, &runs))
+            .collect::<Result<Vec<_>, _>>()?;
+        decisions.push(compare(decision, &calls));
+    }
+    let mut call_schedules = Vec::new();
+    for schedule in &facts.call_schedules {
+        call_schedules.push(compare_schedule(
+            schedule,
+            &calls_of(&schedule.config, &runs)?,
+        ));
+    }
+    let claims = facts
+        .claims
+        .iter()
+        .map(|claim| evaluate(paper, claim, &runs))
+        .collect::<Result<_, _>>()?;
+    Ok(PaperResults {
+        paper: paper.name,
+        title: paper.title,
+        cells,
+        decisions,
+        call_schedules,
+        claims,
+        constants: constants(paper, &runs)?,
+        contradictions: facts.contradictions,
+    })
+}
+
+/// The times that the text quotes from figures are cells, too, unless a table has them already.
+fn times_of_figures(facts: &Facts) -> Vec<Cell> {
+    let scenario = |config: &Config| config.get("scenario").is_some();
+    let same = |a: &Config, b: &Config| {
+        ["n", "procs", "scenario"]
+            .iter()
+            .all(|key| a.get(*key) == b.get(*key))
+    };
+    let is_new = |config: &Config| !facts.tables.iter().any(|cell| same(&cell.config, config));
+    facts
+        .figures
+        .iter()
+        .filter(|figure| figure.unit == "s" && scenario(&figure.config) && is_new(&figure.config))
+        .filter_map(|figure| {
+            Some(Cell {
+                id: figure.id.clone(),
+                table: figure.figure.clone(),
+                config: figure.config.clone(),
+                seconds: figure.value.as_f64()?,
+                note: figure.note.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Runs everything that the facts name, in parallel.
+fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
+    let cells = facts.tables.iter().map(|cell| &cell.config);
+    let decisions = facts.decisions.iter().map(|decision| &decision.config);
+    let schedules = facts.call_schedules.iter().map(|schedule| &schedule.config);
+    let mut settings: BTreeMap<String, Vec<Flag>> = BTreeMap::new();
+    for config in cells.chain(decisions).chain(schedules).flat_map(expand) {
+        let flags = (paper.settings)(&config);
+        settings.insert(key_of(&flags), flags);
+    }
+    // The longest runs first, so that no core waits for one at the end: the settings of large n and p sort last.
+    let settings: Vec<Vec<Flag>> = settings.into_values().rev().collect();
+    settings
+        .par_iter()
+        .map(|flags| runs.run(flags).map(drop))
+        .collect()
+}
+
+fn compare_cell(paper: &Paper, cell: &Cell, runs: &Runs<'_>) -> Result<CellResult, Error> {
+    let done = runs.of_config(&cell.config)?;
+    let scenario = scenario_of(&cell.config)
+        .ok_or_else(|| Problem::new(format!("cell `{}` has no scenario", cell.id)))?;
+    let run = done
+        .results
+        .get(scenario)
+        .ok_or_else(|| Problem::new(format!("cell `{}` was not run", cell.id)))?;
+    let simulated_s = run.outcome.makespan.get();
+    let error = simulated_s / cell.seconds - 1.0;
+    let reason = paper
+        .unexplained
+        .iter()
+        .find(|(id, _)| *id == cell.id)
+        .map(|(_, reason)| (*reason).to_owned());
+    let note = match (cell.note.clone(), reason) {
+        (Some(note), Some(reason)) => Some(format!("{note}; {reason}")),
+        (note, reason) => note.or(reason),
+    };
+    Ok(CellResult {
+        id: cell.id.clone(),
+        table: cell.table.clone(),
+        case: case_of(&cell.config),
+        scenario: scenario.name(),
+        published_s: cell.seconds,
+        simulated_s,
+        error,
+        in_sample: (paper.in_sample)(cell),
+        within_band: error.abs() <= (paper.band)(cell),
+        note,
+    })
+}
+
+/// What a configuration is about, in its own keys; what all configurations of a paper share is left out.
+fn case_of(config: &Config) -> String {
+    let keys = [
+        "test",
+        "mapping",
+        "n",
+        "procs",
+        "supersteps",
+        "x_seconds",
+        "alpha",
+    ];
+    let derived = |key: &&&str| {
+        **key == "supersteps" && config.contains_key("n")
+            || **key == "mapping" && config.contains_key("n")
+    };
+    let alone = config.get("scenario").and_then(Value::as_str) == Some("i");
+    let parts: Vec<String> = keys
+        .iter()
+        .filter(|key| !(derived(key) || alone && **key == "alpha"))
+        .filter_map(|key| {
+            config
+                .get(*key)
+                .filter(|value| !value.is_null())
+                .map(|value| (key, value))
+        })
+        .map(|(key, value)| {
+            format!(
+                "{key}={}",
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            )
+        })
+        .collect();
+    parts.join(" ")
+}
+
+fn scenario_of(config: &Config) -> Option<Scenario> {
+    let name = config.get("scenario")?.as_str()?;
+    Scenario::ALL
+        .into_iter()
+        .find(|scenario| scenario.name() == name)
+}
+
+fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
+    let done = runs.of_config(config)?;
+    Ok(of(
+        &done.experiment,
+        &done.results,
+        scenario_of(config).unwrap_or(Scenario::Iii),
+    ))
+}
+
+fn evaluate(
+    paper: &Paper,
+    claim: &super::facts::Claim,
+    runs: &Runs<'_>,
+) -> Result<ClaimResult, Error> {
+    let evaluation = paper.claims.iter().find(|(id, _)| *id == claim.id);
+    let (holds, value) = match evaluation {
+        Some((_, evaluate)) => evaluate(runs)?,
+        None => (None, json!(null)),
+    };
+    let verdict = match holds {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "not checkable",
+    };
+    Ok(ClaimResult {
+        id: claim.id.clone(),
+        statement: claim.statement.clone(),
+        verdict,
+        value,
+        published_numbers_agree: claim.consistent_with_published_numbers,
+    })
+}
+
+/// The fitted constants, with their evidence from the experiment's and the platform's files.
+fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
+    let done = runs.run(&[])?;
+    let origins = &done.experiment.config.origins;
+    let of_platform = &done.experiment.platform.origins;
+    let one = |(keys, what): &(&'static [&'static str], &'static str)| {
+        let first = keys.first().copied().unwrap_or_default();
+        let evidence = match first.strip_prefix("platform:") {
+            Some(key) => of_platform.get(key),
+            None => origins.get(first),
+        };
+        let value = first
+            .split('.')
+            .try_fold(&done.experiment.resolved, |value, part| value.get(part));
+        Constant {
+            what,
+            keys: keys.iter().map(|&key| key.to_owned()).collect(),
+            value: value.cloned().unwrap_or_default(),
+            evidence: evidence.cloned().unwrap_or_default(),
+        }
+    };
+    Ok(paper.constants.iter().map(one).collect())
+}
+
+/// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`).
+///
+/// # Errors
+/// The experiment of the paper cannot be run.
+pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
+    let progress = Progress::default();
+    let done = Runs::new(paper, &progress).run(&[])?;
+    let is_fitted = |origin: &(&String, &String)| origin.1.starts_with("fitted");
+    let own = done
+        .experiment
+        .config
+        .origins
+        .iter()
+        .filter(is_fitted)
+        .map(|(key, _)| key.clone());
+    let platform = done
+        .experiment
+        .platform
+        .origins
+        .iter()
+        .filter(is_fitted)
+        .map(|(key, _)| format!("platform:{key}"));
+    Ok(own.chain(platform).collect())
+}

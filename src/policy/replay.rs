@@ -1,0 +1,127 @@
+//! Forced decisions: moves what a list says, so that timing can be judged apart from any policy.
+//!
+//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`): objects with `superstep` and
+//! `process`, counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A call comes after
+//! each superstep that the list names, and is paid like any other. Results of this policy are no results of a policy: it is
+//! labelled `replay` wherever its name appears.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Migration, Options, Policy, View};
+use crate::document::Document;
+use crate::error::{Error, Problem};
+use crate::random::Stream;
+use crate::units::{HostId, ProcessId};
+
+/// The options of the policy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReplayConfig {
+    /// A JSON file with a list of forced moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Forced moves, besides those of the file.
+    pub decisions: Vec<ForcedMove>,
+}
+
+/// One forced move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForcedMove {
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// Which process, counted from 1.
+    pub process: u32,
+    /// The host, or the cluster, where it goes.
+    pub to: String,
+}
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
+}
+
+impl Options for ReplayConfig {
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        let mut all = self.decisions;
+        if let Some(file) = self.file {
+            let text = std::fs::read_to_string(&file).map_err(|error| {
+                Problem::new(format!("cannot read the decisions: {error}"))
+                    .source(&file)
+                    .key("file")
+            })?;
+            all.extend(Document::parse(file, text)?.deserialize::<Vec<ForcedMove>>()?);
+        }
+        let mut by_superstep: BTreeMap<u64, Vec<ForcedMove>> = BTreeMap::new();
+        for (index, forced) in all.into_iter().enumerate() {
+            if forced.superstep == 0 || forced.process == 0 {
+                let problem = Problem::new(format!("forced move {} counts from 0", index + 1));
+                return Err(problem
+                    .key("decisions")
+                    .hint("supersteps and processes are counted from 1")
+                    .into());
+            }
+            by_superstep
+                .entry(forced.superstep)
+                .or_default()
+                .push(forced);
+        }
+        Ok(Box::new(Replay { by_superstep }))
+    }
+}
+
+impl Policy for Replay {
+    fn observe(&mut self, view: &View<'_>) -> bool {
+        self.by_superstep.contains_key(&(view.superstep as u64 + 1))
+    }
+
+    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        let mut occupancy = vec![0_u32; view.platform.hosts.len()];
+        for host in view.placement {
+            occupancy[host.index()] += 1;
+        }
+        let wanted = self
+            .by_superstep
+            .get(&(view.superstep as u64 + 1))
+            .map_or(&[][..], Vec::as_slice);
+        let mut migrations = Vec::with_capacity(wanted.len());
+        for forced in wanted {
+            let to = destination(&forced.to, &occupancy, view)?;
+            occupancy[to.index()] += 1;
+            migrations.push(Migration {
+                process: ProcessId(forced.process - 1),
+                to,
+            });
+        }
+        Ok(Decision::moves(migrations))
+    }
+}
+
+/// The host of this name, or the least occupied one of the cluster of this name.
+fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
+    let platform = view.platform;
+    if let Some(host) = platform.host_named(name) {
+        return Ok(host);
+    }
+    let cluster = platform.cluster_named(name);
+    let hosts = cluster.map_or(0..0, |cluster| {
+        platform.clusters[cluster.index()].hosts.clone()
+    });
+    hosts
+        .min_by_key(|&host| occupancy[host as usize])
+        .map(HostId)
+        .ok_or_else(|| {
+            let names = platform
+                .clusters
+                .iter()
+                .map(|cluster| cluster.name.as_str());
+            let problem = Problem::new(format!(
+                "a forced move goes to `{name}`, which is neither a host nor a cluster"
+            ));
+            Error::Run(problem.key("policy.replay").known("clusters", names))
+        })
+}

@@ -1,0 +1,500 @@
+//! Laws that hold for every machine and workload, on random ones.
+
+use migsim::bsp::{
+    BarrierConfig, BarrierKind, CallCost, Costs, GatherOrder, MoveCost, MoveOrder, Outcome,
+    Receives, Release, RuntimeConfig, Scenario, Sends,
+};
+use migsim::engine::{NetworkModel, Simulation};
+use migsim::platform::{Platform, Profile, Routes};
+use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds};
+use migsim::workload::Plan;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use crate::slow::{self, Activity};
+use crate::support::{
+    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
+    switch,
+};
+
+// The engine against its twin.
+
+/// How near the engine has to be to the twin, relative.
+const TWIN: f64 = 1e-9;
+
+/// Steps at eighths of a second and what holds from then on, in `unit`s; repeated after `pause` more eighths.
+fn profile(unit: f64) -> impl Strategy<Value = Option<Profile>> {
+    let steps = prop::collection::vec((1_u32..12, 0_u32..6), 1..4);
+    prop::option::weighted(0.3, (steps, prop::option::of(1_u32..10))).prop_map(move |drawn| {
+        let (steps, pause) = drawn?;
+        let mut date = -1.0; // the first step can be at date 0
+        let mut list = Vec::new();
+        for (index, (wait, value)) in steps.into_iter().enumerate() {
+            date += f64::from(wait);
+            // Zero for a while only: something must get on at last.
+            let least = if index > 0 && pause.is_some() {
+                0.0
+            } else {
+                0.25
+            };
+            list.push((date / 8.0, f64::from(value).max(least) * unit));
+        }
+        let period = pause.map(|pause| (date + f64::from(pause)) / 8.0);
+        Some(Profile::new(list, period).expect("rising dates"))
+    })
+}
+
+/// Up to three clusters; every number of hosts and links is drawn.
+fn any_machine(profiles: bool) -> impl Strategy<Value = Platform> {
+    let host = (1_u32..5, 1_u32..4, profile(0.2));
+    let link = (1_u32..20, 0_u32..8, profile(5e3), profile(1e-3));
+    (
+        prop::collection::vec(1_usize..4, 1..4),
+        prop::collection::vec(host, 9),
+        prop::collection::vec(link, 12),
+        prop::option::weighted(0.2, 0_u32..9),
+    )
+        .prop_map(move |(sizes, hosts, links, fixed)| {
+            let clusters: Vec<Vec<f64>> = sizes.iter().map(|&size| vec![1.0; size]).collect();
+            let clusters: Vec<&[f64]> = clusters.iter().map(Vec::as_slice).collect();
+            let mut platform = machine(&clusters, Wire(1.0, 0.0), Wire(1.0, 0.0));
+            for (host, (speed, cores, profile)) in platform.hosts.iter_mut().zip(hosts) {
+                host.speed = InstructionsPerSecond::new(f64::from(speed) * 1e3).expect("a speed");
+                host.cores = cores;
+                host.speed_profile = profile.filter(|_| profiles);
+            }
+            for (link, drawn) in platform.links.iter_mut().zip(links) {
+                let (bandwidth, latency, bandwidths, latencies) = drawn;
+                link.bandwidth = BytesPerSecond::new(f64::from(bandwidth) * 1e3).expect("a rate");
+                link.latency = seconds(f64::from(latency) * 1e-3);
+                link.bandwidth_profile = bandwidths.filter(|_| profiles);
+                link.latency_profile = latencies.filter(|_| profiles);
+            }
+            if let (Some(fixed), Routes::Clustered { pairs, .. }) = (fixed, &mut platform.routes) {
+                let path = pairs[0].as_mut().expect("a route in the first cluster");
+                path.latency = Some(seconds(f64::from(fixed) * 1e-3));
+            }
+            platform
+        })
+}
+
+fn any_network() -> impl Strategy<Value = NetworkModel> {
+    let gamma = prop::option::of(prop::sample::select(vec![40.0, 200.0, 2e4]));
+    let weight = prop::sample::select(vec![0.0, 10.0, 20_537.0]);
+    (
+        gamma,
+        weight,
+        any::<bool>(),
+        prop::bool::weighted(0.9),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(tcp_gamma, weight_s, crosstraffic, sharing, corrected)| NetworkModel {
+                latency_weighted: true,
+                latency_last: false,
+                // The slow twin keeps the plain rule; SimGrid's own dates judge the other one.
+                reweigh_slip: false,
+                sharing,
+                latency_factor: if corrected { 13.01 } else { 1.0 },
+                bandwidth_factor: if corrected { 0.97 } else { 1.0 },
+                weight_s,
+                tcp_gamma,
+                crosstraffic,
+                loopback_bandwidth: 1e5,
+            },
+        )
+}
+
+/// The same cases in every run; a failing one is printed, shrunk, and becomes a test of its own.
+fn cases(count: u32) -> ProptestConfig {
+    ProptestConfig {
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(count)
+    }
+}
+
+/// Executions and flows that start at sixteenths of a second, many at once.
+fn any_activities() -> impl Strategy<Value = Vec<(u32, bool, usize, usize, u32)>> {
+    let one = (
+        0_u32..40,
+        any::<bool>(),
+        0_usize..99,
+        0_usize..99,
+        0_u32..50,
+    );
+    prop::collection::vec(one, 1..14)
+}
+
+fn activities(
+    drawn: &[(u32, bool, usize, usize, u32)],
+    platform: &Platform,
+) -> Vec<(f64, Activity)> {
+    let host = |drawn: usize| HostId::from_index(drawn % platform.hosts.len());
+    let activity = |&(start, is_flow, a, b, amount): &(u32, bool, usize, usize, u32)| {
+        // Not a multiple of what is done between two changes: an end at the very date at which a capacity falls to zero would
+        // hang on rounding.
+        let amount = f64::from(amount) * 100.0 / std::f64::consts::E;
+        let what = if is_flow {
+            Activity::Flow {
+                from: host(a),
+                to: host(b),
+                size: amount,
+            }
+        } else {
+            Activity::Execution {
+                host: host(a),
+                work: amount,
+            }
+        };
+        (f64::from(start) / 16.0, what)
+    };
+    drawn.iter().map(activity).collect()
+}
+
+/// The end of each activity by the engine.
+fn fast_ends(platform: &Platform, model: NetworkModel, activities: &[(f64, Activity)]) -> Vec<f64> {
+    let mut simulation = Simulation::new(platform, model);
+    for (index, (start, _)) in activities.iter().enumerate() {
+        simulation.wait(seconds(*start), (index, true));
+    }
+    let mut ends = vec![f64::NAN; activities.len()];
+    while let Some((index, starts)) = simulation.next_ended().expect("something gets on") {
+        match activities[index].1 {
+            _ if !starts => ends[index] = simulation.now().get(),
+            Activity::Execution { host, work } => {
+                simulation.execute(host, instructions(work), (index, false));
+            }
+            Activity::Flow { from, to, size } => simulation
+                .send(from, to, bytes(size), (index, false))
+                .expect("a route"),
+        }
+    }
+    ends
+}
+
+fn assert_twins(platform: &Platform, model: NetworkModel, activities: &[(f64, Activity)]) {
+    let fast = fast_ends(platform, model, activities);
+    let slow = slow::ends(platform, &model, activities);
+    for (index, (fast, slow)) in fast.into_iter().zip(slow).enumerate() {
+        assert_close(fast, slow, TWIN, &format!("activity {index}"));
+    }
+}
+
+#[test]
+fn a_flow_that_starts_while_its_link_is_down_gets_on_when_it_is_up() {
+    // Down from 0 to 2 s, then 1e3 B at 500 B/s; the link of the other host would allow 1e3 B/s.
+    let mut platform = switch(2, Wire(1e3, 0.0));
+    let steps = vec![(0.0, 0.0), (2.0, 500.0)];
+    platform.links[0].bandwidth_profile = Profile::new(steps, None).ok();
+    let flow = Activity::Flow {
+        from: HostId(0),
+        to: HostId(1),
+        size: 1e3,
+    };
+    let ends = fast_ends(&platform, NetworkModel::default(), &[(0.0, flow)]);
+    assert_eq!(ends, [4.0]);
+}
+
+#[test]
+fn no_work_ends_at_once_even_on_a_host_that_stands_still() {
+    let mut platform = switch(1, Wire(1e3, 0.0));
+    let steps = vec![(0.0, 0.0), (2.0, 1.0)];
+    platform.hosts[0].speed_profile = Profile::new(steps, None).ok();
+    let execution = |work| Activity::Execution {
+        host: HostId(0),
+        work,
+    };
+    let list = [(1.0, execution(0.0)), (1.0, execution(1e9))];
+    let ends = fast_ends(&platform, NetworkModel::default(), &list);
+    assert_eq!(ends, [1.0, 3.0]);
+}
+
+proptest! {
+    #![proptest_config(cases(5000))]
+
+    /// The engine ends everything when the slow simulator does.
+    #[test]
+    fn the_engine_agrees_with_its_slow_twin(platform in any_machine(false), model in any_network(), drawn in any_activities()) {
+        assert_twins(&platform, model, &activities(&drawn, &platform));
+    }
+
+    /// Also where speeds, bandwidths and latencies change, down to nothing for a while.
+    #[test]
+    fn the_engine_agrees_with_its_slow_twin_while_capacities_change(platform in any_machine(true), model in any_network(), drawn in any_activities()) {
+        assert_twins(&platform, model, &activities(&drawn, &platform));
+    }
+}
+
+// Runs of a whole application.
+
+/// Supersteps of five processes: work in 1e6 instructions, messages in kB.
+fn any_plans() -> impl Strategy<Value = Vec<Plan>> {
+    let work = prop::collection::vec(0_u32..20, 5);
+    let messages = prop::collection::vec((0_u32..5, 0_u32..5, 0_u32..30), 0..12);
+    let one = (work, messages).prop_map(|(work, messages)| {
+        let work: Vec<f64> = work.into_iter().map(|work| f64::from(work) * 1e6).collect();
+        let messages: Vec<(u32, u32, f64)> = messages
+            .into_iter()
+            .map(|(from, to, size)| (from, to, f64::from(size) * 1e3))
+            .collect();
+        plan(&work, &messages)
+    });
+    prop::collection::vec(one, 1..6)
+}
+
+fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
+    let kinds = vec![
+        BarrierKind::Ideal,
+        BarrierKind::Central,
+        BarrierKind::Sequential,
+        BarrierKind::Tree,
+        BarrierKind::Dissemination,
+    ];
+    let gathers = vec![
+        GatherOrder::Ascending,
+        GatherOrder::Descending,
+        GatherOrder::Arrival,
+        GatherOrder::Parallel,
+    ];
+    let ways = vec![
+        (Sends::Concurrent, Receives::Early),
+        (Sends::Concurrent, Receives::Late),
+        (Sends::Sequential, Receives::Early),
+    ];
+    (
+        prop::sample::select(ways),
+        prop::sample::select(kinds),
+        prop::sample::select(gathers),
+        any::<bool>(),
+        0_u32..3,
+    )
+        .prop_map(
+            |((sends, receives), kind, gather, together, size)| RuntimeConfig {
+                sends,
+                receives,
+                barrier: BarrierConfig {
+                    kind,
+                    bytes: bytes(f64::from(size) * 500.0),
+                    gather,
+                    release: if together {
+                        Release::Simultaneous
+                    } else {
+                        Release::Sequential
+                    },
+                },
+            },
+        )
+}
+
+/// Two clusters; five processes start on hosts 0, 1, 1, 3 and 4.
+fn two_clusters() -> Platform {
+    machine(
+        &[&[1.3e9, 0.7e9, 1.1e9], &[2e9, 1.9e9]],
+        Wire(1e6, 1e-4),
+        Wire(2.5e5, 3e-3),
+    )
+}
+
+const PLACEMENT: [u32; 5] = [0, 1, 1, 3, 4];
+
+/// How long one superstep takes by the BSP cost model on a network without sharing:
+/// `max_i max(w_i/s + sends of i, arrivals at i)`, then the barrier; a message takes `d + size/b` with d the latency of two links.
+fn bsp_cost(
+    plan: &Plan,
+    sends: Sends,
+    central: bool,
+    (speed, bandwidth, d): (f64, f64, f64),
+) -> f64 {
+    let computed: Vec<f64> = plan.work.iter().map(|work| work.get() / speed).collect();
+    let mut ready = computed.clone();
+    let mut sent = computed.clone();
+    for message in &plan.messages {
+        let (from, to) = (message.from.index(), message.to.index());
+        // A message to oneself moves at the loopback bandwidth and waits for nothing.
+        let size = message.size.get();
+        let time = if from == to {
+            size / 1e10
+        } else {
+            d + size / bandwidth
+        };
+        let start = match sends {
+            Sends::Concurrent => computed[from],
+            Sends::Sequential => sent[from],
+        };
+        sent[from] = start + time;
+        ready[to] = ready[to].max(start + time);
+        if sends == Sends::Sequential {
+            ready[from] = ready[from].max(start + time);
+        }
+    }
+    let last = |ready: &[f64]| ready.iter().copied().fold(0.0, f64::max);
+    if central {
+        // All notify process 1, which answers: l = 2 d, less what process 1 itself does meanwhile.
+        ready[0].max(last(&ready[1..]) + d) + d
+    } else {
+        last(&ready)
+    }
+}
+
+fn double(platform: &Platform) -> Platform {
+    let scale = |profile: &Option<Profile>, factor: f64| {
+        let profile = profile.as_ref()?;
+        let steps = (0..2).map_while(|index| profile.step(index));
+        let steps = steps
+            .map(|(date, value)| (date / 2.0, value * factor))
+            .collect();
+        Some(Profile::new(steps, None).expect("still a profile"))
+    };
+    let mut faster = platform.clone();
+    for host in &mut faster.hosts {
+        host.speed = InstructionsPerSecond::new(host.speed.get() * 2.0).expect("a speed");
+        host.speed_profile = scale(&host.speed_profile, 1.0);
+    }
+    for link in &mut faster.links {
+        link.bandwidth = BytesPerSecond::new(link.bandwidth.get() * 2.0).expect("a rate");
+        link.latency = half(link.latency);
+        link.bandwidth_profile = scale(&link.bandwidth_profile, 2.0);
+        link.latency_profile = scale(&link.latency_profile, 0.5);
+    }
+    faster
+}
+
+fn half(duration: Seconds) -> Seconds {
+    seconds(duration.get() / 2.0)
+}
+
+/// All dates and durations of a run.
+fn dates(outcome: &Outcome) -> Vec<f64> {
+    let mut dates = vec![
+        outcome.makespan.get(),
+        outcome.scheduling.get(),
+        outcome.migration.get(),
+    ];
+    for superstep in &outcome.supersteps {
+        dates.extend([superstep.start.get(), superstep.end.get()]);
+    }
+    for call in &outcome.calls {
+        dates.extend([call.start.get(), call.cost.get(), call.migration.get()]);
+    }
+    for migration in &outcome.migrations {
+        dates.extend([migration.start.get(), migration.end.get()]);
+    }
+    dates
+}
+
+/// The hosts of `platform` in another order inside each cluster; `order[new] = old`.
+fn reordered(platform: &Platform, order: &[usize]) -> Platform {
+    let mut other = platform.clone();
+    for (new, &old) in order.iter().enumerate() {
+        other.hosts[new] = platform.hosts[old].clone();
+        if let (Routes::Clustered { access, .. }, Routes::Clustered { access: before, .. }) =
+            (&mut other.routes, &platform.routes)
+        {
+            access[new] = before[old];
+        }
+    }
+    other
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    /// Without a policy and without sharing a run takes the sum of the BSP costs of its supersteps.
+    #[test]
+    fn never_on_unshared_resources_is_the_bsp_cost(list in any_plans(), sequential: bool, central: bool) {
+        let (speed, bandwidth, latency) = (1e9, 1e6, 1e-3);
+        let platform = switch(5, Wire(bandwidth, latency));
+        let (sends, kind) = (
+            if sequential { Sends::Sequential } else { Sends::Concurrent },
+            if central { BarrierKind::Central } else { BarrierKind::Ideal },
+        );
+        let constants = (speed, bandwidth, 2.0 * latency);
+        let expected: f64 = list.iter().map(|plan| bsp_cost(plan, sends, central, constants)).sum();
+        let plans = Plans::new(list);
+        let case = Case {
+            network: NetworkModel::preset("ideal").expect("a preset"),
+            runtime: RuntimeConfig {
+                sends,
+                barrier: BarrierConfig { kind, ..BarrierConfig::default() },
+                ..RuntimeConfig::default()
+            },
+            ..Case::new(&platform, &plans, 0..5)
+        };
+        let found = case.run().makespan.get();
+        prop_assert!((found - expected).abs() <= ROUNDING * expected, "{} {}", found, expected);
+    }
+
+    /// A machine twice as fast in everything takes half the time, to the last bit: nothing absolute is hidden anywhere.
+    #[test]
+    fn doubling_all_capacities_and_halving_all_delays_halves_all_times(list in any_plans(), runtime in any_runtime(), lv08: bool, serial: bool, profiled: bool) {
+        let mut platform = two_clusters();
+        if profiled {
+            let steps = |values: [f64; 2]| Profile::new(vec![(0.01, values[0]), (0.035, values[1])], None).ok();
+            platform.hosts[1].speed_profile = steps([0.3, 0.9]);
+            platform.links[3].bandwidth_profile = steps([3e5, 2e6]);
+            platform.links[5].latency_profile = steps([1e-3, 7e-3]);
+        }
+        let plans = Plans { memory: vec![3e4; 5], ..Plans::new(list) };
+        let network = NetworkModel::preset(if lv08 { "lv08" } else { "cm02" }).expect("a preset");
+        let costs = Costs {
+            migration: MoveCost {
+                fixed: seconds(0.25),
+                order: if serial { MoveOrder::Serial } else { MoveOrder::Parallel },
+                ..MoveCost::default()
+            },
+            call: CallCost::default(),
+        };
+        let case = Case { network, runtime, costs, scenario: Scenario::Iii, ..Case::new(&platform, &plans, PLACEMENT) };
+        let twice = double(&platform);
+        let mut faster = Case { platform: &twice, ..case.clone() };
+        faster.network.loopback_bandwidth *= 2.0;
+        faster.costs.migration.fixed = half(costs.migration.fixed);
+        let script = Script(vec![(0, vec![(0, 3), (2, 2)]), (2, vec![(4, 0)])]);
+        let slow = dates(&case.run_with(script.clone()).expect("it ends"));
+        let fast = dates(&faster.run_with(script).expect("it ends"));
+        prop_assert_eq!(slow.len(), fast.len());
+        for (slow, fast) in slow.iter().zip(&fast) {
+            prop_assert_eq!((slow / 2.0).to_bits(), fast.to_bits(), "{} {}", slow, fast);
+        }
+    }
+
+    /// The order of the hosts inside a cluster has no meaning: a process on the same machine takes the same time.
+    #[test]
+    fn renumbering_hosts_inside_a_cluster_moves_no_time(list in any_plans(), runtime in any_runtime(), first in Just(vec![0_usize, 1, 2]).prop_shuffle(), swap: bool) {
+        let platform = two_clusters();
+        let mut order = first;
+        order.extend(if swap { [4, 3] } else { [3, 4] });
+        let other = reordered(&platform, &order);
+        let moved = PLACEMENT.map(|host| {
+            let new = order.iter().position(|&old| old == host as usize).expect("a permutation");
+            HostId::from_index(new).0
+        });
+        let plans = Plans::new(list);
+        let case = Case { runtime, ..Case::new(&platform, &plans, PLACEMENT) };
+        let renumbered = Case { runtime, ..Case::new(&other, &plans, moved) };
+        for (a, b) in dates(&case.run()).into_iter().zip(dates(&renumbered.run())) {
+            prop_assert!((a - b).abs() <= 1e-12 * a, "{} {}", a, b);
+        }
+    }
+
+    /// Equal runs have equal hashes, and one byte more in one message makes another one.
+    #[test]
+    fn the_hash_hears_of_every_byte(list in any_plans(), runtime in any_runtime(), which: prop::sample::Index) {
+        let platform = two_clusters();
+        let hash = |list: &[Plan]| {
+            let plans = Plans::new(list.to_vec());
+            Case { runtime, ..Case::new(&platform, &plans, PLACEMENT) }.run().event_hash
+        };
+        let before = hash(&list);
+        prop_assert_eq!(&before, &hash(&list));
+        let messages: usize = list.iter().map(|plan| plan.messages.len()).sum();
+        prop_assume!(messages > 0);
+        let mut longer = list;
+        let message = longer.iter_mut().flat_map(|plan| &mut plan.messages).nth(which.index(messages));
+        if let Some(message) = message {
+            message.size = message.size + bytes(1.0);
+        }
+        prop_assert_ne!(before, hash(&longer));
+    }
+}

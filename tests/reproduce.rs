@@ -1,0 +1,107 @@
+//! `migsim reproduce`: its results are those that are committed, and its facts are complete.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use migsim::paper::{Facts, PAPERS, fitted_keys};
+use serde_json::Value;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_committed_results_are_what_the_command_writes() {
+    let scratch = tempfile::tempdir().unwrap();
+    let update = std::env::var_os("UPDATE_RESULTS").is_some();
+    let folder = if update {
+        root().join("results")
+    } else {
+        scratch.path().to_owned()
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args([
+            "reproduce",
+            "all",
+            "--json",
+            "--out",
+            folder.to_str().unwrap(),
+        ])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    for entry in fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name();
+        let read = |folder: &Path| fs::read_to_string(folder.join(&name)).unwrap_or_default();
+        let is_current = read(&root().join("results")) == read(&folder);
+        assert!(
+            is_current,
+            "results/{} is not current: run `migsim reproduce all --out results`",
+            name.display()
+        );
+    }
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cell = &printed["cells"][0];
+    assert!(
+        cell["id"].is_string()
+            && cell["published_s"].is_f64()
+            && cell["simulated_s"].is_f64()
+            && cell["in_sample"].is_boolean()
+    );
+    let decision = &printed["decisions"][0];
+    assert!(
+        decision["verdict"].is_string()
+            && !decision["published"].is_null()
+            && !decision["simulated"].is_null()
+    );
+    assert!(printed["claims"][0]["verdict"].is_string());
+}
+
+#[test]
+fn every_claim_is_evaluated_and_every_id_is_unique() {
+    for paper in PAPERS {
+        let facts = Facts::parse(paper.name, paper.facts).unwrap();
+        let claims: Vec<&str> = facts.claims.iter().map(|claim| claim.id.as_str()).collect();
+        let evaluated: Vec<&str> = paper.claims.iter().map(|(id, _)| *id).collect();
+        assert_eq!(claims, evaluated, "{}", paper.name);
+        let cells = facts.tables.iter().map(|cell| cell.id.as_str());
+        let decisions = facts.decisions.iter().map(|decision| decision.id.as_str());
+        let all: Vec<&str> = cells.chain(decisions).chain(claims).collect();
+        assert_eq!(
+            all.iter().collect::<BTreeSet<_>>().len(),
+            all.len(),
+            "{}",
+            paper.name
+        );
+    }
+}
+
+#[test]
+fn every_fitted_value_belongs_to_a_constant_that_is_listed() {
+    for paper in PAPERS {
+        let listed: BTreeSet<String> = paper
+            .constants
+            .iter()
+            .flat_map(|(keys, _)| keys.iter().map(|&key| key.to_owned()))
+            .collect();
+        let fitted = fitted_keys(paper).unwrap();
+        let missing: Vec<&String> = fitted.difference(&listed).collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", paper.name);
+    }
+}
+
+#[test]
+fn an_unknown_paper_lists_the_known_ones() {
+    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(["reproduce", "lux"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("hint: known papers: all, lu"));
+}

@@ -1,0 +1,143 @@
+//! No superstep allocates once the largest one has been seen: a run of twice as many supersteps makes as many allocations.
+
+use migsim::bsp::{
+    BarrierConfig, BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Sends,
+};
+use migsim::engine::NetworkModel;
+use migsim::units::{Bytes, ProcessId};
+use migsim::workload::lu::{Lu, LuConfig};
+use migsim::workload::{Plan, Workload};
+
+use crate::support::{Case, Plans, Wire, bytes, machine, plan};
+
+/// The first supersteps of a workload, over and over.
+#[derive(Debug)]
+struct Again<'a> {
+    workload: &'a dyn Workload,
+    period: usize,
+    times: usize,
+}
+
+impl Workload for Again<'_> {
+    fn processes(&self) -> usize {
+        self.workload.processes()
+    }
+
+    fn supersteps(&self) -> usize {
+        self.period * self.times
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        self.workload.fill(superstep % self.period, plan);
+    }
+
+    fn memory(&self, process: ProcessId) -> Bytes {
+        self.workload.memory(process)
+    }
+}
+
+const BARRIERS: [BarrierKind; 5] = [
+    BarrierKind::Ideal,
+    BarrierKind::Central,
+    BarrierKind::Sequential,
+    BarrierKind::Tree,
+    BarrierKind::Dissemination,
+];
+
+/// Fails if the second half of a run allocates, under any barrier.
+fn assert_steady(
+    workload: &dyn Workload,
+    period: usize,
+    sends: Sends,
+    receives: Receives,
+    network: NetworkModel,
+) {
+    let speeds = [&[1.5e9; 5][..], &[1e9; 5], &[2e9; 15]];
+    let platform = machine(&speeds, Wire(1e7, 1e-4), Wire(5e6, 1e-3));
+    let processes = u32::try_from(workload.processes()).expect("a few");
+    for kind in BARRIERS {
+        let count = |times| {
+            let again = Again {
+                workload,
+                period,
+                times,
+            };
+            let runtime = RuntimeConfig {
+                sends,
+                receives,
+                barrier: BarrierConfig {
+                    kind,
+                    bytes: bytes(8.0),
+                    gather: GatherOrder::Arrival,
+                    release: Release::Sequential,
+                },
+            };
+            let hosts = (0..processes).map(|process| process % 25);
+            let case = Case {
+                network,
+                runtime,
+                ..Case::new(&platform, &again, hosts)
+            };
+            let mut hash = String::new();
+            let counted = allocation_counter::measure(|| hash = case.run().event_hash);
+            counted.count_total - allocations_of_hash(&hash)
+        };
+        assert_eq!(count(4), count(8), "{kind:?}");
+    }
+}
+
+/// How often the text of a hash grows while it is written: leading zeros come one by one.
+fn allocations_of_hash(hash: &str) -> u64 {
+    struct Lanes(u64, u64);
+    impl std::fmt::Display for Lanes {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "{:016x}{:016x}", self.0, self.1)
+        }
+    }
+    let (first, second) = hash.split_at(16);
+    let lane = |digits| u64::from_str_radix(digits, 16).expect("hexadecimal digits");
+    let lanes = Lanes(lane(first), lane(second));
+    let mut text = String::new();
+    let counted = allocation_counter::measure(|| text = lanes.to_string());
+    assert_eq!(text, hash);
+    counted.count_total
+}
+
+fn lu(element: f64) -> Lu {
+    Lu::new(&LuConfig {
+        bytes_per_element: bytes(element),
+        ..LuConfig::new(200, 25)
+    })
+    .expect("a configuration that fits")
+}
+
+#[test]
+fn lu_with_sequential_sends_and_empty_messages_is_steady() {
+    let (sends, receives) = (Sends::Sequential, Receives::Early);
+    assert_steady(&lu(0.0), 401, sends, receives, NetworkModel::default());
+}
+
+#[test]
+fn lu_with_concurrent_sends_that_share_links_is_steady() {
+    let (sends, receives) = (Sends::Concurrent, Receives::Early);
+    assert_steady(&lu(8.0), 61, sends, receives, NetworkModel::default());
+}
+
+#[test]
+fn messages_of_all_to_some_are_steady_with_late_receives_and_cross_traffic() {
+    // 30 processes on 25 hosts; process i sends to i+1, 3i and 7i+2, in another order in each of five supersteps.
+    let superstep = |round: u32| {
+        let work: Vec<f64> = (0..30_u32)
+            .map(|process| f64::from((process * 7 + round * 11) % 13) * 1e6)
+            .collect();
+        let targets = |process: u32| [process + 1, 3 * process, 7 * process + 2];
+        let messages: Vec<(u32, u32, f64)> = (0..30)
+            .flat_map(|process| targets(process).map(|to| (process, (to + round) % 30)))
+            .map(|(from, to)| (from, to, f64::from(1000 * (to % 5) + 100 * round)))
+            .collect();
+        plan(&work, &messages)
+    };
+    let plans = Plans::new((0..5).map(superstep).collect());
+    let lv08 = NetworkModel::preset("lv08").expect("a preset");
+    assert_steady(&plans, 5, Sends::Concurrent, Receives::Late, lv08);
+}
