@@ -378,7 +378,7 @@ fn no_published_time_reaches_the_simulator() {
     }
 }
 
-fn list(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
+pub(crate) fn list(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

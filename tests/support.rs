@@ -111,6 +111,7 @@ fn add_link(platform: &mut Platform, Wire(bandwidth, latency): Wire) -> LinkId {
         name: format!("l{}", platform.links.len()),
         bandwidth: BytesPerSecond::new(bandwidth).expect("a bandwidth"),
         latency: seconds(latency),
+        is_shared: true,
         bandwidth_profile: None,
         latency_profile: None,
     });

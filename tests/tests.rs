@@ -1,7 +1,9 @@
 //! The tests of the whole: one line per capability.
 
+mod call_options; // waiting for calls, their answers, ping-pong, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
+mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
 mod migbsp; // the policy worked out by hand, option by option

@@ -5,7 +5,7 @@
 //!               ─> scenario iii: moves, serial or parallel ─> next superstep
 //! ```
 
-use super::config::{CallModel, MoveOrder, Scenario, Transfer, Waiting};
+use super::config::{CallModel, CallWaiting, MoveOrder, ReplyOrder, Scenario, Transfer, Waiting};
 use super::record::{CallRecord, Cause, MigrationRecord};
 use super::runtime::{Runtime, Token, view};
 use crate::engine::Availability;
@@ -21,8 +21,9 @@ pub(super) struct Rescheduling<'a> {
     is_due: bool,
     prescribed: &'a [PrescribedMove],
     supersteps_since_call: u64,
-    /// Activities that must end before the next step.
+    /// Moves that must end before the next step, and activities of a call.
     pending: usize,
+    call_pending: usize,
     all_have_left: bool,
     step: Step,
     moves: Vec<Move>,
@@ -30,6 +31,12 @@ pub(super) struct Rescheduling<'a> {
     next_move: usize,
     moves_start: Time,
     waiting: Waiting,
+    /// Whether the call is paid beside the next superstep.
+    is_overlapped: bool,
+    /// Since when all wait for an overlapped call; none if they do not.
+    waits_since: Option<Time>,
+    /// For each process, a number that grows with the date at which it joined its cluster.
+    joined: Vec<u64>,
     /// The hosts with a speed profile, and their availability at the last call.
     profiled: Vec<(HostId, Availability)>,
 }
@@ -61,7 +68,7 @@ struct Move {
 }
 
 impl<'a> Rescheduling<'a> {
-    pub(super) fn new(platform: &Platform) -> Self {
+    pub(super) fn new(platform: &Platform, processes: usize) -> Self {
         let has_profile = |&host: &HostId| platform.hosts[host.index()].speed_profile.is_some();
         let hosts = (0..platform.hosts.len()).map(HostId::from_index);
         Self {
@@ -69,12 +76,16 @@ impl<'a> Rescheduling<'a> {
             prescribed: &[],
             supersteps_since_call: 0,
             pending: 0,
+            call_pending: 0,
             all_have_left: false,
             step: Step::Idle,
             moves: Vec::new(),
             next_move: 0,
             moves_start: Time::ZERO,
             waiting: Waiting::All,
+            is_overlapped: false,
+            waits_since: None,
+            joined: (0..processes as u64).collect(),
             profiled: hosts
                 .filter(has_profile)
                 .map(|host| (host, Availability::default()))
@@ -90,7 +101,20 @@ impl<'a> Rescheduling<'a> {
         self.all_have_left = false;
         self.moves.clear();
         self.next_move = 0;
-        is_due || !prescribed.is_empty()
+        is_due || !prescribed.is_empty() || self.is_overlapped
+    }
+
+    /// Lets a process that moves wait longer before it begins.
+    pub(super) fn delay_move(&mut self, process: u32, delay: Seconds) {
+        let moves = self.moves.iter_mut();
+        moves
+            .filter(|wanted| wanted.process.0 == process)
+            .for_each(|wanted| wanted.delay += delay);
+    }
+
+    /// An overlapped call is waited for before a run ends.
+    pub(super) fn check_is_over(&self) {
+        debug_assert!(!self.is_overlapped);
     }
 }
 
@@ -129,7 +153,14 @@ impl Runtime<'_, '_> {
     }
 
     fn go_on_when_nothing_is_pending(&mut self) -> Result<(), Error> {
-        if !self.rescheduling.all_have_left || self.rescheduling.pending > 0 {
+        if !self.rescheduling.all_have_left {
+            return Ok(());
+        }
+        if self.rescheduling.is_overlapped {
+            self.rescheduling.waits_since = Some(self.engine.now());
+            return Ok(());
+        }
+        if self.rescheduling.pending > 0 {
             return Ok(());
         }
         if self.rescheduling.is_due {
@@ -160,7 +191,8 @@ impl Runtime<'_, '_> {
             )?
         };
         self.check(&decision)?;
-        let applied = self.setup.scenario == Scenario::Iii;
+        let is_last = self.is_last();
+        let applied = self.setup.scenario == Scenario::Iii && !is_last;
         self.log.number(self.ending as u64);
         for migration in &decision.migrations {
             self.log.number(u64::from(migration.process.0));
@@ -182,36 +214,93 @@ impl Runtime<'_, '_> {
             applied,
         });
         let cost = &self.setup.costs.call;
+        let supersteps = self.rescheduling.supersteps_since_call;
+        if cost.waiting == CallWaiting::Overlapped && !applied && !is_last {
+            self.rescheduling.is_overlapped = true;
+            self.rescheduling.supersteps_since_call = 0;
+            self.policy.settle(0);
+            self.resume()?;
+        }
         match cost.model {
             CallModel::None => self.paid(),
             CallModel::Additive => {
-                let window =
-                    self.rescheduling.supersteps_since_call as f64 * self.placement.len() as f64;
-                let price =
-                    Seconds::of(cost.fixed.get() + cost.per_process_superstep.get() * window);
-                self.wait_for_call(price);
+                let window = supersteps as f64 * self.placement.len() as f64;
+                self.wait_for_price(Seconds::of(
+                    cost.fixed.get() + cost.per_process_superstep.get() * window,
+                ));
                 Ok(())
             }
             CallModel::Overlapped => {
                 let start = self.outcome.supersteps[self.ending].start;
-                self.wait_for_call(cost.fixed - self.engine.now().since(start));
+                self.wait_for_price(cost.fixed - self.engine.now().since(start));
+                Ok(())
+            }
+            CallModel::PingPong => {
+                self.wait_for_price(self.ping_pong(cost.ping));
                 Ok(())
             }
             CallModel::Messages => self.start_step(Step::Reports),
         }
     }
 
-    /// Pays the price of a call as a wait of all.
-    fn wait_for_call(&mut self, price: Seconds) {
+    fn wait_for_price(&mut self, price: Seconds) {
         self.rescheduling.step = Step::Price;
-        self.rescheduling.pending = 1;
+        self.rescheduling.call_pending = 1;
         self.engine.wait(price, Token::Call);
+    }
+
+    /// The price of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between the
+    /// process and the manager.
+    fn ping_pong(&self, ping: Bytes) -> Seconds {
+        let platform = self.setup.platform;
+        let by_manager = self.populated_clusters().into_iter().map(|(cluster, _)| {
+            let manager = platform.manager(cluster);
+            let outside = (self.placement.iter())
+                .filter(|host| platform.cluster_of(**host) != cluster)
+                .map(|&host| {
+                    one_way(platform, manager, host, ping) + one_way(platform, host, manager, ping)
+                });
+            outside.map(Seconds::get).sum::<f64>()
+        });
+        Seconds::of(by_manager.fold(0.0, f64::max))
+    }
+
+    /// The processes, and after how many answers of its manager each has its own; those that move belong to their new cluster.
+    pub(super) fn places_in_line(&self) -> Vec<(u32, usize)> {
+        let platform = self.setup.platform;
+        let moves = &self.rescheduling.moves;
+        let going = |process: u32| moves.iter().find(|wanted| wanted.process.0 == process);
+        let host = |process: u32| {
+            going(process).map_or(self.placement[process as usize], |wanted| wanted.to)
+        };
+        let joins = |process: u32| {
+            let here = platform.cluster_of(self.placement[process as usize]);
+            platform.cluster_of(host(process)) != here
+        };
+        let mut line: Vec<u32> = (0..self.placement.len())
+            .map(|process| ProcessId::from_index(process).0)
+            .collect();
+        if self.setup.costs.call.reply_order == ReplyOrder::Joining {
+            let joined = &self.rescheduling.joined;
+            line.sort_by_key(|&process| (joins(process), joined[process as usize]));
+        }
+        let mut answered = vec![0_usize; platform.clusters.len()];
+        let mut places: Vec<(u32, usize)> = line
+            .into_iter()
+            .map(|process| {
+                let cluster = platform.cluster_of(host(process));
+                answered[cluster.index()] += 1;
+                (process, answered[cluster.index()])
+            })
+            .collect();
+        places.sort_unstable();
+        places
     }
 
     /// One activity of a call has ended.
     pub(super) fn on_call_step(&mut self) -> Result<(), Error> {
-        self.rescheduling.pending -= 1;
-        if self.rescheduling.pending > 0 {
+        self.rescheduling.call_pending -= 1;
+        if self.rescheduling.call_pending > 0 {
             return Ok(());
         }
         match self.rescheduling.step {
@@ -226,7 +315,7 @@ impl Runtime<'_, '_> {
     /// followed by the next one at once.
     fn start_step(&mut self, step: Step) -> Result<(), Error> {
         self.rescheduling.step = step;
-        self.rescheduling.pending = 0;
+        self.rescheduling.call_pending = 0;
         let platform = self.setup.platform;
         let cost = self.setup.costs.call;
         match step {
@@ -239,7 +328,7 @@ impl Runtime<'_, '_> {
                     } else {
                         (manager, host, cost.answer)
                     };
-                    self.rescheduling.pending += 1;
+                    self.rescheduling.call_pending += 1;
                     self.engine.send(from, to, size, Token::Call)?;
                 }
             }
@@ -249,7 +338,7 @@ impl Runtime<'_, '_> {
                     for &(to, _) in &populated {
                         if from != to {
                             let size = cost.exchange * count as f64;
-                            self.rescheduling.pending += 1;
+                            self.rescheduling.call_pending += 1;
                             self.engine.send(
                                 platform.manager(from),
                                 platform.manager(to),
@@ -264,7 +353,7 @@ impl Runtime<'_, '_> {
                 let work = Instructions::of(cost.decision.get() * self.placement.len() as f64);
                 if work.get() > 0.0 {
                     for (cluster, _) in self.populated_clusters() {
-                        self.rescheduling.pending += 1;
+                        self.rescheduling.call_pending += 1;
                         self.engine
                             .execute(platform.manager(cluster), work, Token::Call);
                     }
@@ -272,7 +361,7 @@ impl Runtime<'_, '_> {
             }
             Step::Idle | Step::Price | Step::Moves => {}
         }
-        if self.rescheduling.pending > 0 {
+        if self.rescheduling.call_pending > 0 {
             return Ok(());
         }
         match step {
@@ -299,7 +388,10 @@ impl Runtime<'_, '_> {
     /// The call is paid: the migrations start, if there are any.
     fn paid(&mut self) -> Result<(), Error> {
         let now = self.engine.now();
-        let is_applied = self.setup.scenario == Scenario::Iii;
+        if self.rescheduling.is_overlapped {
+            return self.overlap_is_over();
+        }
+        let is_applied = self.setup.scenario == Scenario::Iii && !self.is_last();
         let call = self
             .outcome
             .calls
@@ -315,16 +407,24 @@ impl Runtime<'_, '_> {
                 if self.placement[migration.process.index()] == migration.to {
                     continue; // it is there already
                 }
-                let size = match costs.transfer {
-                    Transfer::Flow => self.memory[migration.process.index()],
-                    Transfer::None => Bytes::default(),
-                };
                 let (process, to) = (migration.process, migration.to);
+                let memory = self.memory[process.index()];
+                let (size, alone) = match costs.transfer {
+                    Transfer::Flow => (memory, Seconds::default()),
+                    Transfer::Nominal => {
+                        let from = self.placement[process.index()];
+                        (
+                            Bytes::default(),
+                            one_way(self.setup.platform, from, to, memory),
+                        )
+                    }
+                    Transfer::None => (Bytes::default(), Seconds::default()),
+                };
                 let wanted = Move {
                     process,
                     to,
                     size,
-                    delay: costs.fixed,
+                    delay: costs.fixed + alone,
                     start: now,
                     cause: Cause::Policy,
                 };
@@ -335,7 +435,7 @@ impl Runtime<'_, '_> {
         self.policy.settle(moves);
         if moves == 0 {
             self.rescheduling.step = Step::Idle;
-            return self.resume();
+            return self.resume_answered(&[]);
         }
         self.rescheduling.step = Step::Moves;
         self.rescheduling.moves_start = now;
@@ -354,9 +454,23 @@ impl Runtime<'_, '_> {
                 .iter()
                 .map(|wanted| wanted.process)
                 .collect();
-            self.resume_without(&movers)?;
+            self.resume_answered(&movers)?;
         }
         (0..first).try_for_each(|index| self.start_move(index))
+    }
+
+    /// A call that was paid beside the next superstep is over.
+    fn overlap_is_over(&mut self) -> Result<(), Error> {
+        self.rescheduling.is_overlapped = false;
+        self.rescheduling.step = Step::Idle;
+        let Some(since) = self.rescheduling.waits_since.take() else {
+            return Ok(()); // hidden as a whole
+        };
+        let waited = self.engine.now().since(since);
+        let call = self.outcome.calls.last_mut();
+        call.expect("a call that is paid was recorded").cost = waited;
+        self.outcome.scheduling += waited;
+        self.go_on_when_nothing_is_pending()
     }
 
     fn start_move(&mut self, index: usize) -> Result<(), Error> {
@@ -397,6 +511,11 @@ impl Runtime<'_, '_> {
         self.log.number(u64::from(settled.process.0));
         self.log.number(u64::from(settled.to.0));
         self.log.date(now.get());
+        let platform = self.setup.platform;
+        if platform.cluster_of(self.placement[process]) != platform.cluster_of(settled.to) {
+            let last = self.rescheduling.joined.iter().max();
+            self.rescheduling.joined[process] = last.map_or(0, |last| last + 1);
+        }
         self.placement[process] = settled.to;
         self.rescheduling.pending -= 1;
         if settled.cause == Cause::Workload {
@@ -419,7 +538,7 @@ impl Runtime<'_, '_> {
         }
         match self.rescheduling.waiting {
             Waiting::Movers => self.begin(settled.process.0),
-            Waiting::All if is_done => self.resume(),
+            Waiting::All if is_done => self.resume_answered(&[]),
             Waiting::All => Ok(()),
         }
     }
@@ -491,6 +610,17 @@ impl Runtime<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// How long `size` takes from host to host with nobody else on the way; nothing without a route, where no message gets either.
+fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes) -> Seconds {
+    let Some(route) = platform.route(from, to) else {
+        return Seconds::default();
+    };
+    let transfer = platform
+        .bottleneck(&route)
+        .map_or_else(Seconds::default, |rate| size / rate);
+    platform.latency(&route) + transfer
 }
 
 /// The problem of a host that does not exist.

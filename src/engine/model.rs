@@ -10,9 +10,20 @@ use crate::error::Problem;
 /// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each a key of its own"
+)]
 pub struct NetworkModel {
     /// Whether flows share links; without it each flow has its route for itself.
     pub sharing: bool,
+    /// Whether flows with long routes get less of a link they share (`w` as above); without it all get the same, `w = 1`.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub latency_weighted: bool,
+    /// Whether the latency of a flow follows its transfer instead of going before it: the sender begins at once, and the last byte
+    /// arrives late.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub latency_last: bool,
     /// Multiplies the latency of a route; dimensionless.
     pub latency_factor: f64,
     /// Multiplies the rate of a flow; dimensionless.
@@ -44,6 +55,8 @@ pub struct Preset {
 
 const CM02: NetworkModel = NetworkModel {
     sharing: true,
+    latency_weighted: true,
+    latency_last: false,
     latency_factor: 1.0,
     bandwidth_factor: 1.0,
     weight_s: 0.0,
@@ -120,8 +133,10 @@ impl Default for NetworkModel {
 }
 
 /// The constants that [`NetworkModel::set`] knows.
-const CONSTANTS: [&str; 8] = [
+const CONSTANTS: [&str; 10] = [
     "sharing",
+    "latency_weighted",
+    "latency_last",
     "latency_factor",
     "bandwidth_factor",
     "weight_s",
@@ -159,6 +174,8 @@ impl NetworkModel {
         let wanted = key.to_ascii_lowercase().replace('-', "_");
         match wanted.as_str() {
             "sharing" => self.sharing = parse_switch(key, value)?,
+            "latency_weighted" => self.latency_weighted = parse_switch(key, value)?,
+            "latency_last" => self.latency_last = parse_switch(key, value)?,
             "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
             "reweigh_slip" => self.reweigh_slip = parse_switch(key, value)?,
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
@@ -184,6 +201,26 @@ impl NetworkModel {
         }
         Ok(())
     }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_no(value: &bool) -> bool {
+    !*value
 }
 
 fn parse_switch(key: &str, value: &str) -> Result<bool, Problem> {

@@ -1,10 +1,11 @@
 //! Flows: a latency phase, then a transfer at a rate that the sharing decides.
 //!
 //! A flow of B bytes waits `latency_factor · L` (L: latency of its route when it starts; no bandwidth is used), then moves at
-//! `bandwidth_factor · r` until its bytes are gone. r is its weighted max-min share ([`super::maxmin`]) with
-//! `w = L + Σ weight_s / bandwidth` (1 if L is 0) and at most `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
+//! `bandwidth_factor · r` until its bytes are gone (with `latency_last` the two phases change places). r is its weighted
+//! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0 or without `latency_weighted`) and at most
+//! `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
 //! The rates are computed again for the flows that an event can touch (those reached from its links over shared flows), once
-//! per date, after all processes have reacted.
+//! per date, after all processes have reacted. A link that is not shared only bounds the rate of each of its flows.
 //!
 //! A flow that starts while a link of its route has no capacity is bounded by its links alone.
 //!
@@ -15,7 +16,7 @@ use super::maxmin::SharingProblem;
 use super::model::NetworkModel;
 use super::queue::{EventQueue, Key};
 use crate::platform::{Platform, Route};
-use crate::units::HostId;
+use crate::units::{HostId, LinkId};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
@@ -48,6 +49,8 @@ struct Flow<T> {
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
     narrowest: f64,
     window: f64,
+    /// Links of the way out that flows do not share.
+    unshared: Vec<u32>,
     /// The latency of the route if the platform fixes it, else it is summed over the way out.
     fixed_latency: Option<f64>,
     /// Links of the way out come first: `uses[..outward]`; those that only the way back crosses follow.
@@ -61,6 +64,7 @@ struct Flow<T> {
 struct LinkState {
     bandwidth: f64,
     latency: f64,
+    is_shared: bool,
     /// The transferring flows that use it: flow, and which of its uses.
     flows: Vec<(u32, u32)>,
     is_dirty: bool,
@@ -93,6 +97,7 @@ impl<T: Copy> Network<T> {
         let links = platform.links.iter().map(|link| LinkState {
             bandwidth: link.bandwidth.get(),
             latency: link.latency.get(),
+            is_shared: link.is_shared,
             flows: Vec::new(),
             is_dirty: false,
             visited: 0,
@@ -136,23 +141,31 @@ impl<T: Copy> Network<T> {
         let flow = &mut self.flows[slot as usize];
         flow.fixed_latency = route.latency.map(crate::units::Seconds::get);
         for link in route.links() {
-            add_use(&mut flow.uses, link.0, 1.0);
+            if self.links[link.index()].is_shared {
+                add_use(&mut flow.uses, link.0, 1.0);
+            } else {
+                flow.unshared.push(link.0);
+            }
             flow.narrowest = flow.narrowest.min(self.links[link.index()].bandwidth);
         }
         if flow.narrowest <= 0.0 {
             // A link that is down now would hold the flow for ever: its capacity alone holds it, while it is down.
-            flow.narrowest = f64::INFINITY;
+            let bounds = flow.unshared.iter();
+            let bounds = bounds.map(|&link| self.links[link as usize].bandwidth);
+            flow.narrowest = bounds.fold(f64::INFINITY, f64::min);
         }
         flow.outward = flow.uses.len();
         if self.model.crosstraffic
             && let Some(back) = platform.route(to, from)
         {
-            for link in back.links() {
+            let is_shared = |link: &LinkId| self.links[link.index()].is_shared;
+            for link in back.links().filter(is_shared) {
                 add_use(&mut flow.uses, link.0, ACKNOWLEDGEMENTS);
             }
         }
         let delay = self.model.latency_factor * self.latency(slot);
-        if delay > 0.0 || bytes <= 0.0 {
+        let is_first = !self.model.latency_last || bytes <= 0.0;
+        if is_first && (delay > 0.0 || bytes <= 0.0) {
             self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
         } else {
             self.start_transfer(slot, now, queue, event(slot));
@@ -174,6 +187,16 @@ impl<T: Copy> Network<T> {
             return None;
         }
         let token = flow.token;
+        if self.model.latency_last && flow.phase == Phase::Transfer {
+            let delay = self.model.latency_factor * self.latency(slot);
+            if delay > 0.0 {
+                self.leave_links(slot);
+                let flow = &mut self.flows[slot as usize];
+                (flow.phase, flow.remaining) = (Phase::Latency, 0.0);
+                flow.event = Some(queue.push(now + delay, event));
+                return None;
+            }
+        }
         self.remove(slot);
         Some(token)
     }
@@ -241,10 +264,12 @@ impl<T: Copy> Network<T> {
     fn latency(&self, slot: u32) -> f64 {
         let flow = &self.flows[slot as usize];
         let sum = || {
-            flow.uses[..flow.outward]
+            let shared = flow.uses[..flow.outward]
                 .iter()
-                .map(|used| self.links[used.link as usize].latency * used.share.floor())
-                .sum()
+                .map(|used| self.links[used.link as usize].latency * used.share.floor());
+            let unshared = flow.unshared.iter();
+            let unshared = unshared.map(|&link| self.links[link as usize].latency);
+            shared.chain(unshared).sum()
         };
         flow.fixed_latency.unwrap_or_else(sum)
     }
@@ -263,6 +288,7 @@ impl<T: Copy> Network<T> {
                 narrowest: 0.0,
                 window: 0.0,
                 fixed_latency: None,
+                unshared: Vec::new(),
                 uses: Vec::new(),
                 outward: 0,
                 visited: 0,
@@ -279,6 +305,7 @@ impl<T: Copy> Network<T> {
         flow.updated = now;
         flow.narrowest = f64::INFINITY;
         flow.uses.clear();
+        flow.unshared.clear();
         slot
     }
 
@@ -304,17 +331,22 @@ impl<T: Copy> Network<T> {
             self.mark_dirty(self.flows[slot as usize].uses[index].link as usize);
         }
         if self.flows[slot as usize].uses.is_empty() {
-            // A route without links: nothing limits it.
-            let key = self.flows[slot as usize].event.expect("set above");
-            queue.reschedule(key, now);
+            // A route without links that are shared: nothing changes its rate.
+            let flow = &self.flows[slot as usize];
+            let rate = flow.narrowest.min(flow.window) * self.model.bandwidth_factor;
+            let key = flow.event.expect("set above");
+            queue.reschedule(key, now + flow.remaining / rate);
         }
     }
 
     fn remove(&mut self, slot: u32) {
         self.free.push(slot);
-        if self.flows[slot as usize].phase != Phase::Transfer {
-            return;
+        if self.flows[slot as usize].phase == Phase::Transfer {
+            self.leave_links(slot);
         }
+    }
+
+    fn leave_links(&mut self, slot: u32) {
         for index in 0..self.flows[slot as usize].uses.len() {
             let Use { link, place, .. } = self.flows[slot as usize].uses[index];
             let listed = &mut self.links[link as usize].flows;
@@ -331,9 +363,10 @@ impl<T: Copy> Network<T> {
         let latency = self.latency(slot);
         let flow = &self.flows[slot as usize];
         let per_byte: f64 = if self.model.weight_s > 0.0 {
-            flow.uses[..flow.outward]
-                .iter()
-                .map(|used| self.model.weight_s / self.links[used.link as usize].bandwidth)
+            let shared = flow.uses[..flow.outward].iter().map(|used| used.link);
+            let links = shared.chain(flow.unshared.iter().copied());
+            links
+                .map(|link| self.model.weight_s / self.links[link as usize].bandwidth)
                 .sum()
         } else {
             0.0
@@ -343,7 +376,8 @@ impl<T: Copy> Network<T> {
             _ => f64::INFINITY,
         };
         let flow = &mut self.flows[slot as usize];
-        let has_true_weight = latency > 0.0 || (again && self.model.reweigh_slip && per_byte > 0.0);
+        let has_latency = latency > 0.0 || (again && self.model.reweigh_slip && per_byte > 0.0);
+        let has_true_weight = has_latency && self.model.latency_weighted;
         flow.weight = if has_true_weight {
             latency + per_byte
         } else {

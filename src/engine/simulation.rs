@@ -380,6 +380,70 @@ mod tests {
         );
     }
 
+    /// Flows of 1e6 B from host 0 to each other one, over links of 1e6 B/s and 1 ms each.
+    fn star(platform: &crate::platform::Platform, model: NetworkModel) -> Vec<(usize, f64)> {
+        let mut simulation = Simulation::new(platform, model);
+        for to in 1..platform.hosts.len() {
+            simulation
+                .send(
+                    HostId(0),
+                    HostId::from_index(to),
+                    Bytes::new(1e6).unwrap(),
+                    to,
+                )
+                .unwrap();
+        }
+        run(&mut simulation)
+    }
+
+    #[test]
+    fn a_link_that_is_not_shared_gives_each_flow_its_whole_bandwidth() {
+        let mut platform = line(&[1e9; 3], 1e6, 1e-3);
+        for link in &mut platform.links {
+            link.is_shared = false;
+        }
+        // 2 ms and 1 s for both, as if alone.
+        let both = [(1, 1.002), (2, 1.002)];
+        assert_eq!(star(&platform, NetworkModel::default()), both);
+        // Only the link of host 0 is not shared: the others have one flow each, so nothing changes.
+        platform.links[1].is_shared = true;
+        platform.links[2].is_shared = true;
+        assert_eq!(star(&platform, NetworkModel::default()), both);
+    }
+
+    #[test]
+    fn the_latency_may_follow_the_transfer() {
+        // Host 0 to 1 has 1 + 1 ms, to 2 has 1 + 99 ms. With the latency last both begin at 0 with half of the link: 2 s, then latency.
+        let mut platform = line(&[1e9; 3], 1e6, 1e-3);
+        platform.links[2].latency = Seconds::new(0.099).unwrap();
+        let mut model = NetworkModel {
+            latency_weighted: false,
+            latency_last: true,
+            ..NetworkModel::default()
+        };
+        assert_eq!(star(&platform, model), [(1, 2.002), (2, 2.1)]);
+        // First: flow 1 has 98 ms alone, then half; 1.804 s more for its other 0.902e6 B; flow 2 has 0.098e6 B left then.
+        model.latency_last = false;
+        let dates = star(&platform, model);
+        assert!(
+            (dates[0].1 - 1.904).abs() < 1e-12 && (dates[1].1 - 2.002).abs() < 1e-12,
+            "{dates:?}"
+        );
+    }
+
+    #[test]
+    fn without_weights_flows_of_unequal_latencies_share_equally() {
+        // Latencies 2 and 100 ms: weighted, the first flow gets 50 times the share of the second.
+        let mut platform = line(&[1e9; 3], 1e6, 1e-3);
+        platform.links[2].latency = Seconds::new(0.099).unwrap();
+        let weighted = star(&platform, NetworkModel::default());
+        // 0.1 s; 0.902e6 B at 50/51 of 1e6 B/s.
+        assert!(
+            (weighted[0].1 - (0.1 + 0.902 * 51.0 / 50.0)).abs() < 1e-12,
+            "{weighted:?}"
+        );
+    }
+
     #[test]
     fn equal_work_after_a_rebase_takes_equal_time_to_the_bit() {
         let platform = line(&[1.3e9, 0.7e9], 3e5, 1e-4);

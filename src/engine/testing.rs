@@ -18,6 +18,7 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
         name: format!("l{index}"),
         bandwidth: BytesPerSecond::new(bandwidth).unwrap(),
         latency: Seconds::new(latency).unwrap(),
+        is_shared: true,
         bandwidth_profile: None,
         latency_profile: None,
     };

@@ -8,6 +8,10 @@ use crate::error::{Error, Problem};
 
 /// Name and text of each.
 const BUILT_IN: &[(&str, &str)] = &[
+    ("lbm", include_str!("../../workloads/lbm.json")),
+    ("lbm-a2", include_str!("../../workloads/lbm-a2.json")),
+    ("lbm-b1", include_str!("../../workloads/lbm-b1.json")),
+    ("lbm-b2", include_str!("../../workloads/lbm-b2.json")),
     ("lu", include_str!("../../workloads/lu.json")),
     ("sw", include_str!("../../workloads/sw.json")),
 ];

@@ -21,6 +21,7 @@ const MOST_PATH_MEMORY: u64 = 2_000_000_000;
 pub(super) struct LinkParts {
     pub(super) bandwidth: BytesPerSecond,
     pub(super) latency: Seconds,
+    pub(super) is_shared: bool,
     pub(super) bandwidth_profile: Option<Profile>,
     pub(super) latency_profile: Option<Profile>,
 }
@@ -31,6 +32,7 @@ impl LinkParts {
             name,
             bandwidth: self.bandwidth,
             latency: self.latency,
+            is_shared: self.is_shared,
             bandwidth_profile: self.bandwidth_profile,
             latency_profile: self.latency_profile,
         }

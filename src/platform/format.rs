@@ -76,7 +76,7 @@ pub struct ClusterEntry {
     /// What connects the hosts of the cluster.
     #[serde(default)]
     pub network: NetworkKind,
-    /// The access link that each host has (`switch`), or the one medium that all share (`shared-medium`).
+    /// The access link that each host has (`switch`, `unshared`), or the one medium that all share (`shared-medium`).
     pub link: LinkValues,
     /// The router that the cluster is connected to. Clusters at one router have nothing between them.
     #[serde(default)]
@@ -93,6 +93,9 @@ pub enum NetworkKind {
     /// Each host has an access link of its own; the switch between them is never a bottleneck.
     #[default]
     Switch,
+    /// Each host has an access link of which every flow gets the whole bandwidth, however many there are (SimGrid's `FATPIPE`);
+    /// its bandwidth is then the most that one flow can have. Without profiles.
+    Unshared,
     /// One capacity that every flow crosses once which begins, ends or stays in the cluster (Ethernet with a hub).
     SharedMedium,
 }

@@ -234,6 +234,17 @@ impl<'a> Loader<'a> {
                 let message = format!("cluster `{}` has no hosts", cluster.name);
                 self.report(&format!("clusters[{index}].hosts"), message);
             }
+            let profiles = [
+                ("bandwidth_profile", &cluster.link.bandwidth_profile),
+                ("latency_profile", &cluster.link.latency_profile),
+            ];
+            for (field, _) in profiles.iter().filter(|(_, profile)| {
+                profile.is_some() && cluster.network == NetworkKind::Unshared
+            }) {
+                let message = format!("cluster `{}` is unshared and has a `{field}`", cluster.name);
+                let problem = self.problem(&format!("clusters[{index}].link.{field}"), message);
+                self.note(problem.hint("links that are not shared keep their capacity and delay"));
+            }
             if cluster.cores == 0 {
                 let message = format!("the hosts of cluster `{}` have no core", cluster.name);
                 self.report(&format!("clusters[{index}].cores"), message);
@@ -248,12 +259,12 @@ impl<'a> Loader<'a> {
             .filter_map(|name| file.profiles.get(name))
             .map(|profile| profile.steps.len())
             .sum();
-            let is_switch = cluster.network == NetworkKind::Switch;
+            let has_access = cluster.network != NetworkKind::SharedMedium;
             hosts = hosts.saturating_add(cluster.hosts);
             bytes = bytes.saturating_add(memory_of_hosts(
                 cluster.hosts,
                 &cluster.name,
-                is_switch,
+                has_access,
                 steps,
             ));
         }
@@ -305,6 +316,7 @@ impl<'a> Loader<'a> {
         let link = LinkParts {
             bandwidth: cluster.link.bandwidth,
             latency: cluster.link.latency,
+            is_shared: cluster.network != NetworkKind::Unshared,
             bandwidth_profile: self.profile(
                 &key("link.bandwidth_profile"),
                 cluster.link.bandwidth_profile.as_ref(),
@@ -317,7 +329,7 @@ impl<'a> Loader<'a> {
             ),
         };
         let (access, medium) = match cluster.network {
-            NetworkKind::Switch => (Some(link), None),
+            NetworkKind::Switch | NetworkKind::Unshared => (Some(link), None),
             NetworkKind::SharedMedium => (None, Some((format!("{}-medium", cluster.name), link))),
         };
         ClusterParts {
@@ -345,6 +357,7 @@ impl<'a> Loader<'a> {
         LinkParts {
             bandwidth: link.bandwidth,
             latency: link.latency,
+            is_shared: true,
             bandwidth_profile: self.profile(
                 &key("bandwidth_profile"),
                 link.bandwidth_profile.as_ref(),

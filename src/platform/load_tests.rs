@@ -516,3 +516,25 @@ fn the_dynamic_platforms_are_the_static_one_with_two_clusters_halved_after_a_whi
         }
     }
 }
+
+#[test]
+fn links_that_are_not_shared_have_no_profiles() {
+    let unshared = FOUR.replace("\"shared-medium\"", "\"unshared\"");
+    let platform = from_json("four.json", &unshared).unwrap().platform;
+    let is_shared = |name: &str| {
+        let found = platform.links.iter().find(|link| link.name == name);
+        found.unwrap().is_shared
+    };
+    assert!(!is_shared("c-0-link") && is_shared("a-0-link"));
+    let profile = unshared
+        .replace(
+            "\"latency\": \"4 us\"",
+            "\"latency\": \"4 us\", \"bandwidth_profile\": \"p\"",
+        )
+        .replace(
+            "\"links\": [",
+            "\"profiles\": {\"p\": {\"steps\": [[\"1 s\", \"1 MB/s\"]]}}, \"links\": [",
+        );
+    let found = problems(&profile);
+    assert!(found[0].message.contains("is unshared"), "{found:?}");
+}

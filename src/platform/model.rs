@@ -57,6 +57,8 @@ pub struct Link {
     pub bandwidth: BytesPerSecond,
     /// The nominal one-way delay.
     pub latency: Seconds,
+    /// Whether the flows on it share its capacity; otherwise each gets all of it (SimGrid's `FATPIPE`).
+    pub is_shared: bool,
     /// The capacity over time \[B/s\].
     pub bandwidth_profile: Option<Profile>,
     /// The delay over time \[s\].

@@ -4,6 +4,7 @@
 //! be asked for any of them again (three scenarios run the same workload). To add one, write a file here and a row in
 //! the registry.
 
+pub mod lbm;
 pub mod lu;
 pub mod registry;
 pub mod sw;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::Workload;
+use super::lbm::{Lbm, LbmConfig};
 use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::trace::{Trace, TraceBarrier, TraceReceives, read_bytes};
@@ -19,6 +20,11 @@ use crate::error::{Error, Problem};
 
 /// The applications, by name.
 pub const APPLICATIONS: &[Entry] = &[
+    row::<LbmConfig>(
+        "lbm",
+        "Lattice Boltzmann on equal slices: each computes and sends to its right neighbour",
+        "da Rosa Righi et al., Analyzing the Frequency of Processes Migration Calls on BSP Application Execution, section 3",
+    ),
     row::<LuConfig>(
         "lu",
         "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
@@ -149,6 +155,12 @@ pub fn find(name: &str) -> Result<&'static Entry, Error> {
 pub struct TraceConfig {
     /// The file of the trace, from the folder where the command runs if the path is relative.
     pub trace: String,
+}
+
+impl Keys for LbmConfig {
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(Lbm::new(&self)?))
+    }
 }
 
 impl Keys for LuConfig {
@@ -292,7 +304,7 @@ mod tests {
     fn an_unknown_application_lists_the_known_ones() {
         let error = find("lU").unwrap_err().to_string();
         assert!(
-            error.contains("hint: known applications: lu, sw, trace"),
+            error.contains("hint: known applications: lbm, lu, sw, trace"),
             "{error}"
         );
     }

@@ -203,6 +203,7 @@ fn link<'a>(
     let bandwidth = reader.bandwidth(node, bandwidth);
     let latency = reader.latency(node, latency);
     Some(LinkParts {
+        is_shared: true,
         bandwidth: bandwidth?,
         latency: latency?,
         bandwidth_profile: None,

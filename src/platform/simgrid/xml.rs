@@ -250,6 +250,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let bandwidth_profile = self.profile(node, name, "bandwidth_file", Connection::Bandwidth);
         let latency_profile = self.profile(node, name, "latency_file", Connection::Latency);
         let parts = LinkParts {
+            is_shared: true,
             bandwidth: bandwidth?,
             latency: latency?,
             bandwidth_profile,

@@ -37,6 +37,8 @@ choice!(
         Add,
         /// D becomes what the last superstep needs to pass, if that is more.
         Fit,
+        /// It does not: there is no second adaptation (Lattice Boltzmann paper, section 4, where it is future work).
+        Never,
     }
 );
 choice!(
@@ -84,6 +86,8 @@ choice!(
     Population {
         /// Those that computed in the superstep.
         Computing,
+        /// Those for which a message was delivered in the superstep: only they have a time that includes receives.
+        Receiving,
         /// All.
         All,
     }
@@ -95,6 +99,8 @@ choice!(
         Compute,
         /// Its computation and its own sends.
         ComputeAndSend,
+        /// Its computation, until the last message for it was delivered; its own sends do not count.
+        ComputeAndReceive,
         /// Its computation, sends and receives, until it reaches the barrier.
         ComputeAndCommunicate,
     }
@@ -155,6 +161,8 @@ choice!(
         Larger,
         /// Their sum.
         Sum,
+        /// Receiving alone.
+        Received,
     }
 );
 choice!(
@@ -199,6 +207,15 @@ choice!(
         Backbone,
         /// The narrowest link between the two managers.
         Managers,
+    }
+);
+choice!(
+    /// From which cluster Mem(i,j) counts the transfer of the memory.
+    MemoryOrigin {
+        /// The one where process i is; nothing for that cluster itself.
+        Present,
+        /// The one where process i started: rates were measured once, at the start, and kept.
+        Initial,
     }
 );
 choice!(
@@ -303,12 +320,19 @@ choice!(
         Ignored,
         /// Yes: the foreseen communication time, rescaled by the routes from the destination.
         Predicted,
+        /// Yes: the foreseen communication time in t1; in t2 the same bytes from the same clusters without contention,
+        /// `Σ_j L(j, destination) + bytes / bandwidth`.
+        Uncontended,
     }
 );
 
 /// All options of MigBSP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, each a key of its own"
+)]
 pub struct MigBspConfig {
     /// α: supersteps until the first call, and the first interval between calls.
     pub alpha: u32,
@@ -369,6 +393,10 @@ pub struct MigBspConfig {
     pub memory_transfer: bool,
     /// T(i,j): the rate of that transfer.
     pub memory_rate: MemoryRate,
+    /// From where that transfer is counted.
+    pub memory_origin: MemoryOrigin,
+    /// Whether that transfer includes the latency between the clusters (of the route between their managers).
+    pub memory_latency: bool,
     /// Whether the own cluster competes (A31).
     pub own_cluster: OwnCluster,
     /// Whether only a positive PM makes a candidate (A13).
@@ -437,6 +465,8 @@ impl Default for MigBspConfig {
             migration_operations: Seconds::default(),
             memory_transfer: true,
             memory_rate: MemoryRate::Managers,
+            memory_origin: MemoryOrigin::Present,
+            memory_latency: false,
             own_cluster: OwnCluster::Excluded,
             only_positive: true,
             heuristic: Heuristic::One,

@@ -9,7 +9,7 @@ use super::config::{
     CommunicationPattern, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig,
 };
 use crate::policy::View;
-use crate::units::{Instructions, Seconds};
+use crate::units::{Bytes, Instructions, Seconds};
 
 /// The forecasts for all processes; flat arrays by process, and by process and cluster.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +28,8 @@ pub(super) struct Forecasts {
     bytes: Vec<f64>,
     time: Vec<f64>,
     traffic_regularity: Vec<f64>,
+    /// The cluster in which each process started.
+    initial: Vec<usize>,
     /// Supersteps since the last call.
     age: u64,
     /// Per host, the last superstep in which something computed there.
@@ -91,6 +93,16 @@ impl Forecasts {
         self.traffic_regularity[process * self.clusters + cluster]
     }
 
+    /// The bytes that a process is foreseen to exchange with a cluster.
+    pub(super) fn bytes(&self, process: usize, cluster: usize) -> Bytes {
+        Bytes::of(self.bytes[process * self.clusters + cluster])
+    }
+
+    /// The cluster in which a process was when the policy first saw it.
+    pub(super) fn initial_cluster(&self, process: usize) -> usize {
+        self.initial[process]
+    }
+
     /// Whether the process computed since the last call.
     pub(super) fn is_active(&self, process: usize) -> bool {
         self.is_active[process]
@@ -113,6 +125,9 @@ impl Forecasts {
         let processes = view.processes();
         self.clusters = view.platform.clusters.len();
         self.last_computation = vec![None; view.platform.hosts.len()];
+        self.initial = (0..processes)
+            .map(|process| view.cluster_of(process).index())
+            .collect();
         self.has_work = vec![false; processes];
         self.is_active = vec![false; processes];
         self.work = vec![0.0; processes];
@@ -174,6 +189,7 @@ impl Forecasts {
         let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
         let (bytes, time) = match config.communication_time {
             CommunicationTime::Larger => (sent.max(received), out.max(back)),
+            CommunicationTime::Received => (received, back),
             CommunicationTime::Sum => (sent + received, out + back),
         };
         let at = process * self.clusters + cluster;

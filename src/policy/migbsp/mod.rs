@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 pub use config::{
     AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
     FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
-    IdleSuperstep, IndexForm, MemoryRate, MigBspConfig, OwnCluster, Population,
+    IdleSuperstep, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Population,
     PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
     ToleranceGrowth, ToleranceTrigger, ViabilityCommunication,
 };

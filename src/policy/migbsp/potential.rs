@@ -11,12 +11,13 @@
 //! heuristic two the highest alone.
 
 use super::config::{
-    CandidateOrder, Heuristic, Horizon, IndexForm, MemoryRate, MigBspConfig, OwnCluster,
-    PotentialCommunication, SetIndex, ThresholdMeaning,
+    CandidateOrder, Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig,
+    OwnCluster, PotentialCommunication, SetIndex, ThresholdMeaning,
 };
 use super::forecast::Forecasts;
+use crate::platform::{Platform, Route};
 use crate::policy::View;
-use crate::units::{ClusterId, Seconds};
+use crate::units::{ClusterId, HostId, Seconds};
 
 /// PM(i,j) and its terms, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,11 +76,7 @@ pub(super) fn potentials(
                 }
                 PotentialCommunication::Ignored => 0.0,
             };
-            let memory = if cluster == own {
-                0.0
-            } else {
-                memory_cost(config, process, own, cluster, view).get()
-            };
+            let memory = memory_cost(config, forecasts, process, cluster, view).get();
             all.push(Potential {
                 process,
                 cluster,
@@ -187,27 +184,36 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
         .collect()
 }
 
-/// Mem(i,j).
+/// Mem(i,j); nothing for the cluster in which a process is, unless its transfer is counted from the initial one.
 fn memory_cost(
     config: &MigBspConfig,
+    forecasts: &Forecasts,
     process: usize,
-    from: usize,
     to: usize,
     view: &View<'_>,
 ) -> Seconds {
+    let own = view.cluster_of(process).index();
+    if to == own && config.memory_origin == MemoryOrigin::Present {
+        return Seconds::default();
+    }
     let transfer = if config.memory_transfer {
-        transfer_time(config, process, from, to, view)
+        transfer_time(config, forecasts, process, to, view)
     } else {
         Seconds::default()
     };
-    transfer + config.migration_operations
+    let operations = if to == own {
+        Seconds::default()
+    } else {
+        config.migration_operations
+    };
+    transfer + operations
 }
 
-/// M(i) · T(i,j): the time to send the memory of a process from one cluster to another.
+/// M(i) · T(i,j): the time to send the memory of a process to a cluster, from where `memory_origin` says.
 pub(super) fn transfer_time(
     config: &MigBspConfig,
+    forecasts: &Forecasts,
     process: usize,
-    from: usize,
     to: usize,
     view: &View<'_>,
 ) -> Seconds {
@@ -217,18 +223,35 @@ pub(super) fn transfer_time(
     } else {
         None
     };
-    let managers = || {
-        let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
-        // Without a route there is no rate; the move itself will name the missing route.
-        platform.bottleneck(&platform.route(manager(from), manager(to))?)
+    let from = match config.memory_origin {
+        MemoryOrigin::Present => view.cluster_of(process).index(),
+        MemoryOrigin::Initial => forecasts.initial_cluster(process),
     };
-    backbone
+    // Without a route there is no rate; the move itself will name the missing route.
+    let managers = || platform.bottleneck(&route_between(platform, from, to)?);
+    let transfer = backbone
         .or_else(managers)
-        .map_or_else(Seconds::default, |rate| view.memory[process] / rate)
+        .map_or_else(Seconds::default, |rate| view.memory[process] / rate);
+    match route_between(platform, from, to) {
+        Some(route) if config.memory_latency => transfer + platform.latency(&route),
+        _ => transfer,
+    }
+}
+
+/// The route between the managers of two clusters; inside one cluster, between its manager and the next host.
+pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
+    let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
+    if from != to {
+        return platform.route(manager(from), manager(to));
+    }
+    let hosts = &platform.clusters[from].hosts;
+    let next = HostId(hosts.start + 1);
+    (next.0 < hosts.end).then(|| platform.route(manager(from), next))?
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::CommunicationTime;
     use super::*;
 
     fn potential(process: usize, cluster: usize, value: f64) -> Potential {
@@ -289,5 +312,80 @@ mod tests {
             ..MigBspConfig::default()
         };
         assert_eq!(candidates(&half, &all, 4).0, [all[2], all[1]]);
+    }
+
+    /// The terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on
+    /// a-0.
+    fn after_a_move(config: &MigBspConfig) -> Vec<Potential> {
+        use crate::policy::Measures;
+        use crate::units::{Bytes, Instructions};
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let host = |name: &str| platform.host_named(name).unwrap();
+        let mut measures = Measures::default();
+        measures.clear(2, 4);
+        measures.work = vec![Instructions::of(1e6); 2];
+        measures.compute = vec![Seconds::of(2e-3), Seconds::of(1e-3)];
+        let bytes = Bytes::of(500e3);
+        measures.traffic[3].sent = bytes;
+        measures.traffic[3].send_time = Seconds::of(0.05);
+        measures.traffic[4 + 2].received = bytes;
+        measures.traffic[4 + 2].receive_time = Seconds::of(0.05);
+        let idle = vec![0.0; platform.hosts.len()];
+        let mut view = View {
+            migrations_happen: true,
+            platform: &platform,
+            superstep: 0,
+            placement: &[host("a-0"), host("s-0")],
+            measures: &measures,
+            memory: &[bytes, bytes],
+            external_load: &idle,
+            cycles_per_instruction: 1.0,
+        };
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(config, 4, &view);
+        let now = [host("lan-0"), host("s-0")];
+        view.placement = &now;
+        let occupancy = vec![0; platform.hosts.len()];
+        potentials(config, 1.0, &forecasts, &occupancy, &view)
+    }
+
+    #[test]
+    fn the_transfer_may_be_counted_from_the_first_cluster() {
+        let memory = |config: &MigBspConfig| -> Vec<f64> {
+            let all = after_a_move(config);
+            all[..4].iter().map(|potential| potential.memory).collect()
+        };
+        let mut config = MigBspConfig {
+            own_cluster: OwnCluster::Competes,
+            ..MigBspConfig::default()
+        };
+        // 500 kB from lan at 10 MB/s to n, a and s, and nothing to lan itself.
+        assert_eq!(memory(&config), [0.05, 0.05, 0.0, 0.05]);
+        // From a at 100 MB/s, at 10 MB/s to lan.
+        config.memory_origin = MemoryOrigin::Initial;
+        assert_eq!(memory(&config), [0.005, 0.005, 0.05, 0.005]);
+        // With 0.5 ms between different clusters.
+        config.memory_latency = true;
+        assert_eq!(memory(&config), [0.0055, 0.005, 0.0505, 0.0055]);
+    }
+
+    #[test]
+    fn received_messages_alone_may_make_the_communication() {
+        let communication = |communication_time| -> Vec<f64> {
+            let config = MigBspConfig {
+                own_cluster: OwnCluster::Competes,
+                communication_time,
+                ..MigBspConfig::default()
+            };
+            let all = after_a_move(&config);
+            all.iter()
+                .map(|potential| potential.communication)
+                .collect()
+        };
+        // p1 sends to s; p2 receives from lan.
+        let both = [0.0, 0.0, 0.0, 0.05, 0.0, 0.0, 0.05, 0.0];
+        assert_eq!(communication(CommunicationTime::Larger), both);
+        let one = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0];
+        assert_eq!(communication(CommunicationTime::Received), one);
     }
 }

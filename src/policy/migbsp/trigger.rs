@@ -134,12 +134,13 @@ impl Trigger {
             ToleranceTrigger::EachOmega => self.quiet_calls.is_multiple_of(config.omega),
             ToleranceTrigger::Once => self.quiet_calls >= config.omega && !self.has_grown,
         };
-        if !grows {
+        if !grows || config.d_growth == ToleranceGrowth::Never {
             return;
         }
         self.has_grown = true;
         let grown = match config.d_growth {
             ToleranceGrowth::Multiply => self.tolerance * config.d_factor,
+            ToleranceGrowth::Never => self.tolerance,
             ToleranceGrowth::Add => self.tolerance + config.d,
             // The test is strict, so a hair more than what the superstep needs.
             ToleranceGrowth::Fit => self.tolerance.max(self.needed * (1.0 + 1e-9)),
@@ -155,7 +156,16 @@ impl Trigger {
         let measures = view.measures;
         let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
         for process in 0..view.processes() {
-            if config.population == Population::Computing && measures.work[process].get() <= 0.0 {
+            let takes_part = match config.population {
+                Population::All => true,
+                Population::Computing => measures.work[process].get() > 0.0,
+                Population::Receiving => {
+                    let mut clusters = 0..measures.clusters;
+                    clusters
+                        .any(|cluster| measures.traffic(process, cluster).receive_time.get() > 0.0)
+                }
+            };
+            if !takes_part {
                 continue;
             }
             let compute = measures.compute[process].get();
@@ -163,6 +173,7 @@ impl Trigger {
                 + match config.process_time {
                     ProcessTime::Compute => 0.0,
                     ProcessTime::ComputeAndSend => measures.send[process].get(),
+                    ProcessTime::ComputeAndReceive => measures.receive[process].get(),
                     ProcessTime::ComputeAndCommunicate => measures.communication[process].get(),
                 };
             count += 1;
@@ -211,5 +222,72 @@ impl Trigger {
                 Vote::None => '.',
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Measures;
+    use crate::units::{Instructions, Seconds};
+
+    /// The vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and p3
+    /// received for 2 s.
+    fn vote(population: Population, process_time: ProcessTime, d: f64) -> Vote {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let mut measures = Measures::default();
+        measures.clear(3, platform.clusters.len());
+        measures.work.fill(Instructions::of(1e9));
+        measures.compute.fill(Seconds::of(1.0));
+        measures.send[0] = Seconds::of(9.0);
+        for process in [1, 2] {
+            measures.receive[process] = Seconds::of(2.0);
+            measures.traffic[process * measures.clusters].receive_time = Seconds::of(2.0);
+        }
+        let idle = vec![0.0; platform.hosts.len()];
+        let view = View {
+            migrations_happen: true,
+            platform: &platform,
+            superstep: 0,
+            placement: &[crate::units::HostId(0); 3],
+            measures: &measures,
+            memory: &[crate::units::Bytes::default(); 3],
+            external_load: &idle,
+            cycles_per_instruction: 1.0,
+        };
+        let config = MigBspConfig {
+            d,
+            population,
+            process_time,
+            ..MigBspConfig::default()
+        };
+        Trigger::new(&config).test(&config, &view)
+    }
+
+    #[test]
+    fn own_sends_may_not_count_and_who_receives_nothing_may_be_left_out() {
+        // 1, 3 and 3 s: the average is 7/3, and 1 is less than 7/3 - 50 %, but more than 7/3 - 60 %.
+        let receive = ProcessTime::ComputeAndReceive;
+        assert_eq!(vote(Population::All, receive, 0.5), Vote::Unstable);
+        assert_eq!(vote(Population::All, receive, 0.6), Vote::Stable);
+        // 3 and 3 s.
+        assert_eq!(vote(Population::Receiving, receive, 0.1), Vote::Stable);
+        // 10, 1 and 1 s.
+        let send = ProcessTime::ComputeAndSend;
+        assert_eq!(vote(Population::All, send, 0.6), Vote::Unstable);
+    }
+
+    #[test]
+    fn d_may_stay_as_it_is() {
+        let mut config = MigBspConfig::default();
+        let grown = |config: &MigBspConfig| {
+            let mut trigger = Trigger::new(config);
+            (0..5).for_each(|_| trigger.close(config, 0));
+            trigger.tolerance
+        };
+        // ω = 3: doubled at the third, fourth and fifth call without migration.
+        assert_eq!(grown(&config), 4.0);
+        config.d_growth = ToleranceGrowth::Never;
+        assert_eq!(grown(&config), 0.5);
     }
 }

@@ -9,7 +9,7 @@ use super::config::{
     FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, ViabilityCommunication,
 };
 use super::forecast::Forecasts;
-use super::potential::{Potential, transfer_time};
+use super::potential::{Potential, route_between, transfer_time};
 use crate::policy::{Candidate, View};
 use crate::units::{ClusterId, HostId, ProcessId, Seconds};
 
@@ -253,6 +253,7 @@ impl Call<'_> {
         let (talk_here, talk_there) = match config.viability_communication {
             ViabilityCommunication::Ignored => (0.0, 0.0),
             ViabilityCommunication::Predicted => self.communication(process, host),
+            ViabilityCommunication::Uncontended => self.uncontended(process, host),
         };
         let own = view.placement[process].index();
         let relief =
@@ -262,16 +263,34 @@ impl Call<'_> {
             view.execution_time(forecasts.work(process), host).get() * slowdown + talk_there;
         let mut cost = config.viability_cost;
         if config.viability_transfer {
-            let (from, to) = (
-                view.cluster_of(process).index(),
-                view.platform.cluster_of(host).index(),
-            );
-            cost += transfer_time(config, process, from, to, view);
+            let to = view.platform.cluster_of(host).index();
+            cost += transfer_time(config, forecasts, process, to, view);
         }
         (
             Seconds::of(here * horizon),
             Seconds::of(there * horizon) + cost,
         )
+    }
+
+    /// The foreseen communication time of a process where it is, and that of the same bytes from the same clusters to the cluster of
+    /// `host` with nobody else on the way.
+    fn uncontended(&self, process: usize, host: HostId) -> (f64, f64) {
+        let platform = self.view.platform;
+        let to = platform.cluster_of(host).index();
+        let mut sums = (0.0, 0.0);
+        for cluster in 0..platform.clusters.len() {
+            sums.0 += self.forecasts.communication(process, cluster).get();
+            let bytes = self.forecasts.bytes(process, cluster);
+            if let Some(route) = route_between(platform, cluster, to)
+                && bytes.get() > 0.0
+            {
+                let transfer = platform
+                    .bottleneck(&route)
+                    .map_or_else(Seconds::default, |rate| bytes / rate);
+                sums.1 += (platform.latency(&route) + transfer).get();
+            }
+        }
+        sums
     }
 
     /// The foreseen communication time of a process where it is, and from `host`: each cluster's part is rescaled by the delays
@@ -305,5 +324,60 @@ impl Call<'_> {
             };
         }
         sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Measures;
+    use crate::policy::migbsp::config::CommunicationTime;
+    use crate::units::{Bytes, Instructions};
+
+    #[test]
+    fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
+        // On `lbm`: p1 on lan-0 has received 500 kB from a in 0.2 s. From n: 0.5 ms and 5 ms over a (100 MB/s); from a: 5 ms.
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let mut measures = Measures::default();
+        measures.clear(1, platform.clusters.len());
+        measures.work.fill(Instructions::of(1e6));
+        measures.compute.fill(Seconds::of(2e-3));
+        measures.traffic[1].received = Bytes::of(500e3);
+        measures.traffic[1].receive_time = Seconds::of(0.2);
+        let idle = vec![0.0; platform.hosts.len()];
+        let host = |name: &str| platform.host_named(name).unwrap();
+        let view = View {
+            migrations_happen: true,
+            platform: &platform,
+            superstep: 0,
+            placement: &[host("lan-0")],
+            measures: &measures,
+            memory: &[Bytes::default()],
+            external_load: &idle,
+            cycles_per_instruction: 1.0,
+        };
+        let config = MigBspConfig {
+            communication_time: CommunicationTime::Received,
+            viability_communication: ViabilityCommunication::Uncontended,
+            ..MigBspConfig::default()
+        };
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(&config, 4, &view);
+        let reservations = Reservations::new(&config, &forecasts, &view);
+        let call = Call {
+            config: &config,
+            forecasts: &forecasts,
+            view: &view,
+            horizon: 10.0,
+            potentials: &[],
+        };
+        let times = |to: &str| {
+            let (stay, go) = call.times(0, host(to), 0, &reservations);
+            (stay.get(), go.get())
+        };
+        // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 + 5.5) ms and 10 · (1 + 5) ms.
+        let (stay, go) = times("n-0");
+        assert!((stay - 2.02).abs() < 1e-12 && (go - 0.055 - 0.01 / 1.5).abs() < 1e-12);
+        assert!((times("a-0").1 - 0.06).abs() < 1e-12);
     }
 }
