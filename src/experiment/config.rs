@@ -122,6 +122,7 @@ pub fn schema() -> String {
     for entry in REGISTRY {
         policy.insert(entry.name.into(), entry.schema(&mut generator).to_value());
     }
+    let options = generator.take_definitions(true);
     let application = |entry: &crate::workload::registry::Entry, keys: Value| {
         let app = json!({ "app": { "const": entry.name } });
         json!({ "title": entry.name, "description": entry.summary, "properties": app, "allOf": [keys] })
@@ -143,9 +144,12 @@ pub fn schema() -> String {
     if let Some(object) = root.as_object_mut() {
         object.remove("required");
         if let Some(definitions) = object.get_mut("$defs").and_then(Value::as_object_mut) {
-            extra.into_iter().for_each(|(name, definition)| {
-                definitions.entry(name).or_insert(definition);
-            });
+            options
+                .into_iter()
+                .chain(extra)
+                .for_each(|(name, definition)| {
+                    definitions.entry(name).or_insert(definition);
+                });
         }
     }
     format!("{root:#}\n")
