@@ -308,3 +308,18 @@ fn numbers_at_the_edge_are_errors_and_never_panics() {
         );
     }
 }
+
+#[test]
+fn every_built_in_experiment_runs_on_every_network_model() {
+    for experiment in migsim::experiment::built_in_names() {
+        for preset in migsim::engine::PRESETS {
+            let output = migsim(&["run", experiment, "--network", preset.name, "--show"]);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                output.status.success(),
+                "{experiment} on {}: {errors}",
+                preset.name
+            );
+        }
+    }
+}

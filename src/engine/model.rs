@@ -18,11 +18,9 @@ pub struct NetworkModel {
     /// Whether flows share links; without it each flow has its route for itself.
     pub sharing: bool,
     /// Whether flows with long routes get less of a link they share (`w` as above); without it all get the same, `w = 1`.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub latency_weighted: bool,
     /// Whether the latency of a flow follows its transfer instead of going before it: the sender begins at once, and the last byte
     /// arrives late.
-    #[serde(default, skip_serializing_if = "is_no")]
     pub latency_last: bool,
     /// Multiplies the latency of a route; dimensionless.
     pub latency_factor: f64,
@@ -201,26 +199,6 @@ impl NetworkModel {
         }
         Ok(())
     }
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_yes(value: &bool) -> bool {
-    *value
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_no(value: &bool) -> bool {
-    !*value
 }
 
 fn parse_switch(key: &str, value: &str) -> Result<bool, Problem> {
