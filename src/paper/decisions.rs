@@ -7,12 +7,10 @@
 //! | mismatch | anything else |
 //! | not checkable | the paper does not say enough (no superstep, words only) |
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::calls::{Calls, Told};
+use super::calls::{Calls, Moved, Told};
 use super::facts::{Decision, Schedule};
 
 /// How a published decision compares.
@@ -69,18 +67,40 @@ pub struct ScheduleResult {
     pub simulated: Vec<u64>,
 }
 
-/// Compares a decision with the calls of the runs that it is about; the worst verdict counts.
-pub(super) fn compare(decision: &Decision, runs: &[Calls]) -> DecisionResult {
-    let verdict = runs
+/// A run that a decision is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run<'r> {
+    /// Its interval α at the start, if its configuration names one.
+    pub alpha: Option<u64>,
+    /// Its calls.
+    pub calls: &'r [Told],
+}
+
+/// Compares a decision with the runs that it is about: what comes out in some of them only is near.
+///
+/// `siblings` are the decisions of the same paper: two of them may tell one call, each the moves from one cluster.
+pub(super) fn compare(
+    decision: &Decision,
+    siblings: &[Decision],
+    runs: &[Run<'_>],
+) -> DecisionResult {
+    let elsewhere = told_elsewhere(decision, siblings);
+    let verdicts: Vec<Verdict> = runs
         .iter()
-        .map(|calls| judge(decision, calls))
-        .max()
-        .unwrap_or(Verdict::NotCheckable);
-    let told = |calls: &Calls| -> Value {
-        let near = range(&decision.superstep).map_or((1, u64::MAX), |(from, to)| {
+        .map(|&run| judge(decision, &elsewhere, run))
+        .filter(|&verdict| verdict != Verdict::NotCheckable)
+        .collect();
+    let verdict = match (verdicts.iter().min(), verdicts.iter().max()) {
+        (Some(best), Some(worst)) if best == worst => *best,
+        (Some(_), Some(_)) => Verdict::Near,
+        _ => Verdict::NotCheckable,
+    };
+    let told = |run: &Run<'_>| -> Value {
+        let near = range(decision, run.calls).map_or((1, u64::MAX), |(from, to)| {
             (from.saturating_sub(2), to.saturating_add(2))
         });
-        let sentences: Vec<String> = calls
+        let sentences: Vec<String> = run
+            .calls
             .iter()
             .filter(|call| (near.0..=near.1).contains(&call.superstep))
             .take(4)
@@ -88,8 +108,8 @@ pub(super) fn compare(decision: &Decision, runs: &[Calls]) -> DecisionResult {
             .collect();
         json!(sentences)
     };
-    let margin = match (range(&decision.superstep), runs) {
-        (Some((from, to)), [calls]) if from == to => at(calls, from).and_then(|call| call.margin),
+    let margin = match (range(decision, &[]), runs) {
+        (Some((from, to)), [run]) if from == to => at(run.calls, from).and_then(|call| call.margin),
         _ => None,
     };
     DecisionResult {
@@ -101,23 +121,55 @@ pub(super) fn compare(decision: &Decision, runs: &[Calls]) -> DecisionResult {
     }
 }
 
-/// Compares a schedule with the calls of a run.
-pub(super) fn compare_schedule(schedule: &Schedule, calls: &Calls) -> ScheduleResult {
-    let simulated: Vec<u64> = calls
-        .iter()
-        .take(schedule.calls.len())
-        .map(|call| call.superstep)
-        .collect();
-    let is_near = |(a, b): (&u64, &u64)| a.abs_diff(*b) <= 2;
-    let verdict = if simulated == schedule.calls {
-        Verdict::Match
-    } else if simulated.len() == schedule.calls.len()
-        && simulated.iter().zip(&schedule.calls).all(is_near)
-    {
-        Verdict::Near
-    } else {
-        Verdict::Mismatch
+/// The clusters whose moves at the same call of the same run are told by another decision.
+fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d str> {
+    let is_same_call = |other: &&Decision| {
+        other.id != decision.id
+            && other.kind == "migration"
+            && other.config == decision.config
+            && other.superstep == decision.superstep
+            && other.from != decision.from
     };
+    let others = siblings.iter().filter(is_same_call);
+    others.filter_map(|other| other.from.as_str()).collect()
+}
+
+/// A decision that a function of the paper's file has judged.
+pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
+    DecisionResult {
+        id: decision.id.clone(),
+        verdict: holds.map_or(Verdict::NotCheckable, is_true),
+        published: published(decision),
+        simulated: value,
+        margin_s: None,
+    }
+}
+
+/// Compares a schedule with the calls of the runs that it is about; the worst verdict counts.
+pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleResult {
+    let compare = |calls: &Calls| {
+        let simulated: Vec<u64> = calls
+            .iter()
+            .take(schedule.calls.len())
+            .map(|call| call.superstep)
+            .collect();
+        let is_near = |(a, b): (&u64, &u64)| a.abs_diff(*b) <= 2;
+        let verdict = if simulated == schedule.calls {
+            Verdict::Match
+        } else if simulated.len() == schedule.calls.len()
+            && simulated.iter().zip(&schedule.calls).all(is_near)
+        {
+            Verdict::Near
+        } else {
+            Verdict::Mismatch
+        };
+        (verdict, simulated)
+    };
+    let (verdict, simulated) = runs
+        .iter()
+        .map(compare)
+        .max()
+        .unwrap_or((Verdict::NotCheckable, Vec::new()));
     ScheduleResult {
         id: schedule.id.clone(),
         verdict,
@@ -147,78 +199,137 @@ fn names(decision: &Decision) -> &[String] {
     }
 }
 
-/// The supersteps that a decision speaks of: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`.
-fn range(superstep: &Value) -> Option<(u64, u64)> {
-    if let Some(number) = superstep.as_u64() {
+/// The supersteps that a decision speaks of: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`; before the last
+/// migration of the run (`"start"`), or `"after migrations"`.
+fn range(decision: &Decision, calls: &[Told]) -> Option<(u64, u64)> {
+    if let Some(number) = decision.superstep.as_u64() {
         return Some((number, number));
     }
-    let text = superstep.as_str()?;
-    if let Some(after) = text.strip_prefix("after ") {
+    let last_move = || calls.iter().rev().find(|call| !call.moves.is_empty());
+    let text = match decision.superstep.as_str() {
+        // A migration without a superstep is looked for in the whole run.
+        None => return (decision.kind == "migration").then_some((1, u64::MAX)),
+        Some("all calls" | "all") => return Some((1, u64::MAX)),
+        Some("start") => return Some((1, last_move().map_or(u64::MAX, |call| call.superstep))),
+        Some("after migrations") => {
+            return Some((last_move().map_or(1, |call| call.superstep + 1), u64::MAX));
+        }
+        Some(text) => text,
+    };
+    if let Some(count) = text.strip_prefix("first ") {
+        let count: usize = count.strip_suffix(" calls")?.parse().ok()?;
+        let last = calls.get(count.checked_sub(1)?)?;
+        return Some((1, last.superstep));
+    }
+    let after = text
+        .strip_prefix("after more than ")
+        .or_else(|| text.strip_prefix("after "));
+    if let Some(after) = after {
         return Some((after.parse::<u64>().ok()? + 1, u64::MAX));
     }
-    if let Some((from, to)) = text.split_once(" to ") {
-        return Some((from.parse().ok()?, to.parse().ok()?));
-    }
-    matches!(text, "all calls" | "all").then_some((1, u64::MAX))
+    let (from, to) = text.split_once(" to ")?;
+    Some((from.parse().ok()?, to.parse().ok()?))
 }
 
-fn at(calls: &Calls, superstep: u64) -> Option<&Told> {
+fn at(calls: &[Told], superstep: u64) -> Option<&Told> {
     calls.iter().find(|call| call.superstep == superstep)
 }
 
-fn judge(decision: &Decision, calls: &Calls) -> Verdict {
-    // A migration without a superstep is looked for in the whole run.
-    let whole_run = decision.superstep.is_null() && decision.kind == "migration";
-    let Some((from, to)) = range(&decision.superstep).or(whole_run.then_some((1, u64::MAX))) else {
+fn judge(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
+    let calls = run.calls;
+    if let Some(interval) = regular(decision, run.alpha) {
+        let is_regular =
+            |(index, call): (usize, &Told)| call.superstep == (index as u64 + 1) * interval;
+        return is_true(!calls.is_empty() && calls.iter().enumerate().all(is_regular));
+    }
+    let Some((from, to)) = range(decision, calls) else {
         return Verdict::NotCheckable;
     };
     let within: Vec<&Told> = calls
         .iter()
         .filter(|call| (from..=to).contains(&call.superstep))
         .collect();
+    let moves = |call: &Told| -> Vec<Moved> {
+        let is_told_here = |one: &&Moved| !elsewhere.contains(&one.from_cluster.as_str());
+        call.moves.iter().filter(is_told_here).cloned().collect()
+    };
     match decision.kind.as_str() {
+        "call" if decision.superstep.is_string() => {
+            // "first 6 calls": there are as many.
+            is_true(
+                decision
+                    .count
+                    .is_none_or(|count| count == within.len() as u64),
+            )
+        }
         "call" => judge_call(calls, from),
         "migration" if from == to => {
             if let Some(call) = at(calls, from) {
-                return judge_migration(decision, call);
+                return judge_migration(decision, &moves(call), Some(call.candidates.len()));
             }
             // The same migration at a neighbouring call is near.
             let near = calls
                 .iter()
                 .filter(|call| call.superstep.abs_diff(from) <= 2);
-            near.map(|call| judge_migration(decision, call).max(Verdict::Near))
+            near.map(|call| judge_migration(decision, &moves(call), None).max(Verdict::Near))
                 .min()
                 .unwrap_or(Verdict::Mismatch)
         }
-        "migration" => within
-            .iter()
-            .map(|call| judge_migration(decision, call))
-            .min()
-            .unwrap_or(Verdict::Mismatch),
-        "no_migration" | "not_viable" => {
-            if from == to && within.is_empty() {
-                let near = calls
-                    .iter()
-                    .any(|call| call.superstep.abs_diff(from) <= 2 && call.moves.is_empty());
-                return if near {
-                    Verdict::Near
-                } else {
-                    Verdict::Mismatch
-                };
-            }
-            if within.iter().all(|call| call.moves.is_empty()) {
-                Verdict::Match
-            } else {
-                Verdict::Mismatch
-            }
+        "migration" => {
+            // One call of the run that does it, or all moves of the run together.
+            let all: Vec<Moved> = within.iter().flat_map(|call| moves(call)).collect();
+            let together = judge_migration(decision, &all, None);
+            let alone = within
+                .iter()
+                .map(|call| judge_migration(decision, &moves(call), None));
+            alone.min().map_or(together, |alone| alone.min(together))
         }
+        "no_migration" | "not_viable" => judge_rest(decision, calls, &within, from == to),
         "stable" => judge_growth(&within, true),
         "unstable" => judge_growth(&within, false),
         _ => Verdict::NotCheckable,
     }
 }
 
-fn judge_call(calls: &Calls, superstep: u64) -> Verdict {
+fn is_true(holds: bool) -> Verdict {
+    if holds {
+        Verdict::Match
+    } else {
+        Verdict::Mismatch
+    }
+}
+
+/// The constant distance of calls that a decision tells: `"every alpha supersteps"`, `"4, 8, 12, ..."`.
+fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
+    let text = decision.superstep.as_str()?;
+    if text == "every alpha supersteps" {
+        return alpha;
+    }
+    text.strip_suffix(", ...")?.split(", ").next()?.parse().ok()
+}
+
+/// Nothing moves, or nothing of what is named.
+fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: bool) -> Verdict {
+    let named = numbers(names(decision));
+    let rests = |call: &Told| {
+        let is_meant = |one: &&Moved| named.is_empty() || named.contains(&one.process);
+        !call.moves.iter().any(|one| is_meant(&one))
+    };
+    if at_one && within.is_empty() {
+        let superstep = decision.superstep.as_u64().unwrap_or_default();
+        let mut near = calls
+            .iter()
+            .filter(|call| call.superstep.abs_diff(superstep) <= 2);
+        return if near.any(rests) {
+            Verdict::Near
+        } else {
+            Verdict::Mismatch
+        };
+    }
+    is_true(within.iter().all(|call| rests(call)))
+}
+
+fn judge_call(calls: &[Told], superstep: u64) -> Verdict {
     let distance = calls
         .iter()
         .map(|call| call.superstep.abs_diff(superstep))
@@ -230,29 +341,93 @@ fn judge_call(calls: &Calls, superstep: u64) -> Verdict {
     }
 }
 
-fn judge_migration(decision: &Decision, call: &Told) -> Verdict {
-    if call.moves.is_empty() {
+/// The numbers of processes: `p21`; also ranges, `p21-p25`.
+fn numbers(names: &[String]) -> Vec<u64> {
+    let number = |name: &str| name.strip_prefix('p')?.parse::<u64>().ok();
+    let span = |name: &String| {
+        let (first, last) = name.split_once('-').unwrap_or((name, name));
+        number(first)
+            .zip(number(last))
+            .map(|(first, last)| first..=last)
+    };
+    names.iter().filter_map(span).flatten().collect()
+}
+
+/// Whether a place of a paper is this one: a cluster, a host, or a host counted from 1 (`a1` is the first of cluster `a`).
+fn is_place(place: &str, cluster: &str, host: &str) -> bool {
+    let counted = || {
+        let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
+        let number: u64 = place[name.len()..].parse().ok()?;
+        Some(host == format!("{name}-{}", number.checked_sub(1)?))
+    };
+    place == cluster || place == host || counted().unwrap_or(false)
+}
+
+/// Whether the moves go from, or to, where a paper says: one place, one of each process, or how many of each cluster.
+fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&str, &str)) -> bool {
+    let is_at = |one: &Moved, place: &str| {
+        let (cluster, host) = side(one);
+        is_place(place, cluster, host)
+    };
+    match place {
+        Value::String(place) => moves.iter().all(|one| is_at(one, place)),
+        Value::Array(places) => {
+            // In the order of the named processes, which is that of the moves.
+            named.len() != places.len()
+                || moves
+                    .iter()
+                    .zip(places)
+                    .all(|(one, place)| place.as_str().is_some_and(|place| is_at(one, place)))
+        }
+        Value::Object(places) => places.iter().all(|(key, place)| match place {
+            Value::Number(count) => {
+                let there = moves.iter().filter(|one| is_at(one, key)).count();
+                count.as_u64() == Some(there as u64)
+            }
+            Value::String(place) => {
+                let those = numbers(std::slice::from_ref(key));
+                // "Corisco (second round)": the cluster is meant.
+                let place = place.split(" (").next().unwrap_or(place);
+                moves
+                    .iter()
+                    .filter(|one| those.contains(&one.process))
+                    .all(|one| is_at(one, place))
+            }
+            _ => true,
+        }),
+        _ => true,
+    }
+}
+
+fn judge_migration(decision: &Decision, moves: &[Moved], candidates: Option<usize>) -> Verdict {
+    if moves.is_empty() {
         return Verdict::Mismatch;
     }
-    let wanted: BTreeSet<u64> = names(decision)
-        .iter()
-        .filter_map(|name| name.strip_prefix('p')?.parse().ok())
-        .collect();
-    let clusters = |place: &Value, of: fn(&super::calls::Moved) -> &String| match place {
-        Value::String(name) => call.moves.iter().all(|one| of(one) == name),
-        _ => true,
+    let named = numbers(names(decision));
+    let moved: Vec<u64> = moves.iter().map(|one| one.process).collect();
+    let sorted = |numbers: &[u64]| {
+        let mut numbers = numbers.to_vec();
+        numbers.sort_unstable();
+        numbers
     };
+    let in_order = decision.to.is_array();
     let agrees = [
         decision
             .count
-            .is_none_or(|count| count == call.moves.len() as u64),
-        wanted.is_empty() || wanted == call.processes(),
-        clusters(&decision.from, |one| &one.from_cluster),
-        clusters(&decision.to, |one| &one.to_cluster),
-        decision
-            .candidates
-            .as_u64()
-            .is_none_or(|count| count == call.candidates.len() as u64),
+            .is_none_or(|count| count == moves.len() as u64),
+        named.is_empty() || named == moved || !in_order && sorted(&named) == sorted(&moved),
+        agree(&decision.from, moves, &named, |one| {
+            (&one.from_cluster, &one.from_host)
+        }),
+        agree(&decision.to, moves, &named, |one| {
+            (&one.to_cluster, &one.to_host)
+        }),
+        candidates.is_none_or(|given| {
+            decision
+                .candidates
+                .as_u64()
+                .is_none_or(|count| count == given as u64)
+        }),
     ];
     if agrees.iter().all(|&agrees| agrees) {
         Verdict::Match
@@ -286,7 +461,6 @@ fn judge_growth(calls: &[&Told], grows: bool) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::calls::Moved;
 
     fn call(superstep: u64, processes: &[u64]) -> Told {
         let moved = |&process: &u64| Moved {
@@ -315,7 +489,9 @@ mod tests {
             .as_object_mut()
             .unwrap()
             .extend(decision.as_object().unwrap().clone());
-        judge(&serde_json::from_value(whole).unwrap(), &calls.to_vec())
+        let decision = serde_json::from_value(whole).unwrap();
+        let run = Run { alpha: None, calls };
+        judge(&decision, &[], run)
     }
 
     #[test]
@@ -371,17 +547,17 @@ mod tests {
         let schedule = |calls: &[u64]| {
             serde_json::from_value(json!({ "id": "s", "config": {}, "calls": calls })).unwrap()
         };
-        let calls = vec![call(4, &[]), call(9, &[]), call(15, &[])];
+        let runs = [vec![call(4, &[]), call(9, &[]), call(15, &[])]];
         assert_eq!(
-            compare_schedule(&schedule(&[4, 9]), &calls).verdict,
+            compare_schedule(&schedule(&[4, 9]), &runs).verdict,
             Verdict::Match
         );
         assert_eq!(
-            compare_schedule(&schedule(&[4, 11]), &calls).verdict,
+            compare_schedule(&schedule(&[4, 11]), &runs).verdict,
             Verdict::Near
         );
         assert_eq!(
-            compare_schedule(&schedule(&[4, 28]), &calls).verdict,
+            compare_schedule(&schedule(&[4, 28]), &runs).verdict,
             Verdict::Mismatch
         );
     }

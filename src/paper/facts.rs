@@ -154,6 +154,12 @@ pub fn expand(config: &Config) -> Vec<Config> {
         let values = match value {
             // A grid such as [10, 5] is one value.
             Value::Array(values) if key != "grid" => values.clone(),
+            // "i/ii" and "ii/iii": both; without the scheduler there is nothing to tell of calls.
+            Value::String(both) if key == "scenario" && both.contains('/') => both
+                .split('/')
+                .filter(|&scenario| scenario != "i")
+                .map(Value::from)
+                .collect(),
             other => vec![other.clone()],
         };
         let with = |config: &Config, value: &Value| {

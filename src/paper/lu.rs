@@ -1,15 +1,17 @@
 //! The LU paper: da Rosa Righi, Pilla, Carissimi, Navaux, Heiss, *Applying Process Migration on a BSP-Based LU Decomposition
 //! Application*. Its table of times, two times of its Figure 6, its decisions, and its 37 claims.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::calls::{Calls, of};
+use super::calls::Calls;
+use super::claims::{about, over, rising, told};
 use super::facts::{Cell, Config};
-use super::reproduce::{Done, Runs, setting};
+use super::reproduce::{Case, Done, Runs};
 use super::{Evaluation, Paper};
 use crate::bsp::Scenario;
 use crate::error::Error;
-use crate::experiment::Flag;
 use crate::workload::Plan;
 
 /// The paper.
@@ -18,33 +20,25 @@ pub(super) const PAPER: Paper = Paper {
     title: "da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: Applying Process Migration on a BSP-Based LU Decomposition Application",
     experiment: "lu",
     facts: include_str!("facts/lu.json"),
-    settings,
+    case,
     in_sample,
     band,
     claims: CLAIMS,
+    rules: &[],
     unexplained: UNEXPLAINED,
     constants: CONSTANTS,
 };
 
-fn settings(config: &Config) -> Vec<Flag> {
-    let keys = [
-        ("n", "workload.n"),
-        ("procs", "workload.procs"),
-        ("alpha", "policy.migbsp.alpha"),
-    ];
-    // Scenario i has no α; all scenarios of a case share one run with the paper's α.
-    let given = |(from, to): (&str, &str)| {
-        config
-            .get(from)
-            .filter(|value| !value.is_null())
-            .map(|value| setting(to, value.clone()))
-    };
-    let mut flags: Vec<Flag> = keys.into_iter().filter_map(given).collect();
-    if !flags.iter().any(|flag| flag.key == "policy.migbsp.alpha") {
-        flags.push(setting("policy.migbsp.alpha", 4));
-    }
-    flags
+/// Scenario i has no α; all scenarios of a case share one run with the paper's α.
+fn case(config: &Config) -> Case {
+    let case = Case::new("lu")
+        .with_given("workload.n", config, "n")
+        .with_given("workload.procs", config, "procs");
+    let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
+    case.with(ALPHA, alpha.cloned().unwrap_or_else(|| 4.into()))
 }
+
+const ALPHA: &str = "policy.migbsp.alpha";
 
 /// The constants were fitted to scenarios i and ii of n = 500 and 1000.
 fn in_sample(cell: &Cell) -> bool {
@@ -139,68 +133,34 @@ const CONSTANTS: &[(&[&str], &str)] = &[
 ];
 
 /// The run of an order and a number of processes.
-fn run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<std::sync::Arc<Done>, Error> {
-    runs.run(&[
-        setting("workload.n", n),
-        setting("workload.procs", procs),
-        setting("policy.migbsp.alpha", 4),
-    ])
+fn run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<Done>, Error> {
+    runs.run(&of_size(n, procs).with(ALPHA, 4))
+}
+
+fn of_size(n: u64, procs: u64) -> Case {
+    Case::new("lu")
+        .with("workload.n", n)
+        .with("workload.procs", procs)
 }
 
 fn time(runs: &Runs<'_>, n: u64, procs: u64, scenario: Scenario) -> Result<f64, Error> {
-    let done = run(runs, n, procs)?;
-    Ok(done
-        .results
-        .get(scenario)
-        .map_or(f64::NAN, |run| run.outcome.makespan.get()))
+    Ok(run(runs, n, procs)?.time(scenario))
 }
 
-/// `100 (T_i - T_iii) / T_i`.
 fn gain(runs: &Runs<'_>, n: u64, procs: u64) -> Result<f64, Error> {
-    let alone = time(runs, n, procs, Scenario::I)?;
-    Ok(100.0 * (alone - time(runs, n, procs, Scenario::Iii)?) / alone)
+    Ok(run(runs, n, procs)?.gain())
 }
 
-/// `100 (T_ii - T_i) / T_i`.
 fn overhead(runs: &Runs<'_>, n: u64, procs: u64) -> Result<f64, Error> {
-    let alone = time(runs, n, procs, Scenario::I)?;
-    Ok(100.0 * (time(runs, n, procs, Scenario::Ii)? - alone) / alone)
+    Ok(run(runs, n, procs)?.overhead())
 }
 
 fn calls(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Calls, Error> {
-    let done = run(runs, n, procs)?;
-    Ok(of(&done.experiment, &done.results, Scenario::Iii))
-}
-
-fn migrations(runs: &Runs<'_>, n: u64, procs: u64) -> Result<usize, Error> {
-    Ok(calls(runs, n, procs)?
-        .iter()
-        .map(|call| call.moves.len())
-        .sum())
-}
-
-/// Whether a percentage rounds to the published one, give or take one point (half a point of rounding on either side).
-fn about(value: f64, published: f64) -> bool {
-    (value - published).abs() <= 1.0
-}
-
-fn rising(values: &[f64]) -> bool {
-    values.is_sorted_by(|a, b| a < b)
+    Ok(run(runs, n, procs)?.calls(Scenario::Iii))
 }
 
 const PROCS: [u64; 4] = [25, 50, 100, 200];
 const ORDERS: [u64; 3] = [500, 1000, 2000];
-
-type Outcome = Result<(Option<bool>, Value), Error>;
-
-#[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
-fn told(holds: bool, value: impl Into<Value>) -> Outcome {
-    Ok((Some(holds), value.into()))
-}
-
-fn over(procs: &[u64], one: impl Fn(u64) -> Result<f64, Error>) -> Result<Vec<f64>, Error> {
-    procs.iter().map(|&procs| one(procs)).collect()
-}
 
 /// A claim that a gain has some percentage.
 macro_rules! gain_is {
@@ -273,10 +233,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             is_equal &=
                 time(runs, 1000, procs, Scenario::Ii)? == time(runs, 1000, procs, Scenario::Iii)?;
             let done = run(runs, 1000, procs)?;
-            let calls = done
-                .results
-                .get(Scenario::Iii)
-                .map_or(&[][..], |run| &run.outcome.calls);
+            let calls = done.records(Scenario::Iii);
             let potential = |call: &crate::bsp::CallRecord| {
                 call.decision.explanation["highest_potential_s"].as_f64()
             };
@@ -329,8 +286,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     ("lu-c21", |runs| {
         let counts: Vec<usize> = [500, 1000, 2000, 5000]
             .iter()
-            .map(|&n| migrations(runs, n, 200))
-            .collect::<Result<_, _>>()?;
+            .map(|&n| Ok(run(runs, n, 200)?.migrations()))
+            .collect::<Result<_, Error>>()?;
         told(counts[..3] == [0, 0, 0] && counts[3] > 0, counts)
     }),
     ("lu-c22", |runs| {
@@ -423,12 +380,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let counts: Vec<usize> = [0.25, 0.5, 1.0, 2.0]
             .iter()
             .map(|&d| {
-                let done = runs.run(&[
-                    setting("workload.n", 1000),
-                    setting("workload.procs", 50),
-                    setting("policy.migbsp.d", d),
-                ])?;
-                Ok(of(&done.experiment, &done.results, Scenario::Ii).len())
+                let case = of_size(1000, 50).with("policy.migbsp.d", d);
+                Ok(runs.run(&case)?.records(Scenario::Ii).len())
             })
             .collect::<Result<_, Error>>()?;
         // A larger α means fewer calls.
@@ -439,10 +392,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     }),
     ("lu-c33", |runs| {
         let done = run(runs, 1000, 50)?;
-        let calls = done
-            .results
-            .get(Scenario::Iii)
-            .map_or(&[][..], |run| &run.outcome.calls);
+        let calls = done.records(Scenario::Iii);
         let evaluated: Vec<usize> = calls
             .iter()
             .take(1)
@@ -518,16 +468,12 @@ fn forced_moves<const N: usize>(runs: &Runs<'_>, supersteps: [u64; N]) -> Result
             .collect()
     };
     let one = |superstep: u64| {
-        let done = runs.run(&[
-            setting("workload.n", 2000),
-            setting("workload.procs", 25),
-            setting("policy.name", "replay"),
-            setting("policy.replay.decisions", forced(superstep)),
-        ])?;
-        Ok(done
-            .results
-            .get(Scenario::Iii)
-            .map_or(f64::NAN, |run| run.outcome.makespan.get()))
+        let done = runs.run(
+            &of_size(2000, 25)
+                .with("policy.name", "replay")
+                .with("policy.replay.decisions", forced(superstep)),
+        )?;
+        Ok(done.time(Scenario::Iii))
     };
     supersteps.into_iter().map(one).collect()
 }

@@ -10,6 +10,7 @@
 
 mod calls;
 mod cells;
+mod claims;
 mod decisions;
 mod facts;
 mod figures;
@@ -20,18 +21,16 @@ mod text;
 
 pub use calls::{Calls, Told};
 pub use cells::CellResult;
+pub use claims::Outcome;
 pub use decisions::{DecisionResult, ScheduleResult, Verdict};
 pub use facts::{Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Schedule, expand};
 pub use pages::{Page, pages};
 pub use reproduce::{
-    ClaimResult, Constant, Done, PaperResults, Reproduction, Runs, fitted_keys, reproduce,
+    Case, ClaimResult, Constant, Done, PaperResults, Reproduction, Runs, fitted_keys, reproduce,
 };
 pub use text::text;
 
-use serde_json::Value;
-
 use crate::error::{Error, Problem};
-use crate::experiment::Flag;
 
 /// A paper that can be reproduced.
 #[derive(Clone, Copy, Debug)]
@@ -40,26 +39,28 @@ pub struct Paper {
     pub name: &'static str,
     /// Authors and title.
     pub title: &'static str,
-    /// The built-in experiment with its calibration.
+    /// The built-in experiment that holds its calibration; others of the paper extend it.
     pub experiment: &'static str,
     /// Its facts.
     pub facts: &'static str,
-    /// The settings that a configuration of its facts stands for.
-    pub settings: fn(&Config) -> Vec<Flag>,
+    /// The run that a configuration of its facts stands for.
+    pub case: fn(&Config) -> Case,
     /// Whether a cell was used to fit constants.
     pub in_sample: fn(&Cell) -> bool,
     /// The largest relative error that is expected of a cell.
     pub band: fn(&Cell) -> f64,
     /// The function that evaluates each claim, by id.
     pub claims: &'static [(&'static str, Evaluation)],
+    /// The function that judges a decision which only words tell, by id.
+    pub rules: &'static [(&'static str, Evaluation)],
     /// What does not come out, and why: id of a cell or decision, and the reason.
     pub unexplained: &'static [(&'static str, &'static str)],
     /// What was fitted: keys of the experiment or the platform (`platform:<key>`) that share one constant, and what it is.
     pub constants: &'static [(&'static [&'static str], &'static str)],
 }
 
-/// Evaluates a claim on the simulated runs: whether it holds (`None`: cannot be told), and the value that says so.
-pub type Evaluation = fn(&reproduce::Runs<'_>) -> Result<(Option<bool>, Value), Error>;
+/// Evaluates a claim on the simulated runs.
+pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// All papers.
 pub const PAPERS: &[Paper] = &[lu::PAPER];

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::calls::{Calls, of};
 use super::cells::CellResult;
-use super::decisions::{DecisionResult, ScheduleResult, compare, compare_schedule};
-use super::facts::{Cell, Config, Contradiction, Facts, expand};
+use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
+use super::facts::{Cell, Config, Contradiction, Decision, Facts, expand};
 use super::{PAPERS, Paper};
-use crate::bsp::Scenario;
+use crate::bsp::{CallRecord, Scenario};
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, built_in};
 
@@ -23,6 +23,45 @@ pub struct Done {
     pub experiment: Experiment,
     /// Its results.
     pub results: Results,
+}
+
+impl Done {
+    /// The time of a scenario \[s\].
+    pub fn time(&self, scenario: Scenario) -> f64 {
+        self.results
+            .get(scenario)
+            .map_or(f64::NAN, |run| run.outcome.makespan.get())
+    }
+
+    /// `100 (T_i - T_iii) / T_i` \[%\].
+    pub fn gain(&self) -> f64 {
+        let alone = self.time(Scenario::I);
+        100.0 * (alone - self.time(Scenario::Iii)) / alone
+    }
+
+    /// `100 (T_ii - T_i) / T_i` \[%\].
+    pub fn overhead(&self) -> f64 {
+        let alone = self.time(Scenario::I);
+        100.0 * (self.time(Scenario::Ii) - alone) / alone
+    }
+
+    /// The calls of a scenario, as a paper would tell them.
+    pub fn calls(&self, scenario: Scenario) -> Calls {
+        of(&self.experiment, &self.results, scenario)
+    }
+
+    /// The calls of a scenario, as the run recorded them.
+    pub fn records(&self, scenario: Scenario) -> &[CallRecord] {
+        self.results
+            .get(scenario)
+            .map_or(&[], |run| &run.outcome.calls)
+    }
+
+    /// How many processes scenario iii moves.
+    pub fn migrations(&self) -> usize {
+        let calls = self.records(Scenario::Iii).iter();
+        calls.map(|call| call.decision.migrations.len()).sum()
+    }
 }
 
 /// The runs of a paper; each is simulated once, when it is first asked for.
@@ -42,12 +81,12 @@ impl<'p> Runs<'p> {
         }
     }
 
-    /// The run with these settings on top of the paper's experiment.
+    /// The run of a case.
     ///
     /// # Errors
     /// The settings are wrong or the run cannot go on.
-    pub fn run(&self, settings: &[Flag]) -> Result<Arc<Done>, Error> {
-        let key = key_of(settings);
+    pub fn run(&self, case: &Case) -> Result<Arc<Done>, Error> {
+        let key = case.key();
         let known = self
             .done
             .lock()
@@ -58,15 +97,10 @@ impl<'p> Runs<'p> {
             return Ok(done);
         }
         let mut layers = Layers::default();
-        let below = built_in(self.paper.experiment)?;
-        let below = below.ok_or_else(|| {
-            Problem::new(format!(
-                "there is no experiment `{}`",
-                self.paper.experiment
-            ))
-        })?;
+        let below = built_in(case.experiment)?
+            .ok_or_else(|| Problem::new(format!("there is no experiment `{}`", case.experiment)))?;
         layers.push_file(below);
-        layers.push_flags(settings.to_vec());
+        layers.push_flags(case.flags.clone());
         let experiment = Experiment::load(&layers, Limits::default())?;
         let results = experiment.run(self.progress)?;
         let done = Arc::new(Done {
@@ -82,25 +116,58 @@ impl<'p> Runs<'p> {
 
     /// The run of a configuration without lists.
     pub(super) fn of_config(&self, config: &Config) -> Result<Arc<Done>, Error> {
-        self.run(&(self.paper.settings)(config))
+        self.run(&(self.paper.case)(config))
     }
 }
 
-fn key_of(settings: &[Flag]) -> String {
-    let pairs: BTreeSet<String> = settings
-        .iter()
-        .map(|flag| format!("{}={}", flag.key, flag.value))
-        .collect();
-    pairs.into_iter().collect::<Vec<_>>().join(" ")
+/// A run of a paper: a built-in experiment, and what is set on top of it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The name of the experiment.
+    pub experiment: &'static str,
+    /// The settings.
+    pub flags: Vec<Flag>,
 }
 
-/// A setting of a paper's file.
-pub(super) fn setting(key: &str, value: impl Into<Value>) -> Flag {
-    let value = value.into();
-    Flag {
-        key: key.to_owned(),
-        flag: format!("{key}={value}"),
-        value,
+impl Case {
+    /// An experiment as it is.
+    pub const fn new(experiment: &'static str) -> Self {
+        Self {
+            experiment,
+            flags: Vec::new(),
+        }
+    }
+
+    /// With one more setting.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        self.flags.push(Flag {
+            key: key.to_owned(),
+            flag: format!("{key}={value}"),
+            value,
+        });
+        self
+    }
+
+    /// With the value of a key of a configuration, if it has one that is not null.
+    #[must_use]
+    pub fn with_given(self, key: &str, config: &Config, name: &str) -> Self {
+        match config.get(name) {
+            None | Some(Value::Null) => self,
+            Some(value) => self.with(key, value.clone()),
+        }
+    }
+
+    /// What tells it from other runs; settings in another order are the same run.
+    fn key(&self) -> String {
+        let pairs: BTreeSet<String> = self
+            .flags
+            .iter()
+            .map(|flag| format!("{}={}", flag.key, flag.value))
+            .collect();
+        let pairs: Vec<String> = pairs.into_iter().collect();
+        format!("{} {}", self.experiment, pairs.join(" "))
     }
 }
 
@@ -181,7 +248,7 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
         vec![super::find(name)?]
     };
     let papers = wanted
-        .into_iter()
+        .into_par_iter()
         .map(|paper| reproduce_one(paper, progress))
         .collect::<Result<_, _>>()?;
     Ok(Reproduction { papers })
@@ -197,21 +264,22 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         .iter()
         .map(|cell| compare_cell(paper, cell, &runs))
         .collect::<Result<_, _>>()?;
-    let mut decisions = Vec::new();
-    for decision in &facts.decisions {
-        let calls = expand(&decision.config)
-            .iter()
-            .map(|config| calls_of(config, &runs))
-            .collect::<Result<Vec<_>, _>>()?;
-        decisions.push(compare(decision, &calls));
-    }
-    let mut call_schedules = Vec::new();
-    for schedule in &facts.call_schedules {
-        call_schedules.push(compare_schedule(
-            schedule,
-            &calls_of(&schedule.config, &runs)?,
-        ));
-    }
+    let decisions = facts
+        .decisions
+        .iter()
+        .map(|decision| compare_decision(paper, decision, &facts, &runs))
+        .collect::<Result<_, _>>()?;
+    let call_schedules = facts
+        .call_schedules
+        .iter()
+        .map(|schedule| {
+            let told: Vec<Calls> = expand(&schedule.config)
+                .iter()
+                .map(|config| calls_of(config, &runs))
+                .collect::<Result<_, _>>()?;
+            Ok(compare_schedule(schedule, &told))
+        })
+        .collect::<Result<_, Error>>()?;
     let claims = facts
         .claims
         .iter()
@@ -259,16 +327,16 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
     let cells = facts.tables.iter().map(|cell| &cell.config);
     let decisions = facts.decisions.iter().map(|decision| &decision.config);
     let schedules = facts.call_schedules.iter().map(|schedule| &schedule.config);
-    let mut settings: BTreeMap<String, Vec<Flag>> = BTreeMap::new();
+    let mut cases: BTreeMap<String, Case> = BTreeMap::new();
     for config in cells.chain(decisions).chain(schedules).flat_map(expand) {
-        let flags = (paper.settings)(&config);
-        settings.insert(key_of(&flags), flags);
+        let case = (paper.case)(&config);
+        cases.insert(case.key(), case);
     }
     // The longest runs first, so that no core waits for one at the end: the settings of large n and p sort last.
-    let settings: Vec<Vec<Flag>> = settings.into_values().rev().collect();
-    settings
+    let cases: Vec<Case> = cases.into_values().rev().collect();
+    cases
         .par_iter()
-        .map(|flags| runs.run(flags).map(drop))
+        .map(|case| runs.run(case).map(drop))
         .collect()
 }
 
@@ -351,11 +419,34 @@ fn scenario_of(config: &Config) -> Option<Scenario> {
 
 fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
     let done = runs.of_config(config)?;
-    Ok(of(
-        &done.experiment,
-        &done.results,
-        scenario_of(config).unwrap_or(Scenario::Iii),
-    ))
+    Ok(done.calls(scenario_of(config).unwrap_or(Scenario::Iii)))
+}
+
+/// By the calls of its runs, or by the function that the paper's file has for it.
+fn compare_decision(
+    paper: &Paper,
+    decision: &Decision,
+    facts: &Facts,
+    runs: &Runs<'_>,
+) -> Result<DecisionResult, Error> {
+    if let Some((_, evaluate)) = paper.rules.iter().find(|(id, _)| *id == decision.id) {
+        let (holds, value) = evaluate(runs)?;
+        return Ok(of_rule(decision, holds, value));
+    }
+    let configs = expand(&decision.config);
+    let told: Vec<Calls> = configs
+        .iter()
+        .map(|config| calls_of(config, runs))
+        .collect::<Result<_, _>>()?;
+    let compared: Vec<Run<'_>> = configs
+        .iter()
+        .zip(&told)
+        .map(|(config, calls)| Run {
+            alpha: config.get("alpha").and_then(Value::as_u64),
+            calls,
+        })
+        .collect();
+    Ok(compare(decision, &facts.decisions, &compared))
 }
 
 fn evaluate(
@@ -384,7 +475,10 @@ fn evaluate(
 
 /// The fitted constants, with their evidence from the experiment's and the platform's files.
 fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
-    let done = runs.run(&[])?;
+    if paper.constants.is_empty() {
+        return Ok(Vec::new());
+    }
+    let done = runs.run(&Case::new(paper.experiment))?;
     let origins = &done.experiment.config.origins;
     let of_platform = &done.experiment.platform.origins;
     let one = |(keys, what): &(&'static [&'static str], &'static str)| {
@@ -411,22 +505,18 @@ fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
 /// # Errors
 /// The experiment of the paper cannot be run.
 pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
-    let progress = Progress::default();
-    let done = Runs::new(paper, &progress).run(&[])?;
+    let mut layers = Layers::default();
+    layers.push_file(
+        built_in(paper.experiment)?.ok_or_else(|| {
+            Problem::new(format!("there is no experiment `{}`", paper.experiment))
+        })?,
+    );
+    let experiment = Experiment::load(&layers, Limits::default())?;
     let is_fitted = |origin: &(&String, &String)| origin.1.starts_with("fitted");
-    let own = done
-        .experiment
-        .config
-        .origins
-        .iter()
-        .filter(is_fitted)
-        .map(|(key, _)| key.clone());
-    let platform = done
-        .experiment
-        .platform
-        .origins
-        .iter()
-        .filter(is_fitted)
-        .map(|(key, _)| format!("platform:{key}"));
-    Ok(own.chain(platform).collect())
+    let own = experiment.config.origins.iter().filter(is_fitted);
+    let platform = experiment.platform.origins.iter().filter(is_fitted);
+    let own = own.map(|(key, _)| key.clone());
+    Ok(own
+        .chain(platform.map(|(key, _)| format!("platform:{key}")))
+        .collect())
 }
