@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::calls::Calls;
 use super::claims::{about, over, rising, told};
 use super::facts::{Cell, Config};
-use super::reproduce::{Case, Done, Runs};
+use super::runs::{Case, Done, Runs};
 use super::{Evaluation, Paper};
 use crate::bsp::Scenario;
 use crate::error::Error;

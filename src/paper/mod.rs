@@ -17,6 +17,7 @@ mod figures;
 mod lu;
 mod pages;
 mod reproduce;
+mod runs;
 mod text;
 
 pub use calls::{Calls, Told};
@@ -25,9 +26,8 @@ pub use claims::Outcome;
 pub use decisions::{DecisionResult, ScheduleResult, Verdict};
 pub use facts::{Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Schedule, expand};
 pub use pages::{Page, pages};
-pub use reproduce::{
-    Case, ClaimResult, Constant, Done, PaperResults, Reproduction, Runs, fitted_keys, reproduce,
-};
+pub use reproduce::{ClaimResult, Constant, PaperResults, Reproduction, fitted_keys, reproduce};
+pub use runs::{Case, Done, Runs};
 pub use text::text;
 
 use crate::error::{Error, Problem};

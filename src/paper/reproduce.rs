@@ -1,175 +1,20 @@
 //! Runs everything that a paper is about, in parallel, and compares.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::calls::{Calls, of};
+use super::calls::Calls;
 use super::cells::CellResult;
 use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, expand};
+use super::runs::{Case, Runs};
 use super::{PAPERS, Paper};
-use crate::bsp::{CallRecord, Scenario};
+use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, built_in};
-
-/// A finished run: the experiment and its three scenarios.
-#[derive(Debug)]
-pub struct Done {
-    /// The experiment.
-    pub experiment: Experiment,
-    /// Its results.
-    pub results: Results,
-}
-
-impl Done {
-    /// The time of a scenario \[s\].
-    pub fn time(&self, scenario: Scenario) -> f64 {
-        self.results
-            .get(scenario)
-            .map_or(f64::NAN, |run| run.outcome.makespan.get())
-    }
-
-    /// `100 (T_i - T_iii) / T_i` \[%\].
-    pub fn gain(&self) -> f64 {
-        let alone = self.time(Scenario::I);
-        100.0 * (alone - self.time(Scenario::Iii)) / alone
-    }
-
-    /// `100 (T_ii - T_i) / T_i` \[%\].
-    pub fn overhead(&self) -> f64 {
-        let alone = self.time(Scenario::I);
-        100.0 * (self.time(Scenario::Ii) - alone) / alone
-    }
-
-    /// The calls of a scenario, as a paper would tell them.
-    pub fn calls(&self, scenario: Scenario) -> Calls {
-        of(&self.experiment, &self.results, scenario)
-    }
-
-    /// The calls of a scenario, as the run recorded them.
-    pub fn records(&self, scenario: Scenario) -> &[CallRecord] {
-        self.results
-            .get(scenario)
-            .map_or(&[], |run| &run.outcome.calls)
-    }
-
-    /// How many processes scenario iii moves.
-    pub fn migrations(&self) -> usize {
-        let calls = self.records(Scenario::Iii).iter();
-        calls.map(|call| call.decision.migrations.len()).sum()
-    }
-}
-
-/// The runs of a paper; each is simulated once, when it is first asked for.
-#[derive(Debug)]
-pub struct Runs<'p> {
-    paper: &'p Paper,
-    progress: &'p Progress,
-    done: Mutex<BTreeMap<String, Arc<Done>>>,
-}
-
-impl<'p> Runs<'p> {
-    fn new(paper: &'p Paper, progress: &'p Progress) -> Self {
-        Self {
-            paper,
-            progress,
-            done: Mutex::new(BTreeMap::new()),
-        }
-    }
-
-    /// The run of a case.
-    ///
-    /// # Errors
-    /// The settings are wrong or the run cannot go on.
-    pub fn run(&self, case: &Case) -> Result<Arc<Done>, Error> {
-        let key = case.key();
-        let known = self
-            .done
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&key)
-            .cloned();
-        if let Some(done) = known {
-            return Ok(done);
-        }
-        let mut layers = Layers::default();
-        let below = built_in(case.experiment)?
-            .ok_or_else(|| Problem::new(format!("there is no experiment `{}`", case.experiment)))?;
-        layers.push_file(below);
-        layers.push_flags(case.flags.clone());
-        let experiment = Experiment::load(&layers, Limits::default())?;
-        let results = experiment.run(self.progress)?;
-        let done = Arc::new(Done {
-            experiment,
-            results,
-        });
-        self.done
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(key, Arc::clone(&done));
-        Ok(done)
-    }
-
-    /// The run of a configuration without lists.
-    pub(super) fn of_config(&self, config: &Config) -> Result<Arc<Done>, Error> {
-        self.run(&(self.paper.case)(config))
-    }
-}
-
-/// A run of a paper: a built-in experiment, and what is set on top of it.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// The name of the experiment.
-    pub experiment: &'static str,
-    /// The settings.
-    pub flags: Vec<Flag>,
-}
-
-impl Case {
-    /// An experiment as it is.
-    pub const fn new(experiment: &'static str) -> Self {
-        Self {
-            experiment,
-            flags: Vec::new(),
-        }
-    }
-
-    /// With one more setting.
-    #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        let value = value.into();
-        self.flags.push(Flag {
-            key: key.to_owned(),
-            flag: format!("{key}={value}"),
-            value,
-        });
-        self
-    }
-
-    /// With the value of a key of a configuration, if it has one that is not null.
-    #[must_use]
-    pub fn with_given(self, key: &str, config: &Config, name: &str) -> Self {
-        match config.get(name) {
-            None | Some(Value::Null) => self,
-            Some(value) => self.with(key, value.clone()),
-        }
-    }
-
-    /// What tells it from other runs; settings in another order are the same run.
-    fn key(&self) -> String {
-        let pairs: BTreeSet<String> = self
-            .flags
-            .iter()
-            .map(|flag| format!("{}={}", flag.key, flag.value))
-            .collect();
-        let pairs: Vec<String> = pairs.into_iter().collect();
-        format!("{} {}", self.experiment, pairs.join(" "))
-    }
-}
+use crate::experiment::{Experiment, Layers, Limits, Progress, built_in};
 
 /// A claim, evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -255,31 +100,9 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
 }
 
 fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
-    let mut facts = Facts::parse(paper.name, paper.facts)?;
-    facts.tables.extend(times_of_figures(&facts));
-    let runs = Runs::new(paper, progress);
-    simulate_all(paper, &facts, &runs)?;
-    let cells = facts
-        .tables
-        .iter()
-        .map(|cell| compare_cell(paper, cell, &runs))
-        .collect::<Result<_, _>>()?;
-    let decisions = facts
-        .decisions
-        .iter()
-        .map(|decision| compare_decision(paper, decision, &facts, &runs))
-        .collect::<Result<_, _>>()?;
-    let call_schedules = facts
-        .call_schedules
-        .iter()
-        .map(|schedule| {
-            let told: Vec<Calls> = expand(&schedule.config)
-                .iter()
-                .map(|config| calls_of(config, &runs))
-                .collect::<Result<_, _>>()?;
-            Ok(compare_schedule(schedule, &told))
-        })
-        .collect::<Result<_, Error>>()?;
+    let facts = facts_of(paper)?;
+    let runs = Runs::new(paper, Vec::new(), progress);
+    let compared = compare_all(paper, &facts, &runs)?;
     let claims = facts
         .claims
         .iter()
@@ -288,12 +111,62 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
     Ok(PaperResults {
         paper: paper.name,
         title: paper.title,
-        cells,
-        decisions,
-        call_schedules,
+        cells: compared.cells,
+        decisions: compared.decisions,
+        call_schedules: compared.call_schedules,
         claims,
         constants: constants(paper, &runs)?,
         contradictions: facts.contradictions,
+    })
+}
+
+/// The facts of a paper, with the times of its figures among the cells.
+pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
+    let mut facts = Facts::parse(paper.name, paper.facts)?;
+    facts.tables.extend(times_of_figures(&facts));
+    Ok(facts)
+}
+
+/// What can be compared without knowing more of a paper than its facts.
+#[derive(Debug)]
+pub(super) struct Compared {
+    pub(super) cells: Vec<CellResult>,
+    pub(super) decisions: Vec<DecisionResult>,
+    pub(super) call_schedules: Vec<ScheduleResult>,
+}
+
+/// Runs everything that the facts name, and compares.
+pub(super) fn compare_all(
+    paper: &Paper,
+    facts: &Facts,
+    runs: &Runs<'_>,
+) -> Result<Compared, Error> {
+    simulate_all(paper, facts, runs)?;
+    let cells = facts
+        .tables
+        .iter()
+        .map(|cell| compare_cell(paper, cell, runs))
+        .collect::<Result<_, _>>()?;
+    let decisions = facts
+        .decisions
+        .iter()
+        .map(|decision| compare_decision(paper, decision, facts, runs))
+        .collect::<Result<_, _>>()?;
+    let call_schedules = facts
+        .call_schedules
+        .iter()
+        .map(|schedule| {
+            let told: Vec<Calls> = expand(&schedule.config)
+                .iter()
+                .map(|config| calls_of(config, runs))
+                .collect::<Result<_, _>>()?;
+            Ok(compare_schedule(schedule, &told))
+        })
+        .collect::<Result<_, Error>>()?;
+    Ok(Compared {
+        cells,
+        decisions,
+        call_schedules,
     })
 }
 

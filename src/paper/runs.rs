@@ -1,0 +1,172 @@
+//! The runs of a paper: which experiment with which settings, each simulated once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::Paper;
+use super::calls::{Calls, of};
+use super::facts::Config;
+use crate::bsp::{CallRecord, Scenario};
+use crate::error::{Error, Problem};
+use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, built_in};
+
+/// A finished run: the experiment and its three scenarios.
+#[derive(Debug)]
+pub struct Done {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Its results.
+    pub results: Results,
+}
+
+impl Done {
+    /// The time of a scenario \[s\].
+    pub fn time(&self, scenario: Scenario) -> f64 {
+        self.results
+            .get(scenario)
+            .map_or(f64::NAN, |run| run.outcome.makespan.get())
+    }
+
+    /// `100 (T_i - T_iii) / T_i` \[%\].
+    pub fn gain(&self) -> f64 {
+        let alone = self.time(Scenario::I);
+        100.0 * (alone - self.time(Scenario::Iii)) / alone
+    }
+
+    /// `100 (T_ii - T_i) / T_i` \[%\].
+    pub fn overhead(&self) -> f64 {
+        let alone = self.time(Scenario::I);
+        100.0 * (self.time(Scenario::Ii) - alone) / alone
+    }
+
+    /// The calls of a scenario, as a paper would tell them.
+    pub fn calls(&self, scenario: Scenario) -> Calls {
+        of(&self.experiment, &self.results, scenario)
+    }
+
+    /// The calls of a scenario, as the run recorded them.
+    pub fn records(&self, scenario: Scenario) -> &[CallRecord] {
+        self.results
+            .get(scenario)
+            .map_or(&[], |run| &run.outcome.calls)
+    }
+
+    /// How many processes scenario iii moves.
+    pub fn migrations(&self) -> usize {
+        let calls = self.records(Scenario::Iii).iter();
+        calls.map(|call| call.decision.migrations.len()).sum()
+    }
+}
+
+/// The runs of a paper; each is simulated once, when it is first asked for.
+#[derive(Debug)]
+pub struct Runs<'p> {
+    paper: &'p Paper,
+    /// Settings between each experiment and its cases: the rules of another paper.
+    rules: Vec<Flag>,
+    progress: &'p Progress,
+    done: Mutex<BTreeMap<String, Arc<Done>>>,
+}
+
+impl<'p> Runs<'p> {
+    pub(super) fn new(paper: &'p Paper, rules: Vec<Flag>, progress: &'p Progress) -> Self {
+        Self {
+            paper,
+            rules,
+            progress,
+            done: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// The run of a case.
+    ///
+    /// # Errors
+    /// The settings are wrong or the run cannot go on.
+    pub fn run(&self, case: &Case) -> Result<Arc<Done>, Error> {
+        let key = case.key();
+        let known = self
+            .done
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .cloned();
+        if let Some(done) = known {
+            return Ok(done);
+        }
+        let mut layers = Layers::default();
+        let below = built_in(case.experiment)?
+            .ok_or_else(|| Problem::new(format!("there is no experiment `{}`", case.experiment)))?;
+        layers.push_file(below);
+        layers.push_flags(self.rules.clone());
+        layers.push_flags(case.flags.clone());
+        let experiment = Experiment::load(&layers, Limits::default())?;
+        let results = experiment.run(self.progress)?;
+        let done = Arc::new(Done {
+            experiment,
+            results,
+        });
+        self.done
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key, Arc::clone(&done));
+        Ok(done)
+    }
+
+    /// The run of a configuration without lists.
+    pub(super) fn of_config(&self, config: &Config) -> Result<Arc<Done>, Error> {
+        self.run(&(self.paper.case)(config))
+    }
+}
+
+/// A run of a paper: a built-in experiment, and what is set on top of it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The name of the experiment.
+    pub experiment: &'static str,
+    /// The settings.
+    pub flags: Vec<Flag>,
+}
+
+impl Case {
+    /// An experiment as it is.
+    pub const fn new(experiment: &'static str) -> Self {
+        Self {
+            experiment,
+            flags: Vec::new(),
+        }
+    }
+
+    /// With one more setting.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        self.flags.push(Flag {
+            key: key.to_owned(),
+            flag: format!("{key}={value}"),
+            value,
+        });
+        self
+    }
+
+    /// With the value of a key of a configuration, if it has one that is not null.
+    #[must_use]
+    pub fn with_given(self, key: &str, config: &Config, name: &str) -> Self {
+        match config.get(name) {
+            None | Some(Value::Null) => self,
+            Some(value) => self.with(key, value.clone()),
+        }
+    }
+
+    /// What tells it from other runs; settings in another order are the same run.
+    pub(super) fn key(&self) -> String {
+        let pairs: BTreeSet<String> = self
+            .flags
+            .iter()
+            .map(|flag| format!("{}={}", flag.key, flag.value))
+            .collect();
+        let pairs: Vec<String> = pairs.into_iter().collect();
+        format!("{} {}", self.experiment, pairs.join(" "))
+    }
+}
