@@ -30,7 +30,8 @@ pub(super) enum Command {
     /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
-            migsim reproduce lu --out results\n\n\
+            migsim reproduce lu --out results\n  \
+            migsim reproduce one-reading\n\n\
             Exit code 1 when a cell leaves its recorded band.")]
     Reproduce(ReproduceArguments),
     /// List what exists: applications, experiments, papers, policies, platforms, network models
@@ -91,7 +92,7 @@ pub(super) enum ScenarioChoice {
 
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
-    /// The paper (see `migsim list papers`), or all
+    /// The paper (see `migsim list papers`), all, or one-reading: the rules of each paper applied to every other
     #[arg(default_value = "all")]
     pub(super) paper: String,
     /// Also write a Markdown page and a CSV table per paper into this folder

@@ -2,6 +2,9 @@
 
 use std::io::Write;
 
+use serde::Serialize;
+use serde_json::{Value, json};
+
 use super::args::ReproduceArguments;
 use super::bar::{Bar, with_bar};
 use super::print;
@@ -14,6 +17,9 @@ pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
+    if arguments.paper == "one-reading" {
+        return one_reading(arguments, out);
+    }
     if arguments.paper != "all" {
         paper::find(&arguments.paper)?;
     }
@@ -25,34 +31,21 @@ pub(super) fn reproduce(
     let reproduction = with_bar(&bar, &progress, || {
         paper::reproduce(&arguments.paper, &progress)
     })?;
-    if let Some(folder) = &arguments.out {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Error::Output(Problem::new(format!(
-                "cannot create `{}`: {error}",
-                folder.display()
-            )))
-        })?;
-        for page in paper::pages(&reproduction)? {
-            write_file(&folder.join(&page.name), page.text.as_bytes())?;
-        }
+    if arguments.out.is_some() {
+        write(arguments, &paper::pages(&reproduction)?)?;
     }
     if arguments.json {
-        let all: Vec<_> = reproduction
+        let all: Vec<Value> = reproduction
             .papers
             .iter()
-            .map(serde_json::to_value)
-            .collect::<Result<_, _>>()
-            .map_err(|error| {
-                Error::Output(Problem::new(format!(
-                    "cannot write the results as JSON: {error}"
-                )))
-            })?;
-        let joined = |key: &str| -> Vec<serde_json::Value> {
+            .map(to_json)
+            .collect::<Result<_, _>>()?;
+        let joined = |key: &str| -> Vec<Value> {
             all.iter()
                 .flat_map(|paper| paper[key].as_array().cloned().unwrap_or_default())
                 .collect()
         };
-        let value = serde_json::json!({
+        let value = json!({
             "cells": joined("cells"),
             "decisions": joined("decisions"),
             "call_schedules": joined("call_schedules"),
@@ -64,4 +57,48 @@ pub(super) fn reproduce(
         print(out, &paper::text(&reproduction))?;
     }
     Ok(reproduction.is_within_bands())
+}
+
+/// The rules of each paper applied to every other.
+fn one_reading(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
+    let progress = Progress::default();
+    let bar = Bar {
+        total: None,
+        is_quiet: arguments.quiet,
+    };
+    let readings = with_bar(&bar, &progress, || paper::one_reading(&progress))?;
+    let page = paper::one_reading_page(&readings)?;
+    if arguments.json {
+        let value = json!({ "readings": to_json(&readings)?, "differences": to_json(&paper::differences()?)? });
+        print(out, &format!("{value:#}\n"))?;
+    } else if !arguments.quiet {
+        print(out, &page.text)?;
+    }
+    write(arguments, &[page])?;
+    Ok(true)
+}
+
+/// Writes pages into the folder of `--out`, if there is one.
+fn write(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<(), Error> {
+    let Some(folder) = &arguments.out else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Error::Output(Problem::new(format!(
+            "cannot create `{}`: {error}",
+            folder.display()
+        )))
+    })?;
+    for page in pages {
+        write_file(&folder.join(&page.name), page.text.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn to_json(value: &impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(value).map_err(|error| {
+        Error::Output(Problem::new(format!(
+            "cannot write the results as JSON: {error}"
+        )))
+    })
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::decisions::Verdict;
 use super::figures::figures;
+use super::one_reading::{Reading, differences, rule_sets};
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::summary;
 use crate::error::{Error, Problem};
@@ -16,6 +17,15 @@ pub struct Page {
     /// Its text.
     pub text: String,
 }
+
+const ONE_READING: &str = "# One reading
+
+Written by `migsim reproduce one-reading --out results`. The papers describe one scheduler, yet each was reproduced with options of
+its own where the texts are silent or differ. Here the rules of each paper (rows) run every other paper (columns); its own stand in
+bold. Parameters that a paper states for its runs (alpha, D, omega, delta, beta, the heuristic) and measured costs (the time of a
+migration's operations) stay with the paper that is judged, as do its application, platform, mapping and prices. `default` is what
+`migsim run` takes for an application of yours: the single set that does best over all papers.
+";
 
 /// All files of a reproduction.
 ///
@@ -36,6 +46,84 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
         pages.extend(figures(paper)?);
     }
     Ok(pages)
+}
+
+/// The page of the rule sets of all papers, each applied to every paper.
+///
+/// # Errors
+/// An experiment cannot be read.
+pub fn one_reading_page(readings: &[Reading]) -> Result<Page, Error> {
+    let sets = rule_sets()?;
+    let mut papers: Vec<&str> = Vec::new();
+    for reading in readings {
+        if !papers.contains(&reading.paper) {
+            papers.push(reading.paper);
+        }
+    }
+    let mut text = String::from(ONE_READING);
+    let head = |first: &str, names: &[&str]| {
+        let rule = "---|".repeat(names.len() + 1);
+        format!("\n| {first} | {} |\n|{rule}\n", names.join(" | "))
+    };
+    let mut table =
+        |title: &str, cell: &dyn Fn(&Reading) -> String, total: &dyn Fn(&[&Reading]) -> String| {
+            line(&mut text, format_args!("\n## {title}"));
+            let columns: Vec<&str> = papers.iter().copied().chain(["all"]).collect();
+            text.push_str(&head("rules of", &columns));
+            for set in &sets {
+                let row: Vec<&Reading> = readings.iter().filter(|one| one.rules == *set).collect();
+                let mut cells: Vec<String> = row
+                    .iter()
+                    .map(|one| {
+                        let own = one.rules == one.paper;
+                        let mark = if own { "**" } else { "" };
+                        format!("{mark}{}{mark}", cell(one))
+                    })
+                    .collect();
+                cells.push(total(&row));
+                line(&mut text, format_args!("| {set} | {} |", cells.join(" | ")));
+            }
+        };
+    let sum = |row: &[&Reading], of: fn(&Reading) -> usize| -> usize {
+        row.iter().map(|one| of(one)).sum()
+    };
+    table(
+        "Decisions and call schedules that match",
+        &|one| format!("{} of {}", one.matched, one.checkable),
+        &|row| {
+            let (matched, checkable) = (sum(row, |one| one.matched), sum(row, |one| one.checkable));
+            let share = 100.0 * matched as f64 / checkable.max(1) as f64;
+            format!("{matched} of {checkable} ({share:.0} %)")
+        },
+    );
+    table(
+        "Cells of scenarios ii and iii within 5 %; median error",
+        &|one| {
+            let (within, median) = (100.0 * one.within_5_percent, 100.0 * one.median_error);
+            format!("{within:.0} % of {}; {median:.2} %", one.cells)
+        },
+        &|row| {
+            let within: f64 = row
+                .iter()
+                .map(|one| one.within_5_percent * one.cells as f64)
+                .sum();
+            let cells = sum(row, |one| one.cells);
+            format!("{:.0} % of {cells}", 100.0 * within / cells.max(1) as f64)
+        },
+    );
+    text.push_str("\n## The options in which the sets differ\n");
+    text.push_str(&head("option", &sets));
+    for one in differences()? {
+        let values: Vec<String> = one.values.iter().map(rounded).collect();
+        line(
+            &mut text,
+            format_args!("| {} | {} |", one.option, values.join(" | ")),
+        );
+    }
+    Ok(Page {
+        name: "one-reading.md".into(),
+        text,
+    })
 }
 
 fn csv_of(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {

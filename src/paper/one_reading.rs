@@ -1,0 +1,188 @@
+//! One reading for all papers: the rules of each paper's scheduler applied to every other paper.
+//!
+//! The papers describe one scheduler, but each was reproduced with options of its own where the texts are silent. How well the
+//! options of one do for another is the strongest evidence of what MigBSP was. A rule set is every option of the policy but
+//! those of [`KEPT`], which a paper states for its runs or which are costs measured on its machines; they stay with the paper that
+//! is judged, as do its application, its platform and the prices of its calls and moves.
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::cells::{CellResult, median, share_within};
+use super::decisions::Verdict;
+use super::reproduce::{Compared, compare_all, facts_of};
+use super::runs::Runs;
+use super::{PAPERS, Paper};
+use crate::error::{Error, Problem};
+use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
+use crate::policy;
+
+/// The options that stay with the paper that is judged.
+const KEPT: [&str; 9] = [
+    "alpha",
+    "d",
+    "omega",
+    "delta",
+    "delta_without_moves",
+    "beta",
+    "heuristic",
+    "migration_operations",
+    "viability_cost",
+];
+
+/// The policy whose options are exchanged.
+const POLICY: &str = "migbsp";
+
+/// The name of the rule set that `migsim run` takes for a user's application.
+const DEFAULT: &str = "default";
+
+/// A rule set applied to a paper.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reading {
+    /// Whose rules: the name of a paper, or `default`.
+    pub rules: &'static str,
+    /// The paper that is judged.
+    pub paper: &'static str,
+    /// Decisions and call schedules that match.
+    pub matched: usize,
+    /// Decisions and call schedules that can be checked.
+    pub checkable: usize,
+    /// How many cells of scenarios ii and iii there are: the scheduler has no part in scenario i.
+    pub cells: usize,
+    /// The share of them within 5 %.
+    pub within_5_percent: f64,
+    /// The median of their relative errors, without sign.
+    pub median_error: f64,
+}
+
+/// All rule sets on all papers with runs.
+///
+/// # Errors
+/// A run cannot be done.
+pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
+    let sets = rule_sets()?;
+    let differences = differences()?;
+    let judged = with_runs()?;
+    let pairs: Vec<_> = sets
+        .into_iter()
+        .enumerate()
+        .flat_map(|set| judged.iter().map(move |&paper| (set, paper)))
+        .collect();
+    pairs
+        .par_iter()
+        .map(|&(set, paper)| read(set, &differences, paper, progress))
+        .collect()
+}
+
+/// The papers that publish runs.
+fn with_runs() -> Result<Vec<&'static Paper>, Error> {
+    let mut papers = Vec::new();
+    for paper in PAPERS {
+        if !facts_of(paper)?.tables.is_empty() {
+            papers.push(paper);
+        }
+    }
+    Ok(papers)
+}
+
+/// An option in which rule sets differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Its name.
+    pub option: String,
+    /// Its value in each set, in the order of [`rule_sets`].
+    pub values: Vec<Value>,
+}
+
+/// The names of the rule sets.
+///
+/// # Errors
+/// The facts of a paper cannot be read.
+pub fn rule_sets() -> Result<Vec<&'static str>, Error> {
+    let papers = with_runs()?.into_iter().map(|paper| paper.name);
+    Ok(papers.chain([DEFAULT]).collect())
+}
+
+/// The options in which the rule sets differ.
+///
+/// # Errors
+/// An experiment cannot be read.
+pub fn differences() -> Result<Vec<Difference>, Error> {
+    let sets = rule_sets()?
+        .into_iter()
+        .map(options_of)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut keys: Vec<&String> = Vec::new();
+    for key in sets.iter().flat_map(Map::keys) {
+        if !KEPT.contains(&key.as_str()) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let rows = keys.into_iter().map(|key| Difference {
+        option: key.clone(),
+        values: sets
+            .iter()
+            .map(|set| set.get(key).cloned().unwrap_or_default())
+            .collect(),
+    });
+    let differs = |row: &Difference| row.values.iter().any(|value| *value != row.values[0]);
+    Ok(rows.filter(differs).collect())
+}
+
+/// All options of a rule set, with their values.
+fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
+    let options = if rules == DEFAULT {
+        policy::find(POLICY)?.resolve(&Value::Object(Map::new()))?
+    } else {
+        let experiment = super::find(rules)?.experiment;
+        let mut layers = Layers::default();
+        layers.push_file(
+            built_in(experiment)?
+                .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")))?,
+        );
+        Experiment::load(&layers, Limits::default())?.resolved["policy"][POLICY].clone()
+    };
+    Ok(options.as_object().cloned().unwrap_or_default())
+}
+
+fn read(
+    (set, rules): (usize, &'static str),
+    differences: &[Difference],
+    paper: &Paper,
+    progress: &Progress,
+) -> Result<Reading, Error> {
+    let exchanged = differences
+        .iter()
+        .map(|one| Flag {
+            key: format!("policy.{POLICY}.{}", one.option),
+            flag: format!("rules of {rules}: {}", one.option),
+            value: one.values[set].clone(),
+        })
+        .collect();
+    let runs = Runs::new(paper, exchanged, progress);
+    let compared = compare_all(paper, &facts_of(paper)?, &runs)?;
+    Ok(sum_up(rules, paper.name, compared))
+}
+
+fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Reading {
+    let verdicts = || {
+        let decisions = compared.decisions.iter().map(|one| one.verdict);
+        decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
+    };
+    let count = |is_meant: fn(Verdict) -> bool| verdicts().filter(|&one| is_meant(one)).count();
+    let cells: Vec<CellResult> = compared
+        .cells
+        .into_iter()
+        .filter(|cell| cell.scenario != "i")
+        .collect();
+    Reading {
+        rules,
+        paper,
+        matched: count(|verdict| verdict == Verdict::Match),
+        checkable: count(|verdict| verdict != Verdict::NotCheckable),
+        cells: cells.len(),
+        within_5_percent: share_within(&cells, 0.05),
+        median_error: median(cells.iter().map(|cell| cell.error.abs())).unwrap_or_default(),
+    }
+}
