@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::facts::Config;
+
 /// A cell of a table, compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellResult {
@@ -11,6 +13,9 @@ pub struct CellResult {
     pub table: String,
     /// What it is about, without the scenario (`n=1000 procs=25`).
     pub case: String,
+    /// Its configuration in the facts.
+    #[serde(skip)]
+    pub config: Config,
     /// Its scenario: `i`, `ii` or `iii`.
     pub scenario: &'static str,
     /// What is published \[s\].
@@ -25,6 +30,42 @@ pub struct CellResult {
     pub within_band: bool,
     /// Remarks: ours on the paper, and why the cell does not come out.
     pub note: Option<String>,
+}
+
+/// A relative difference from scenario i of the same configuration, published and simulated \[%\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Relative<'c> {
+    /// The cell of the other scenario.
+    pub cell: &'c CellResult,
+    /// `100 (T - T_i) / T_i` as published.
+    pub published: f64,
+    /// The same as simulated.
+    pub simulated: f64,
+}
+
+/// The cells of a scenario against those of scenario i.
+pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
+    let base = |config: &Config| -> Config {
+        let is_shared =
+            |(key, _): &(&String, &serde_json::Value)| *key != "scenario" && *key != "alpha";
+        let shared = config.iter().filter(is_shared);
+        shared
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    };
+    let others = cells.iter().filter(|cell| cell.scenario == scenario);
+    others
+        .filter_map(|cell| {
+            let wanted = base(&cell.config);
+            let is_alone = |one: &&CellResult| one.scenario == "i" && base(&one.config) == wanted;
+            let alone = cells.iter().find(is_alone)?;
+            Some(Relative {
+                cell,
+                published: 100.0 * (cell.published_s / alone.published_s - 1.0),
+                simulated: 100.0 * (cell.simulated_s / alone.simulated_s - 1.0),
+            })
+        })
+        .collect()
 }
 
 /// The median of some numbers; `None` of none.

@@ -1,13 +1,13 @@
 //! Figures of a reproduction as SVG: published times beside simulated ones, and the errors.
 //!
-//! Two pictures per paper. *Times*: one panel per series (all cells that differ in one parameter only), published as circles,
-//! simulated as a line, on a logarithmic axis. *Errors*: every cell in its order, scenario by scenario.
+//! Four pictures per paper. *Times*: published as circles, simulated as crosses, on a logarithmic axis, the scenarios of a case
+//! side by side. *Errors*: every cell in its order, scenario by scenario. *Gains* and *overheads*: scenarios iii and ii against i.
 
 use plotters::coord::ranged1d::{KeyPointHint, Ranged};
 use plotters::prelude::*;
 
 use super::Page;
-use super::cells::CellResult;
+use super::cells::{CellResult, against_i};
 use super::reproduce::PaperResults;
 use crate::error::{Error, Problem};
 
@@ -18,29 +18,54 @@ const COLOURS: [(&str, RGBColor); 3] = [
     ("iii", RGBColor(0, 158, 115)),
 ];
 
+/// A picture: the end of its file's name, and what draws it.
+type Picture = (&'static str, fn(&PaperResults, &mut String) -> Drawn);
+
+const PICTURES: [Picture; 4] = [
+    ("times", draw_times),
+    ("errors", draw_errors),
+    ("gains", |paper, text| {
+        draw_relative(paper, "iii", "gain of scenario iii over i", -1.0, text)
+    }),
+    ("overheads", |paper, text| {
+        draw_relative(paper, "ii", "overhead of scenario ii over i", 1.0, text)
+    }),
+];
+
+/// The names of the figures of a paper.
+pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
+    let has = |scenario: &str| !against_i(&paper.cells, scenario).is_empty();
+    let (gains, overheads) = (has("iii"), has("ii"));
+    let is_empty = paper.cells.is_empty();
+    PICTURES
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(move |name| match *name {
+            "gains" => gains,
+            "overheads" => overheads,
+            _ => !is_empty,
+        })
+}
+
 /// The figures of a paper.
 ///
 /// # Errors
 /// The drawing library fails.
 pub(super) fn figures(paper: &PaperResults) -> Result<Vec<Page>, Error> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Error::Output(Problem::new(format!("cannot draw a figure: {error}")))
-    };
-    let mut text = String::new();
-    draw_times(paper, &mut text).map_err(|error| failed(&error))?;
-    let times = Page {
-        name: format!("{}-times.svg", paper.paper),
-        text,
-    };
-    let mut text = String::new();
-    draw_errors(paper, &mut text).map_err(|error| failed(&error))?;
-    Ok(vec![
-        times,
-        Page {
-            name: format!("{}-errors.svg", paper.paper),
-            text,
-        },
-    ])
+    let mut pages = Vec::new();
+    for wanted in names(paper) {
+        for (name, draw) in PICTURES.iter().filter(|(name, _)| *name == wanted) {
+            let mut text = String::new();
+            draw(paper, &mut text).map_err(|error| {
+                Error::Output(Problem::new(format!("cannot draw a figure: {error}")))
+            })?;
+            pages.push(Page {
+                name: format!("{}-{name}.svg", paper.paper),
+                text,
+            });
+        }
+    }
+    Ok(pages)
 }
 
 /// The cells of a scenario, each with the number of its case.
@@ -89,19 +114,15 @@ impl plotters::coord::ranged1d::ValueFormatter<f64> for Cases {
     }
 }
 
-/// The cases of a paper, shortened to the values that tell them apart, the name of their axis, and per scenario the cells of each.
-fn by_case(paper: &PaperResults) -> (Vec<String>, String, Vec<Series<'_>>) {
+/// The cases of some cells, shortened to the values that tell them apart, the name of their axis, and per scenario the cells of each.
+fn by_case<'c>(cells: &[&'c CellResult]) -> (Vec<String>, String, Vec<Series<'c>>) {
     let pairs = |case: &str| -> Vec<(String, String)> {
         case.split(' ')
             .filter_map(|pair| pair.split_once('='))
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect()
     };
-    let all: Vec<(String, String)> = paper
-        .cells
-        .iter()
-        .flat_map(|cell| pairs(&cell.case))
-        .collect();
+    let all: Vec<(String, String)> = cells.iter().flat_map(|cell| pairs(&cell.case)).collect();
     let varies = |key: &str| {
         all.iter()
             .filter(|pair| pair.0 == key)
@@ -125,7 +146,7 @@ fn by_case(paper: &PaperResults) -> (Vec<String>, String, Vec<Series<'_>>) {
     };
     let mut cases: Vec<String> = Vec::new();
     let mut series: Vec<Series<'_>> = vec![Vec::new(); COLOURS.len()];
-    for cell in &paper.cells {
+    for cell in cells {
         let name = label(&cell.case);
         let at = cases
             .iter()
@@ -142,7 +163,8 @@ fn by_case(paper: &PaperResults) -> (Vec<String>, String, Vec<Series<'_>>) {
 }
 
 fn draw_times(paper: &PaperResults, text: &mut String) -> Drawn {
-    let (cases, axis, series) = by_case(paper);
+    let all: Vec<&CellResult> = paper.cells.iter().collect();
+    let (cases, axis, series) = by_case(&all);
     let times = || {
         paper
             .cells
@@ -199,7 +221,8 @@ fn draw_times(paper: &PaperResults, text: &mut String) -> Drawn {
 }
 
 fn draw_errors(paper: &PaperResults, text: &mut String) -> Drawn {
-    let (cases, axis, series) = by_case(paper);
+    let all: Vec<&CellResult> = paper.cells.iter().collect();
+    let (cases, axis, series) = by_case(&all);
     let most = paper
         .cells
         .iter()
@@ -249,6 +272,67 @@ fn draw_errors(paper: &PaperResults, text: &mut String) -> Drawn {
         .border_style(BLACK.mix(0.3))
         .background_style(WHITE)
         .draw()?;
+    root.present()?;
+    Ok(())
+}
+
+/// The times of a scenario against those of scenario i, published (circles) and simulated (crosses) \[%\]; `sign` makes a gain of
+/// what is faster.
+fn draw_relative(
+    paper: &PaperResults,
+    scenario: &str,
+    title: &str,
+    sign: f64,
+    text: &mut String,
+) -> Drawn {
+    let relative = against_i(&paper.cells, scenario);
+    let all: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
+    let (cases, axis, _) = by_case(&all);
+    let values = || {
+        relative
+            .iter()
+            .flat_map(|one| [sign * one.published, sign * one.simulated])
+    };
+    let (least, most) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+    let edge = 0.08 * (most - least).max(1.0);
+    let root = SVGBackend::with_string(text, (width(&cases), 420)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(
+            format!(
+                "{}: {title}, published (circles) and simulated (crosses)",
+                paper.paper
+            ),
+            ("sans-serif", 18),
+        )
+        .margin(12)
+        .x_label_area_size(48)
+        .y_label_area_size(64)
+        .build_cartesian_2d(Cases(cases.clone()), least - edge..most + edge)?;
+    chart
+        .configure_mesh()
+        .x_labels(cases.len())
+        .x_desc(axis)
+        .y_desc("of scenario i [%]")
+        .disable_x_mesh()
+        .draw()?;
+    let colour = COLOURS
+        .iter()
+        .find(|(name, _)| *name == scenario)
+        .map_or(BLACK, |(_, colour)| *colour);
+    for (at, one) in relative.iter().enumerate() {
+        let at = at as f64;
+        chart.draw_series([Cross::new(
+            (at, sign * one.simulated),
+            4,
+            colour.stroke_width(2),
+        )])?;
+        chart.draw_series([Circle::new(
+            (at, sign * one.published),
+            6,
+            colour.stroke_width(1),
+        )])?;
+    }
     root.present()?;
     Ok(())
 }

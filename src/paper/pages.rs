@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::decisions::Verdict;
-use super::figures::figures;
+use super::figures::{figures, names};
 use super::one_reading::{Reading, differences, rule_sets};
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::summary;
@@ -163,14 +163,14 @@ fn markdown(paper: &PaperResults) -> String {
         paper.paper,
         summary(paper)
     );
-    text.push_str("\n## Times\n\n![times](");
-    line(
-        &mut text,
-        format_args!(
-            "{}-times.svg)\n![errors]({}-errors.svg)\n",
-            paper.paper, paper.paper
-        ),
-    );
+    text.push_str("\n## Times\n\n");
+    for name in names(paper) {
+        line(
+            &mut text,
+            format_args!("![{name}]({}-{name}.svg)", paper.paper),
+        );
+    }
+    text.push('\n');
     text.push_str("Cells marked * were used to fit constants; the others were not, though the structure of the model was chosen while looking\nat all of them.\n");
     text.push_str("\n| cell | table | published \\[s\\] | simulated \\[s\\] | error | remark |\n|---|---|---|---|---|---|\n");
     for cell in &paper.cells {

@@ -236,6 +236,7 @@ fn compare_cell(paper: &Paper, cell: &Cell, runs: &Runs<'_>) -> Result<CellResul
         id: cell.id.clone(),
         table: cell.table.clone(),
         case: case_of(&cell.config),
+        config: cell.config.clone(),
         scenario: scenario.name(),
         published_s: cell.seconds,
         simulated_s,
