@@ -11,6 +11,8 @@ pub struct CellResult {
     pub id: String,
     /// The table that it stands in.
     pub table: String,
+    /// Whether the text quotes it from a figure instead of a table.
+    pub in_figure: bool,
     /// What it is about, without the scenario (`n=1000 procs=25`).
     pub case: String,
     /// Its configuration in the facts.

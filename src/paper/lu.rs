@@ -26,6 +26,7 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     rules: &[],
     unexplained: UNEXPLAINED,
+    notes: "",
     constants: CONSTANTS,
 };
 

@@ -57,6 +57,8 @@ pub struct Paper {
     pub rules: &'static [(&'static str, Evaluation)],
     /// What does not come out, and why: id of a cell or decision, and the reason.
     pub unexplained: &'static [(&'static str, &'static str)],
+    /// What was tried for that which does not come out (Markdown; may be empty).
+    pub notes: &'static str,
     /// What was fitted: keys of the experiment or the platform (`platform:<key>`) that share one constant, and what it is.
     pub constants: &'static [(&'static [&'static str], &'static str)],
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::cells::median;
 use super::decisions::Verdict;
 use super::figures::{figures, names};
 use super::one_reading::{Reading, differences, rule_sets};
 use super::reproduce::{PaperResults, Reproduction};
-use super::text::summary;
+use super::text::{Totals, summary};
 use crate::error::{Error, Problem};
 
 /// A file to be written.
@@ -17,6 +18,23 @@ pub struct Page {
     /// Its text.
     pub text: String,
 }
+
+const README: &str = "# Five papers, reproduced
+
+Written by `migsim reproduce all --out results`; CI writes it again and compares. No number on these pages was copied into a
+simulation: the published ones stand in fact files (`src/paper/facts/`) that only the comparison reads.
+
+How to doubt these pages:
+
+- **What was fitted** stands at the end of each paper's page, with its evidence; an option of the scheduler that a text leaves open and
+  that was chosen because the published numbers come out counts as a fitted constant like any number. The origin of every other value
+  (stated in the paper, or inferred from it) stands beside it in the experiment files (`workloads/`) and the platforms.
+- **What was not fitted**: the simulator. It is the same for all papers, and its dates agree with those of SimGrid where the two model
+  the same thing (`tests/oracle`).
+- **What is fragile**: each page prints the margin of each decision, the least difference that would have turned it.
+- **How much is reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
+- A cell that a paper contradicts itself about stays in the count.
+";
 
 const ONE_READING: &str = "# One reading
 
@@ -45,7 +63,128 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
         });
         pages.extend(figures(paper)?);
     }
+    if reproduction.papers.len() > 1 {
+        pages.push(Page {
+            name: "README.md".into(),
+            text: readme(reproduction),
+        });
+    }
     Ok(pages)
+}
+
+/// The page for a reader who doubts: what was fitted, what was not, what does not come out.
+fn readme(reproduction: &Reproduction) -> String {
+    let mut text = String::from(README);
+    text.push_str(
+        "\n| paper | cells | within 2.5 % | within 5 % | median error | decisions | call schedules | claims | fitted |\n|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut row = |name: &str, totals: &Totals| {
+        let of = |(part, all): (usize, usize)| format!("{part} of {all}");
+        let has_cells = !totals.errors.is_empty();
+        let percent = |bound: f64| {
+            if has_cells {
+                format!("{:.0} %", totals.within(bound))
+            } else {
+                "-".into()
+            }
+        };
+        let median = totals
+            .median()
+            .map_or("-".into(), |median| format!("{median:.2} %"));
+        line(
+            &mut text,
+            format_args!(
+                "| {name} | {} | {} | {} | {median} | {} | {} | {} | {} |",
+                totals.errors.len(),
+                percent(0.025),
+                percent(0.05),
+                of(totals.decisions),
+                of(totals.schedules),
+                of(totals.claims),
+                totals.constants,
+            ),
+        );
+    };
+    for paper in &reproduction.papers {
+        let name = format!("[{0}]({0}.md)", paper.paper);
+        row(&name, &Totals::of([paper]));
+    }
+    row("all", &Totals::of(&reproduction.papers));
+    text.push_str("\n## Cells in and out of the sample\n\nA cell is in the sample if a constant was fitted to it.\n");
+    text.push_str("\n| paper | in sample | median error | out of sample | median error |\n|---|---|---|---|---|\n");
+    for paper in reproduction
+        .papers
+        .iter()
+        .filter(|paper| !paper.cells.is_empty())
+    {
+        let part = |in_sample: bool| {
+            let errors: Vec<f64> = paper
+                .cells
+                .iter()
+                .filter(|cell| cell.in_sample == in_sample)
+                .map(|cell| cell.error.abs())
+                .collect();
+            let middle = median(errors.iter().copied());
+            let middle = middle.map_or("-".into(), |middle| format!("{:.2} %", 100.0 * middle));
+            format!("{} | {middle}", errors.len())
+        };
+        line(
+            &mut text,
+            format_args!("| {} | {} | {} |", paper.paper, part(true), part(false)),
+        );
+    }
+    text.push_str("\n## What does not come out\n\nEvery cell more than 5 % away:\n\n| cell | published \\[s\\] | simulated \\[s\\] | error | why |\n|---|---|---|---|---|\n");
+    let cells = reproduction.papers.iter().flat_map(|paper| &paper.cells);
+    for cell in cells.filter(|cell| cell.error.abs() > 0.05) {
+        line(
+            &mut text,
+            format_args!(
+                "| {} | {:.2} | {:.2} | {:+.1} % | {} |",
+                cell.id,
+                cell.published_s,
+                cell.simulated_s,
+                100.0 * cell.error,
+                cell_text(cell.note.as_deref().unwrap_or_default())
+            ),
+        );
+    }
+    text.push_str("\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n");
+    for paper in &reproduction.papers {
+        let decisions = paper
+            .decisions
+            .iter()
+            .filter(|one| matches!(one.verdict, Verdict::Near | Verdict::Mismatch))
+            .map(|one| format!("{} ({})", one.id, one.verdict.name()));
+        let claims = paper
+            .claims
+            .iter()
+            .filter(|claim| claim.verdict == "fails")
+            .map(|claim| format!("{} (fails)", claim.id));
+        let all: Vec<String> = decisions.chain(claims).collect();
+        let all = if all.is_empty() {
+            "none".into()
+        } else {
+            all.join(", ")
+        };
+        line(&mut text, format_args!("- {}: {all}", paper.paper));
+    }
+    text.push_str("\n## Where the papers contradict themselves\n\nThese cannot all come out. The last column is the reading that we use.\n\n| id | what | our reading |\n|---|---|---|\n");
+    for one in reproduction
+        .papers
+        .iter()
+        .flat_map(|paper| &paper.contradictions)
+    {
+        line(
+            &mut text,
+            format_args!(
+                "| {} | {} | {} |",
+                one.id,
+                cell_text(&one.what),
+                cell_text(&one.suggested_reading)
+            ),
+        );
+    }
+    text
 }
 
 /// The page of the rule sets of all papers, each applied to every paper.
@@ -272,6 +411,9 @@ fn markdown(paper: &PaperResults) -> String {
                 constant.keys.join(", ")
             ),
         );
+    }
+    if !paper.notes.is_empty() {
+        line(&mut text, format_args!("\n{}", paper.notes.trim_end()));
     }
     text.push_str("\n## Contradictions in the paper\n\n| id | what | one value | the other | our reading |\n|---|---|---|---|---|\n");
     for one in &paper.contradictions {

@@ -63,6 +63,9 @@ pub struct PaperResults {
     pub constants: Vec<Constant>,
     /// Where the paper contradicts itself.
     pub contradictions: Vec<Contradiction>,
+    /// What was tried for that which does not come out (Markdown).
+    #[serde(skip)]
+    pub notes: &'static str,
 }
 
 /// All papers that were asked for.
@@ -117,6 +120,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         claims,
         constants: constants(paper, &runs)?,
         contradictions: facts.contradictions,
+        notes: paper.notes,
     })
 }
 
@@ -145,7 +149,7 @@ pub(super) fn compare_all(
     let cells = facts
         .tables
         .iter()
-        .map(|cell| compare_cell(paper, cell, runs))
+        .map(|cell| compare_cell(paper, facts, cell, runs))
         .collect::<Result<_, _>>()?;
     let decisions = facts
         .decisions
@@ -213,7 +217,12 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         .collect()
 }
 
-fn compare_cell(paper: &Paper, cell: &Cell, runs: &Runs<'_>) -> Result<CellResult, Error> {
+fn compare_cell(
+    paper: &Paper,
+    facts: &Facts,
+    cell: &Cell,
+    runs: &Runs<'_>,
+) -> Result<CellResult, Error> {
     let done = runs.of_config(&cell.config)?;
     let scenario = scenario_of(&cell.config)
         .ok_or_else(|| Problem::new(format!("cell `{}` has no scenario", cell.id)))?;
@@ -235,6 +244,7 @@ fn compare_cell(paper: &Paper, cell: &Cell, runs: &Runs<'_>) -> Result<CellResul
     Ok(CellResult {
         id: cell.id.clone(),
         table: cell.table.clone(),
+        in_figure: facts.figures.iter().any(|figure| figure.id == cell.id),
         case: case_of(&cell.config),
         config: cell.config.clone(),
         scenario: scenario.name(),

@@ -1,9 +1,8 @@
 //! A reproduction for a terminal.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
-use super::cells::{median, share_within};
+use super::cells::median;
 use super::decisions::Verdict;
 use super::reproduce::{PaperResults, Reproduction};
 
@@ -25,6 +24,12 @@ pub fn text(reproduction: &Reproduction) -> String {
         constants(&mut text, paper);
         push(&mut text, &format!("\n{}", summary(paper)));
         text.push('\n');
+    }
+    if reproduction.papers.len() > 1 {
+        push(
+            &mut text,
+            &sentence("all papers", &Totals::of(&reproduction.papers)),
+        );
     }
     text
 }
@@ -176,40 +181,92 @@ impl std::fmt::Display for Counts<'_> {
     }
 }
 
+/// The counts of a paper, or of several together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    /// The relative errors of the cells of tables, without sign.
+    pub errors: Vec<f64>,
+    /// The cells that the text quotes from figures, besides.
+    pub in_figures: usize,
+    /// Decisions that match, and that can be checked.
+    pub decisions: (usize, usize),
+    /// Call schedules that match, and all.
+    pub schedules: (usize, usize),
+    /// Claims that hold, and all.
+    pub claims: (usize, usize),
+    /// Fitted constants.
+    pub constants: usize,
+}
+
+impl Totals {
+    /// Those of some papers.
+    pub(super) fn of<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
+        let mut totals = Self::default();
+        for paper in papers {
+            let in_tables = paper.cells.iter().filter(|cell| !cell.in_figure);
+            totals.errors.extend(in_tables.map(|cell| cell.error.abs()));
+            totals.in_figures += paper.cells.iter().filter(|cell| cell.in_figure).count();
+            let decisions = paper.decisions.iter().map(|one| one.verdict);
+            count_verdicts(&mut totals.decisions, decisions);
+            let schedules = paper.call_schedules.iter().map(|one| one.verdict);
+            count_verdicts(&mut totals.schedules, schedules);
+            let holding = paper.claims.iter().filter(|claim| claim.verdict == "holds");
+            totals.claims.0 += holding.count();
+            totals.claims.1 += paper.claims.len();
+            totals.constants += paper.constants.len();
+        }
+        totals
+    }
+
+    /// The share of the cells within a relative error \[%\].
+    pub(super) fn within(&self, bound: f64) -> f64 {
+        let within = self.errors.iter().filter(|&&error| error <= bound).count();
+        100.0 * within as f64 / self.errors.len().max(1) as f64
+    }
+
+    /// The median error \[%\].
+    pub(super) fn median(&self) -> Option<f64> {
+        median(self.errors.iter().copied()).map(|median| 100.0 * median)
+    }
+}
+
+fn count_verdicts(counts: &mut (usize, usize), verdicts: impl Iterator<Item = Verdict>) {
+    for verdict in verdicts {
+        counts.0 += usize::from(verdict == Verdict::Match);
+        counts.1 += usize::from(verdict != Verdict::NotCheckable);
+    }
+}
+
 /// The paper in one sentence.
 pub(super) fn summary(paper: &PaperResults) -> String {
-    let cells = &paper.cells;
-    let mut text = format!(
-        "{}: {} cells, {:.0} % within 2.5 %, {:.0} % within 5 %",
-        paper.paper,
-        cells.len(),
-        100.0 * share_within(cells, 0.025),
-        100.0 * share_within(cells, 0.05)
-    );
-    if let Some(median) = median(cells.iter().map(|cell| cell.error.abs())) {
-        write!(text, ", median error {:.2} %", 100.0 * median).expect("a string can be written to");
+    sentence(paper.paper, &Totals::of([paper]))
+}
+
+/// Totals in one sentence.
+pub(super) fn sentence(name: &str, totals: &Totals) -> String {
+    let mut parts = Vec::new();
+    if let Some(median) = totals.median() {
+        let more = match totals.in_figures {
+            0 => String::new(),
+            count => format!(" (and {count} times of figures)"),
+        };
+        parts.push(format!(
+            "{} cells{more}, {:.0} % within 2.5 %, {:.0} % within 5 %, median error {median:.2} %",
+            totals.errors.len(),
+            totals.within(0.025),
+            totals.within(0.05),
+        ));
     }
-    let checkable = paper
-        .decisions
-        .iter()
-        .filter(|decision| decision.verdict != Verdict::NotCheckable)
-        .count();
-    let matched = paper
-        .decisions
-        .iter()
-        .filter(|decision| decision.verdict == Verdict::Match)
-        .count();
-    let holding = paper
-        .claims
-        .iter()
-        .filter(|claim| claim.verdict == "holds")
-        .count();
-    write!(
-        text,
-        "; {matched} of {checkable} checkable decisions match; {holding} of {} claims hold; {} fitted constants",
-        paper.claims.len(),
-        paper.constants.len()
-    )
-    .expect("a string can be written to");
-    text
+    let (matched, checkable) = totals.decisions;
+    parts.push(format!(
+        "{matched} of {checkable} checkable decisions match"
+    ));
+    if totals.schedules.1 > 0 {
+        let (matched, all) = totals.schedules;
+        parts.push(format!("{matched} of {all} call schedules"));
+    }
+    let (holding, all) = totals.claims;
+    parts.push(format!("{holding} of {all} claims hold"));
+    parts.push(format!("{} fitted constants", totals.constants));
+    format!("{name}: {}", parts.join("; "))
 }
