@@ -29,7 +29,7 @@ pub use config::{
 };
 
 use self::forecast::Forecasts;
-use self::potential::{Potential, candidates, potentials, supersteps};
+use self::potential::{Potential, backbone, candidates, potentials, supersteps};
 use self::trigger::Trigger;
 use self::viability::{Call, Reservations};
 use super::{Candidate, Decision, Migration, Options, Policy, View};
@@ -132,6 +132,7 @@ impl Policy for MigBsp {
             forecasts: &self.forecasts,
             view,
             horizon: supersteps(config.viability_horizon, alpha, next_alpha),
+            backbone: backbone(config, view.platform),
             potentials: &all,
         };
         let judged: Vec<Candidate> = chosen
