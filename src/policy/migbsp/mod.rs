@@ -8,7 +8,8 @@
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
 //! ```
 //! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of one call follows
-//! their texts. Where they are silent each reading is an option ([`MigBspConfig`]).
+//! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
+//! [`wsppd2007`].
 
 mod config;
 mod forecast;
@@ -17,6 +18,7 @@ mod potential;
 mod tests;
 mod trigger;
 mod viability;
+pub mod wsppd2007;
 
 use serde_json::{Map, Value, json};
 

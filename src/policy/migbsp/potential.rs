@@ -340,6 +340,7 @@ mod tests {
             migrations_happen: true,
             platform: &platform,
             superstep: 0,
+            now: crate::units::Time::ZERO,
             placement: &[host("a-0"), host("s-0")],
             measures: &measures,
             memory: &[bytes, bytes],

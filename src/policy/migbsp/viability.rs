@@ -352,6 +352,7 @@ mod tests {
             migrations_happen: true,
             platform: &platform,
             superstep: 0,
+            now: crate::units::Time::ZERO,
             placement: &[host("lan-0")],
             measures: &measures,
             memory: &[Bytes::default()],
