@@ -10,7 +10,7 @@ use migsim::policy::migbsp::{
 };
 use migsim::policy::{Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, View};
 use migsim::random::{Purpose, Stream};
-use migsim::units::{Bytes, HostId};
+use migsim::units::{Bytes, HostId, Time};
 
 use crate::support::{ROUNDING, Wire, assert_close, bytes, instructions, machine, seconds};
 
@@ -70,6 +70,7 @@ impl World {
         View {
             platform: &self.platform,
             superstep: self.superstep,
+            now: Time::ZERO,
             placement: &self.placement,
             measures: &self.measures,
             memory: &self.memory,

@@ -1,9 +1,10 @@
 //! No superstep allocates once the largest one has been seen: a run of twice as many supersteps makes as many allocations.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Sends,
+    BarrierConfig, BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Scenario, Sends,
 };
 use migsim::engine::NetworkModel;
+use migsim::policy::{MigBsp2007, MigBsp2007Config};
 use migsim::units::{Bytes, ProcessId};
 use migsim::workload::lu::{Lu, LuConfig};
 use migsim::workload::{Plan, Workload};
@@ -142,4 +143,34 @@ fn messages_of_all_to_some_are_steady_with_late_receives_and_cross_traffic() {
     let plans = Plans::new((0..5).map(superstep).collect());
     let lv08 = NetworkModel::preset("lv08").expect("a preset");
     assert_steady(&plans, 5, Sends::Concurrent, Receives::Late, lv08);
+}
+
+#[test]
+fn a_policy_that_watches_is_steady_between_its_calls() {
+    // A single call, after more supersteps than there are.
+    let platform = machine(&[&[1.5e9; 5], &[2e9; 20]], Wire(1e7, 1e-4), Wire(5e6, 1e-3));
+    let lu = lu(8.0);
+    let config = MigBsp2007Config {
+        alpha: u32::MAX,
+        load_window: seconds(0.01),
+        ..MigBsp2007Config::default()
+    };
+    let count = |times| {
+        let again = Again {
+            workload: &lu,
+            period: 61,
+            times,
+        };
+        let case = Case {
+            scenario: Scenario::Iii,
+            ..Case::new(&platform, &again, 0..25)
+        };
+        let policy = MigBsp2007::new(config.clone()).expect("options in range");
+        let mut hash = String::new();
+        let counted = allocation_counter::measure(|| {
+            hash = case.run_with(policy).expect("the run ends").event_hash;
+        });
+        counted.count_total - allocations_of_hash(&hash)
+    };
+    assert_eq!(count(4), count(8));
 }

@@ -7,6 +7,7 @@ mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its 
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly
 mod migbsp; // the policy worked out by hand, option by option
+mod migbsp_2007; // the first generation: the claims of its paper, its bounds, its options
 mod oracle; // 38 simulations done with SimGrid, every date
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod reproduce; // the papers: committed results are current, facts are complete

@@ -173,6 +173,7 @@ impl Runtime<'_, '_> {
     /// The rescheduling call: what is decided at the barrier, then its price.
     fn call(&mut self) -> Result<(), Error> {
         self.measure_loads();
+        let now = self.engine.now();
         let decision = {
             let Self {
                 policy,
@@ -186,7 +187,14 @@ impl Runtime<'_, '_> {
                 ..
             } = self;
             policy.decide(
-                &view(setup, *ending, placement, measures, memory, external_load),
+                &view(
+                    setup,
+                    (*ending, now),
+                    placement,
+                    measures,
+                    memory,
+                    external_load,
+                ),
                 random,
             )?
         };
@@ -207,7 +215,7 @@ impl Runtime<'_, '_> {
         self.outcome.calls.push(CallRecord {
             superstep: self.ending,
             origins,
-            start: self.engine.now(),
+            start: now,
             cost: zero,
             migration: zero,
             decision,

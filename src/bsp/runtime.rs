@@ -408,7 +408,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             } = self;
             policy.observe(&view(
                 setup,
-                self.ending,
+                (self.ending, self.engine.now()),
                 placement,
                 measures,
                 memory,
@@ -522,7 +522,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
 /// What the policy may see.
 pub(super) fn view<'v>(
     setup: &'v Setup<'_>,
-    superstep: usize,
+    (superstep, now): (usize, Time),
     placement: &'v [HostId],
     measures: &'v Measures,
     memory: &'v [Bytes],
@@ -531,6 +531,7 @@ pub(super) fn view<'v>(
     View {
         platform: setup.platform,
         superstep,
+        now,
         placement,
         measures,
         memory,

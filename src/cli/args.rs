@@ -164,13 +164,13 @@ pub(super) struct RunArguments {
     /// The policy (see `migsim list policies`)
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
     pub(super) policy: Option<String>,
-    /// MigBSP's α: supersteps until the first call
+    /// MigBSP's α: supersteps until the first call (both generations)
     #[arg(long, help_heading = "Policy")]
     pub(super) alpha: Option<u32>,
     /// MigBSP's ω: calls in a row without migration after which D grows
     #[arg(long, help_heading = "Policy")]
     pub(super) omega: Option<u32>,
-    /// MigBSP's D: tolerance of the stability test
+    /// MigBSP's D: tolerance of the stability test (both generations)
     #[arg(long, value_parser = parse_number, help_heading = "Policy")]
     pub(super) d: Option<f64>,
     /// MigBSP's x: share of the highest potential above which processes are candidates

@@ -86,26 +86,37 @@ fn layers(arguments: &RunArguments) -> Result<Layers, Error> {
     if let Some(path) = &arguments.experiment {
         layers.push_file(read_experiment(path)?);
     }
-    let policy = arguments.policy.as_deref().unwrap_or("migbsp");
-    let of_migbsp = [
-        ("--alpha", arguments.alpha.is_some()),
-        ("--omega", arguments.omega.is_some()),
-        ("--d", arguments.d.is_some()),
-        ("--x", arguments.x.is_some()),
+    let named = layers.get("policy.name");
+    let named = arguments
+        .policy
+        .as_deref()
+        .or(named.as_ref().and_then(Value::as_str));
+    let policy = named.unwrap_or("migbsp");
+    let generations = ["migbsp", "migbsp-2007"];
+    let of_policies = [
+        ("--alpha", arguments.alpha.is_some(), &generations[..]),
+        ("--d", arguments.d.is_some(), &generations),
+        ("--omega", arguments.omega.is_some(), &generations[..1]),
+        ("--x", arguments.x.is_some(), &generations[..1]),
     ];
-    if let Some((flag, _)) = of_migbsp
-        .iter()
-        .find(|(_, is_given)| *is_given && policy != "migbsp")
-    {
+    let is_wrong =
+        |(_, is_given, policies): &&(_, bool, &[&str])| *is_given && !policies.contains(&policy);
+    if let Some((flag, _, policies)) = of_policies.iter().find(is_wrong) {
+        let noun = if policies.len() == 1 {
+            "policy"
+        } else {
+            "policies"
+        };
+        let policies = policies.join("` and `");
         let problem = Problem::new(format!(
-            "`{flag}` is an option of the policy `migbsp`, not of `{policy}`"
+            "`{flag}` is an option of the {noun} `{policies}`, not of `{policy}`"
         ));
         return Err(problem
             .source(*flag)
             .hint("leave it out, or choose `--policy migbsp`")
             .into());
     }
-    layers.push_flags(flags(arguments));
+    layers.push_flags(flags(arguments, policy));
     Ok(layers)
 }
 
@@ -151,7 +162,7 @@ fn read_experiment(path: &Path) -> Result<Document, Error> {
     Ok(document)
 }
 
-fn flags(arguments: &RunArguments) -> Vec<Flag> {
+fn flags(arguments: &RunArguments, policy: &str) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut add = |key: &str, flag: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -208,22 +219,22 @@ fn flags(arguments: &RunArguments) -> Vec<Flag> {
         arguments.decisions.as_ref().map(|value| json!(value)),
     );
     add(
-        "policy.migbsp.alpha",
+        &format!("policy.{policy}.alpha"),
         "--alpha",
         arguments.alpha.map(|value| json!(value)),
     );
     add(
-        "policy.migbsp.omega",
+        &format!("policy.{policy}.omega"),
         "--omega",
         arguments.omega.map(|value| json!(value)),
     );
     add(
-        "policy.migbsp.d",
+        &format!("policy.{policy}.d"),
         "--d",
         arguments.d.map(|value| json!(value)),
     );
     add(
-        "policy.migbsp.x",
+        &format!("policy.{policy}.x"),
         "--x",
         arguments.x.map(|value| json!(value)),
     );

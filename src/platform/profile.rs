@@ -65,6 +65,30 @@ impl Profile {
         }
     }
 
+    /// The mean value from one date to a later one \[s\], where `nominal` holds before the first step.
+    pub fn mean(&self, nominal: f64, from: f64, to: f64) -> f64 {
+        // The round before the one of `from` has steps, all of them before it: nothing earlier matters.
+        let rounds = self.period.map_or(0.0, |period| (from / period).floor());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "whole and not negative"
+        )]
+        let skipped = (rounds - 1.0).max(0.0) as usize;
+        let (mut at, mut value, mut sum) = (from, nominal, 0.0);
+        for index in skipped * self.steps.len().. {
+            let Some((date, next)) = self.step(index).filter(|step| step.0 < to) else {
+                break;
+            };
+            if date > at {
+                sum += value * (date - at);
+                at = date;
+            }
+            value = next;
+        }
+        (sum + value * (to - at)) / (to - from)
+    }
+
     /// The least value that ever holds, the nominal one not counted; infinite without steps.
     pub fn least(&self) -> f64 {
         self.steps
@@ -90,6 +114,20 @@ mod tests {
         let profile = Profile::new(vec![(3.0, 0.5)], None).unwrap();
         assert_eq!(profile.step(0), Some((3.0, 0.5)));
         assert_eq!(profile.step(1), None);
+    }
+
+    #[test]
+    fn the_mean_is_taken_over_the_steps_and_their_repetitions() {
+        let once = Profile::new(vec![(10.0, 0.5), (30.0, 0.0)], None).unwrap();
+        // 10 s of 1, 20 s of 0.5, 10 s of 0; then 0 for ever.
+        assert_eq!(once.mean(1.0, 0.0, 40.0), 0.5);
+        assert_eq!(once.mean(1.0, 20.0, 40.0), 0.25);
+        assert_eq!(once.mean(1.0, 50.0, 60.0), 0.0);
+        // 1 s of 0.5 and 3 s of 0.25, again and again, begun at 1 s.
+        let again = Profile::new(vec![(1.0, 0.5), (2.0, 0.25)], Some(4.0)).unwrap();
+        assert_eq!(again.mean(1.0, 0.0, 1.0), 1.0);
+        assert_eq!(again.mean(1.0, 1.0, 4001.0), (0.5 + 3.0 * 0.25) / 4.0);
+        assert_eq!(again.mean(1.0, 4000.5, 4001.5), 0.375);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+pub use migbsp::wsppd2007::{MigBsp2007, MigBsp2007Config};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use never::Never;
 pub use registry::{Entry, Options, REGISTRY, find};
@@ -23,7 +24,7 @@ pub use replay::{ForcedMove, Replay, ReplayConfig};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::random::Stream;
-use crate::units::{Bytes, ClusterId, HostId, Instructions, ProcessId, Seconds};
+use crate::units::{Bytes, ClusterId, HostId, Instructions, ProcessId, Seconds, Time};
 
 /// Decides which processes move, and where.
 pub trait Policy: fmt::Debug + Send {
@@ -47,6 +48,8 @@ pub struct View<'a> {
     pub platform: &'a Platform,
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
+    /// The date: of the barrier in [`Policy::observe`], of the call in [`Policy::decide`].
+    pub now: Time,
     /// Where each process is.
     pub placement: &'a [HostId],
     /// What was measured in this superstep.

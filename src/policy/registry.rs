@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{MigBspConfig, Never, Policy, ReplayConfig};
+use super::{MigBsp2007Config, MigBspConfig, Never, Policy, ReplayConfig};
 use crate::document;
 use crate::error::{Error, Problem};
 
@@ -16,6 +16,11 @@ pub const REGISTRY: &[Entry] = &[
         "migbsp",
         "MigBSP, second generation: potential of migration from computation, communication and memory",
         "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
+    ),
+    row::<MigBsp2007Config>(
+        "migbsp-2007",
+        "MigBSP, first generation: potential of migration from normalised metrics, above a fixed threshold",
+        "da Rosa Righi et al., On the Dynamic Load-Rebalancing of BSP Application Using Process Migration, WSPPD 2007",
     ),
     row::<ReplayConfig>(
         "replay",
@@ -144,7 +149,7 @@ mod tests {
     fn an_unknown_policy_lists_the_known_ones() {
         let error = find("always").unwrap_err().to_string();
         assert!(
-            error.contains("hint: known policies: migbsp, never, replay"),
+            error.contains("hint: known policies: migbsp, migbsp-2007, never, replay"),
             "{error}"
         );
     }

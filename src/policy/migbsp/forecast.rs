@@ -209,10 +209,15 @@ impl Forecasts {
     }
 }
 
+/// Line 2 of algorithms 2 and 3: the forecast (PI, printed as P in the former, w07-x01) is within the margin of what came, both ends
+/// included.
+fn is_right(forecast: f64, value: f64, margin: f64) -> bool {
+    forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin)
+}
+
 /// Moves a regularity by `step` up or down, within [0, 1].
 fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
-    let is_right = forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin);
-    *regularity = if is_right {
+    *regularity = if is_right(forecast, value, margin) {
         (*regularity + step).min(1.0)
     } else {
         (*regularity - step).max(0.0)
@@ -222,6 +227,14 @@ fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn with_a_margin_of_a_tenth_50_instructions_may_be_foreseen_as_45_to_55() {
+        // w07-w02, section 2.3.1 of the 2007 paper.
+        for (forecast, expected) in [(44.9, false), (45.0, true), (55.0, true), (55.1, false)] {
+            assert_eq!(is_right(forecast, 50.0, 0.1), expected, "{forecast}");
+        }
+    }
 
     #[test]
     fn a_forecast_of_half_the_value_is_right_within_a_margin_of_half() {

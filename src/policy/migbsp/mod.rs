@@ -8,7 +8,8 @@
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
 //! ```
 //! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of one call follows
-//! their texts. Where they are silent each reading is an option ([`MigBspConfig`]).
+//! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
+//! [`wsppd2007`].
 
 mod config;
 mod forecast;
@@ -17,6 +18,7 @@ mod potential;
 mod tests;
 mod trigger;
 mod viability;
+pub mod wsppd2007;
 
 use serde_json::{Map, Value, json};
 
@@ -29,7 +31,7 @@ pub use config::{
 };
 
 use self::forecast::Forecasts;
-use self::potential::{Potential, candidates, potentials, supersteps};
+use self::potential::{Potential, backbone, candidates, potentials, supersteps};
 use self::trigger::Trigger;
 use self::viability::{Call, Reservations};
 use super::{Candidate, Decision, Migration, Options, Policy, View};
@@ -132,6 +134,7 @@ impl Policy for MigBsp {
             forecasts: &self.forecasts,
             view,
             horizon: supersteps(config.viability_horizon, alpha, next_alpha),
+            backbone: backbone(config, view.platform),
             potentials: &all,
         };
         let judged: Vec<Candidate> = chosen

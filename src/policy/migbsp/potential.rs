@@ -17,7 +17,7 @@ use super::config::{
 use super::forecast::Forecasts;
 use crate::platform::{Platform, Route};
 use crate::policy::View;
-use crate::units::{ClusterId, HostId, Seconds};
+use crate::units::{BytesPerSecond, ClusterId, HostId, Seconds};
 
 /// PM(i,j) and its terms, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +55,7 @@ pub(super) fn potentials(
 ) -> Vec<Potential> {
     let powers = set_powers(config, occupancy, view);
     let best = powers.iter().copied().fold(0.0, f64::max);
+    let backbone = backbone(config, view.platform);
     let mut all = Vec::new();
     for process in 0..view.processes() {
         let own = view.cluster_of(process).index();
@@ -76,7 +77,7 @@ pub(super) fn potentials(
                 }
                 PotentialCommunication::Ignored => 0.0,
             };
-            let memory = memory_cost(config, forecasts, process, cluster, view).get();
+            let memory = memory_cost(config, backbone, forecasts, (process, cluster), view).get();
             all.push(Potential {
                 process,
                 cluster,
@@ -187,9 +188,9 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
 /// Mem(i,j); nothing for the cluster in which a process is, unless its transfer is counted from the initial one.
 fn memory_cost(
     config: &MigBspConfig,
+    backbone: Option<BytesPerSecond>,
     forecasts: &Forecasts,
-    process: usize,
-    to: usize,
+    (process, to): (usize, usize),
     view: &View<'_>,
 ) -> Seconds {
     let own = view.cluster_of(process).index();
@@ -197,7 +198,7 @@ fn memory_cost(
         return Seconds::default();
     }
     let transfer = if config.memory_transfer {
-        transfer_time(config, forecasts, process, to, view)
+        transfer_time(config, backbone, forecasts, (process, to), view)
     } else {
         Seconds::default()
     };
@@ -209,20 +210,24 @@ fn memory_cost(
     transfer + operations
 }
 
-/// M(i) · T(i,j): the time to send the memory of a process to a cluster, from where `memory_origin` says.
+/// The rate of `memory_rate: backbone`, if that is chosen and there is one: a search over all links, done once a call.
+pub(super) fn backbone(config: &MigBspConfig, platform: &Platform) -> Option<BytesPerSecond> {
+    match config.memory_rate {
+        MemoryRate::Backbone => platform.backbone(),
+        MemoryRate::Managers => None,
+    }
+}
+
+/// M(i) · T(i,j): the time to send the memory of a process to a cluster, from where `memory_origin` says, at the rate of
+/// [`backbone`] or else of the managers.
 pub(super) fn transfer_time(
     config: &MigBspConfig,
+    backbone: Option<BytesPerSecond>,
     forecasts: &Forecasts,
-    process: usize,
-    to: usize,
+    (process, to): (usize, usize),
     view: &View<'_>,
 ) -> Seconds {
     let platform = view.platform;
-    let backbone = if config.memory_rate == MemoryRate::Backbone {
-        platform.backbone()
-    } else {
-        None
-    };
     let from = match config.memory_origin {
         MemoryOrigin::Present => view.cluster_of(process).index(),
         MemoryOrigin::Initial => forecasts.initial_cluster(process),
@@ -335,6 +340,7 @@ mod tests {
             migrations_happen: true,
             platform: &platform,
             superstep: 0,
+            now: crate::units::Time::ZERO,
             placement: &[host("a-0"), host("s-0")],
             measures: &measures,
             memory: &[bytes, bytes],

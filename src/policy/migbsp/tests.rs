@@ -4,7 +4,7 @@ use super::*;
 use crate::platform::{LoadedPlatform, open};
 use crate::policy::Measures;
 use crate::random::Purpose;
-use crate::units::{Bytes, HostId, Instructions, Seconds};
+use crate::units::{Bytes, HostId, Instructions, Seconds, Time};
 
 /// Labtec-0 (1.5 GHz), the first host; Aquario-0 (2.0 GHz), after 20 + 16 + 6 + 112 others.
 const LABTEC: u32 = 0;
@@ -52,6 +52,7 @@ fn decide(config: MigBspConfig, processes: &[Process], happen: bool) -> (MigBsp,
         let view = View {
             platform: &platform,
             superstep,
+            now: Time::ZERO,
             placement: &placement,
             measures: &measures,
             memory: &memory,

@@ -249,6 +249,7 @@ mod tests {
             migrations_happen: true,
             platform: &platform,
             superstep: 0,
+            now: crate::units::Time::ZERO,
             placement: &[crate::units::HostId(0); 3],
             measures: &measures,
             memory: &[crate::units::Bytes::default(); 3],

@@ -11,7 +11,7 @@ use super::config::{
 use super::forecast::Forecasts;
 use super::potential::{Potential, route_between, transfer_time};
 use crate::policy::{Candidate, View};
-use crate::units::{ClusterId, HostId, ProcessId, Seconds};
+use crate::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds};
 
 /// The processes and memory on each host, with what has been reserved in this call.
 #[derive(Clone, Debug)]
@@ -100,6 +100,8 @@ pub(super) struct Call<'a> {
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
     pub(super) horizon: f64,
+    /// The rate at which memory is sent, if it is the backbone's.
+    pub(super) backbone: Option<BytesPerSecond>,
     /// All PM(i,j), by process: the alternatives when a cluster is full.
     pub(super) potentials: &'a [Potential],
 }
@@ -264,7 +266,7 @@ impl Call<'_> {
         let mut cost = config.viability_cost;
         if config.viability_transfer {
             let to = view.platform.cluster_of(host).index();
-            cost += transfer_time(config, forecasts, process, to, view);
+            cost += transfer_time(config, self.backbone, forecasts, (process, to), view);
         }
         (
             Seconds::of(here * horizon),
@@ -350,6 +352,7 @@ mod tests {
             migrations_happen: true,
             platform: &platform,
             superstep: 0,
+            now: crate::units::Time::ZERO,
             placement: &[host("lan-0")],
             measures: &measures,
             memory: &[Bytes::default()],
@@ -369,6 +372,7 @@ mod tests {
             forecasts: &forecasts,
             view: &view,
             horizon: 10.0,
+            backbone: None,
             potentials: &[],
         };
         let times = |to: &str| {

@@ -1,0 +1,189 @@
+//! `MigBSP`, first generation: the model as it was proposed, before any of it was simulated.
+//!
+//! ```text
+//! observe ──> trigger      stable? α' ± 1, at least 1; a call every α supersteps   (algorithm 1)
+//!         ├─> forecast     PI, PTP, PC, PTC age by half; Pproc, Pcom               (algorithms 2 and 3)
+//!         └─> load         how busy each host was in the last 15 minutes
+//! decide  ──> metrics      PM(i,j) = P(i) + C(i,j) - M(i,j), in [-1, 2]; who is above the threshold
+//!         └─> destination  the first host of the cluster by ICPU that has memory
+//! settle  ──> trigger      α := α'
+//! ```
+//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD
+//! 2007, which publishes the model and no result. Trigger and forecasts are those of the second generation ([`super::MigBsp`]),
+//! with the options of the paper; there is no second adaptation and no test whether a migration pays.
+//!
+//! Taken at its word, with D of the LU paper and its own example of a threshold, the model costs more than it gains on the applications of
+//! the later papers, and each reason is a thing that these changed. P(i) has no cluster, so that PM draws processes to their partners and
+//! never to faster hosts (ISet(j)); nothing asks whether a move pays (t1 > t2), not even one between equal hosts of a cluster; an
+//! application that is never balanced has a call after each superstep (floor of α, growth of D), and an interval of one superstep makes
+//! every forecast right.
+//!
+//! The managers of the paper keep α' and the processes compute their PM and send the highest (w07-x06); who does it changes what a call
+//! costs (`costs.call`), not what it decides. [`claims`] checks what the paper says of its own model.
+
+pub mod claims;
+mod config;
+mod destination;
+mod load;
+mod metrics;
+
+use serde_json::{Map, Value, json};
+
+pub use config::{Load, MigBsp2007Config, OwnPartner};
+
+use self::destination::Offers;
+use self::load::HostLoads;
+use self::metrics::{Potential, ProcessTerms, elected, potentials, processes};
+use super::config::MigBspConfig;
+use super::forecast::Forecasts;
+use super::trigger::Trigger;
+use crate::error::Error;
+use crate::policy::{Candidate, Decision, Migration, Options, Policy, View};
+use crate::random::Stream;
+use crate::units::{ClusterId, ProcessId};
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub struct MigBsp2007 {
+    config: MigBsp2007Config,
+    /// The options of what is shared with the second generation.
+    shared: MigBspConfig,
+    trigger: Trigger,
+    forecasts: Forecasts,
+    loads: HostLoads,
+    calls: u32,
+}
+
+impl MigBsp2007 {
+    /// The policy with these options.
+    ///
+    /// # Errors
+    /// Options are out of range; all of them are named.
+    pub fn new(config: MigBsp2007Config) -> Result<Self, Error> {
+        let problems = config.problems();
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        let shared = config.shared();
+        Ok(Self {
+            trigger: Trigger::new(&shared),
+            forecasts: Forecasts::default(),
+            loads: HostLoads::default(),
+            calls: 0,
+            shared,
+            config,
+        })
+    }
+
+    /// The decision record: the state of algorithm 1 and, in the first calls, all terms of PM.
+    fn explain(
+        &self,
+        processes: &[ProcessTerms],
+        all: &[Potential],
+        view: &View<'_>,
+    ) -> Map<String, Value> {
+        let interval = self.trigger.interval();
+        let highest = all.iter().map(|potential| potential.metrics.potential());
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("alpha", json!(interval.alpha));
+        put("next_alpha", json!(interval.next_alpha));
+        put("d", json!(interval.tolerance));
+        put("votes", json!(interval.votes));
+        put("highest_potential", json!(highest.reduce(f64::max)));
+        put("threshold", json!(self.config.threshold));
+        if self.calls < self.config.explained_calls {
+            let terms = all.iter().map(|potential| terms(potential, view));
+            put("processes", json!(processes));
+            put("potentials", Value::Array(terms.collect()));
+        }
+        fields
+    }
+}
+
+/// The terms of a PM(i,j) for the decision record.
+fn terms(potential: &Potential, view: &View<'_>) -> Value {
+    json!({
+        "process": potential.process + 1,
+        "cluster": view.platform.clusters[potential.cluster].name,
+        "bytes": potential.bytes.get(),
+        "communication_s": potential.time.get(),
+        "p_com": potential.p_com,
+        "ic": potential.ic,
+        "transfer_s": potential.transfer.get(),
+        "it": potential.it,
+        "processing": potential.metrics.processing,
+        "communication": potential.metrics.communication,
+        "memory": potential.metrics.memory,
+        "potential": potential.metrics.potential(),
+    })
+}
+
+/// Asks the manager of the wanted cluster for a host, and takes it.
+fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
+    let from = view.placement[elected.process];
+    let to = offers.best(elected.process, elected.cluster);
+    let (accepted, reason) = match to {
+        None => (false, "no host of the cluster has memory for it"),
+        Some(to) if to == from => (false, "it is on the best host of the cluster"),
+        Some(to) => {
+            offers.send(elected.process, to);
+            (true, "its potential is above the threshold")
+        }
+    };
+    Candidate {
+        process: ProcessId::from_index(elected.process),
+        from,
+        to_cluster: ClusterId::from_index(elected.cluster),
+        to,
+        score: elected.metrics.potential(),
+        stay: None,
+        go: None,
+        accepted,
+        reason: reason.to_owned(),
+    }
+}
+
+impl Options for MigBsp2007Config {
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(MigBsp2007::new(self)?))
+    }
+}
+
+impl Policy for MigBsp2007 {
+    fn observe(&mut self, view: &View<'_>) -> bool {
+        self.forecasts
+            .observe(&self.shared, self.trigger.alpha(), view);
+        self.loads.observe(&self.config, view);
+        self.trigger.observe(&self.shared, view)
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        let processes = processes(&self.forecasts, view);
+        let all = potentials(&self.config, &self.forecasts, &processes, view, random);
+        let mut offers = Offers::new(&self.config, &self.loads, view);
+        let candidates: Vec<Candidate> = elected(&all, self.config.threshold)
+            .iter()
+            .map(|elected| place(elected, &mut offers, view))
+            .collect();
+        let migration = |candidate: &Candidate| {
+            let to = candidate.to.filter(|_| candidate.accepted)?;
+            Some(Migration {
+                process: candidate.process,
+                to,
+            })
+        };
+        let explanation = self.explain(&processes, &all, view);
+        self.calls = self.calls.saturating_add(1);
+        Ok(Decision {
+            migrations: candidates.iter().filter_map(migration).collect(),
+            candidates,
+            explanation,
+        })
+    }
+
+    fn settle(&mut self, moved: usize) {
+        self.trigger.close(&self.shared, moved);
+        self.forecasts.restart(&self.shared);
+    }
+}
