@@ -18,7 +18,7 @@ use crate::workload::Plan;
 pub(super) const PAPER: Paper = Paper {
     name: "lu",
     title: "da Rosa Righi, Pilla, Carissimi, Navaux, Heiss: Applying Process Migration on a BSP-Based LU Decomposition Application",
-    experiment: "lu",
+    experiment: Some("lu"),
     facts: include_str!("facts/lu.json"),
     case,
     in_sample,

@@ -20,6 +20,7 @@ mod pages;
 mod reproduce;
 mod runs;
 mod text;
+mod wsppd2007;
 
 pub use calls::{Calls, Told};
 pub use cells::CellResult;
@@ -41,8 +42,8 @@ pub struct Paper {
     pub name: &'static str,
     /// Authors and title.
     pub title: &'static str,
-    /// The built-in experiment that holds its calibration; others of the paper extend it.
-    pub experiment: &'static str,
+    /// The built-in experiment that holds its calibration, if the paper publishes runs; others of the paper extend it.
+    pub experiment: Option<&'static str>,
     /// Its facts.
     pub facts: &'static str,
     /// The run that a configuration of its facts stands for.
@@ -67,7 +68,7 @@ pub struct Paper {
 pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[lu::PAPER];
+pub const PAPERS: &[Paper] = &[lu::PAPER, wsppd2007::PAPER];
 
 /// The paper `name`.
 ///

@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 use super::cells::{CellResult, median, share_within};
 use super::decisions::Verdict;
 use super::reproduce::{Compared, compare_all, facts_of};
-use super::runs::Runs;
+use super::runs::{Runs, source_of};
 use super::{PAPERS, Paper};
-use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
+use crate::error::Error;
+use crate::experiment::{Experiment, Flag, Layers, Limits, Progress};
 use crate::policy;
 
 /// The options that stay with the paper that is judged.
@@ -79,7 +79,7 @@ pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
 fn with_runs() -> Result<Vec<&'static Paper>, Error> {
     let mut papers = Vec::new();
     for paper in PAPERS {
-        if !facts_of(paper)?.tables.is_empty() {
+        if paper.experiment.is_some() {
             papers.push(paper);
         }
     }
@@ -135,12 +135,9 @@ fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     let options = if rules == DEFAULT {
         policy::find(POLICY)?.resolve(&Value::Object(Map::new()))?
     } else {
-        let experiment = super::find(rules)?.experiment;
+        let experiment = super::find(rules)?.experiment.unwrap_or_default();
         let mut layers = Layers::default();
-        layers.push_file(
-            built_in(experiment)?
-                .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")))?,
-        );
+        layers.push_file(source_of(experiment)?);
         Experiment::load(&layers, Limits::default())?.resolved["policy"][POLICY].clone()
     };
     Ok(options.as_object().cloned().unwrap_or_default())

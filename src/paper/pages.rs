@@ -302,12 +302,25 @@ fn markdown(paper: &PaperResults) -> String {
         paper.paper,
         summary(paper)
     );
+    times(&mut text, paper);
+    decisions(&mut text, paper);
+    schedules(&mut text, paper);
+    claims(&mut text, paper);
+    constants(&mut text, paper);
+    if !paper.notes.is_empty() {
+        line(&mut text, format_args!("\n{}", paper.notes.trim_end()));
+    }
+    contradictions(&mut text, paper);
+    text
+}
+
+fn times(text: &mut String, paper: &PaperResults) {
+    if paper.cells.is_empty() {
+        return;
+    }
     text.push_str("\n## Times\n\n");
     for name in names(paper) {
-        line(
-            &mut text,
-            format_args!("![{name}]({}-{name}.svg)", paper.paper),
-        );
+        line(text, format_args!("![{name}]({}-{name}.svg)", paper.paper));
     }
     text.push('\n');
     text.push_str("Cells marked * were used to fit constants; the others were not, though the structure of the model was chosen while looking\nat all of them.\n");
@@ -316,7 +329,7 @@ fn markdown(paper: &PaperResults) -> String {
         let mark = if cell.in_sample { " *" } else { "" };
         let note = cell_text(cell.note.as_deref().unwrap_or_default());
         line(
-            &mut text,
+            text,
             format_args!(
                 "| {} | {} | {:.2} | {:.2} | {:+.1} %{mark} | {note} |",
                 cell.id,
@@ -327,6 +340,9 @@ fn markdown(paper: &PaperResults) -> String {
             ),
         );
     }
+}
+
+fn decisions(text: &mut String, paper: &PaperResults) {
     text.push_str("\n## Decisions\n\nThe margin is the least |t1 - t2| of a candidate of the call: a small one means a decision by a hair.\n");
     text.push_str(
         "\n| id | verdict | published | simulated | margin \\[ms\\] |\n|---|---|---|---|---|\n",
@@ -352,7 +368,7 @@ fn markdown(paper: &PaperResults) -> String {
             format!("**{verdict}**")
         };
         line(
-            &mut text,
+            text,
             format_args!(
                 "| {} | {verdict} | {} | {} | {margin} |",
                 decision.id,
@@ -361,12 +377,18 @@ fn markdown(paper: &PaperResults) -> String {
             ),
         );
     }
+}
+
+fn schedules(text: &mut String, paper: &PaperResults) {
+    if paper.call_schedules.is_empty() {
+        return;
+    }
     text.push_str(
         "\n## Call schedules\n\n| id | verdict | published | simulated |\n|---|---|---|---|\n",
     );
     for schedule in &paper.call_schedules {
         line(
-            &mut text,
+            text,
             format_args!(
                 "| {} | {} | {:?} | {:?} |",
                 schedule.id,
@@ -376,6 +398,9 @@ fn markdown(paper: &PaperResults) -> String {
             ),
         );
     }
+}
+
+fn claims(text: &mut String, paper: &PaperResults) {
     text.push_str("\n## Claims\n\n| id | verdict | claim | simulated value |\n|---|---|---|---|\n");
     for claim in &paper.claims {
         let inconsistent = if claim.published_numbers_agree == Some(false) {
@@ -385,7 +410,7 @@ fn markdown(paper: &PaperResults) -> String {
         };
         let statement = cell_text(&claim.statement);
         line(
-            &mut text,
+            text,
             format_args!(
                 "| {} | {}{inconsistent} | {statement} | {} |",
                 claim.id,
@@ -394,8 +419,11 @@ fn markdown(paper: &PaperResults) -> String {
             ),
         );
     }
+}
+
+fn constants(text: &mut String, paper: &PaperResults) {
     line(
-        &mut text,
+        text,
         format_args!(
             "\n## Fitted constants\n\n{} in all.\n\n| constant | keys | evidence |\n|---|---|---|",
             paper.constants.len()
@@ -404,7 +432,7 @@ fn markdown(paper: &PaperResults) -> String {
     for constant in &paper.constants {
         let evidence = cell_text(&constant.evidence);
         line(
-            &mut text,
+            text,
             format_args!(
                 "| {} | {} | {evidence} |",
                 constant.what,
@@ -412,9 +440,9 @@ fn markdown(paper: &PaperResults) -> String {
             ),
         );
     }
-    if !paper.notes.is_empty() {
-        line(&mut text, format_args!("\n{}", paper.notes.trim_end()));
-    }
+}
+
+fn contradictions(text: &mut String, paper: &PaperResults) {
     text.push_str("\n## Contradictions in the paper\n\n| id | what | one value | the other | our reading |\n|---|---|---|---|---|\n");
     for one in &paper.contradictions {
         let value = |value: &serde_json::Value| {
@@ -425,7 +453,7 @@ fn markdown(paper: &PaperResults) -> String {
             )
         };
         line(
-            &mut text,
+            text,
             format_args!(
                 "| {} | {} | {} | {} | {} |",
                 one.id,
@@ -436,7 +464,6 @@ fn markdown(paper: &PaperResults) -> String {
             ),
         );
     }
-    text
 }
 
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {

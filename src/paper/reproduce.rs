@@ -10,11 +10,11 @@ use super::calls::Calls;
 use super::cells::CellResult;
 use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, expand};
-use super::runs::{Case, Runs};
+use super::runs::{Case, Runs, source_of};
 use super::{PAPERS, Paper};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Layers, Limits, Progress, built_in};
+use crate::experiment::{Experiment, Layers, Limits, Progress};
 
 /// A claim, evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -202,7 +202,12 @@ fn times_of_figures(facts: &Facts) -> Vec<Cell> {
 /// Runs everything that the facts name, in parallel.
 fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
-    let decisions = facts.decisions.iter().map(|decision| &decision.config);
+    let is_run = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    let decisions = facts
+        .decisions
+        .iter()
+        .filter(is_run)
+        .map(|decision| &decision.config);
     let schedules = facts.call_schedules.iter().map(|schedule| &schedule.config);
     let mut cases: BTreeMap<String, Case> = BTreeMap::new();
     for config in cells.chain(decisions).chain(schedules).flat_map(expand) {
@@ -359,10 +364,10 @@ fn evaluate(
 
 /// The fitted constants, with their evidence from the experiment's and the platform's files.
 fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
-    if paper.constants.is_empty() {
+    let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
-    }
-    let done = runs.run(&Case::new(paper.experiment))?;
+    };
+    let done = runs.run(&Case::new(experiment))?;
     let origins = &done.experiment.config.origins;
     let of_platform = &done.experiment.platform.origins;
     let one = |(keys, what): &(&'static [&'static str], &'static str)| {
@@ -389,12 +394,11 @@ fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
 /// # Errors
 /// The experiment of the paper cannot be run.
 pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
+    let Some(experiment) = paper.experiment else {
+        return Ok(BTreeSet::new());
+    };
     let mut layers = Layers::default();
-    layers.push_file(
-        built_in(paper.experiment)?.ok_or_else(|| {
-            Problem::new(format!("there is no experiment `{}`", paper.experiment))
-        })?,
-    );
+    layers.push_file(source_of(experiment)?);
     let experiment = Experiment::load(&layers, Limits::default())?;
     let is_fitted = |origin: &(&String, &String)| origin.1.starts_with("fitted");
     let own = experiment.config.origins.iter().filter(is_fitted);

@@ -9,6 +9,7 @@ use super::Paper;
 use super::calls::{Calls, of};
 use super::facts::Config;
 use crate::bsp::{CallRecord, Scenario};
+use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, built_in};
 
@@ -169,4 +170,10 @@ impl Case {
         let pairs: Vec<String> = pairs.into_iter().collect();
         format!("{} {}", self.experiment, pairs.join(" "))
     }
+}
+
+/// The text of a built-in experiment.
+pub(super) fn source_of(experiment: &str) -> Result<Document, Error> {
+    built_in(experiment)?
+        .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())
 }

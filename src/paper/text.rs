@@ -106,7 +106,9 @@ fn decisions(text: &mut String, paper: &PaperResults) {
             ))
         ),
     );
-    push(text, "\nCall schedules");
+    if !paper.call_schedules.is_empty() {
+        push(text, "\nCall schedules");
+    }
     for schedule in &paper.call_schedules {
         push(
             text,
