@@ -72,6 +72,7 @@ fn assert_steady(
                     gather: GatherOrder::Arrival,
                     release: Release::Sequential,
                     per_process: seconds(0.001),
+                    ..BarrierConfig::default()
                 },
             };
             let hosts = (0..processes).map(|process| process % 25);

@@ -45,7 +45,8 @@ pub enum BarrierKind {
     /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
     /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
     /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper
-    /// are unstable).
+    /// are unstable). With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process
+    /// after the other, and those that computed for longer; no process counts that wait as its own time.
     RootSerial,
 }
 
@@ -89,6 +90,17 @@ pub struct BarrierConfig {
     pub release: Release,
     /// Root-serial barrier: what process 1 pays for each process (d).
     pub per_process: Seconds,
+    /// Root-serial barrier: how much later all leave, counted from the last arrival, for each process.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub release_per_process: Seconds,
+    /// Root-serial barrier: how much later all leave on top of that for each process that computed in the superstep.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub release_per_computing: Seconds,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(duration: &Seconds) -> bool {
+    duration.get() <= 0.0
 }
 
 /// How a superstep runs.
