@@ -286,6 +286,7 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
                     per_process: seconds(0.001),
                     ..BarrierConfig::default()
                 },
+                ..RuntimeConfig::default()
             },
         )
 }

@@ -74,6 +74,7 @@ fn assert_steady(
                     per_process: seconds(0.001),
                     ..BarrierConfig::default()
                 },
+                ..RuntimeConfig::default()
             };
             let hosts = (0..processes).map(|process| process % 25);
             let case = Case {

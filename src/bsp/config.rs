@@ -103,6 +103,25 @@ fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
+/// Which load of a host a policy sees at a call, where its speed varies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadMeasure {
+    /// The mean since the last call.
+    #[default]
+    SinceCall,
+    /// That of the moment of the call: a clock is read, not a load (the paper on Smith-Waterman on dynamic platforms halves the
+    /// power of two clusters, and the first call after that moves processes away from them).
+    Present,
+}
+
+impl LoadMeasure {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// How a superstep runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -113,6 +132,9 @@ pub struct RuntimeConfig {
     pub receives: Receives,
     /// How supersteps end.
     pub barrier: BarrierConfig,
+    /// Which load of a host a policy sees.
+    #[serde(skip_serializing_if = "LoadMeasure::is_default")]
+    pub load: LoadMeasure,
 }
 
 /// How the price of a rescheduling call is found.
