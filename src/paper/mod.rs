@@ -17,6 +17,7 @@ mod figures;
 mod lu;
 mod pages;
 mod reproduce;
+mod sw_irregular;
 mod text;
 
 pub use calls::{Calls, Told};
@@ -63,7 +64,7 @@ pub struct Paper {
 pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[lu::PAPER];
+pub const PAPERS: &[Paper] = &[lu::PAPER, sw_irregular::PAPER];
 
 /// The paper `name`.
 ///
