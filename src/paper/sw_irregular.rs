@@ -39,33 +39,102 @@ fn case(config: &Config) -> Case {
     case.with(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
 }
 
-/// Scenarios i and ii were fitted as a whole; of scenario iii two cells (the cost of a migration) and those of order 200 (how long a
-/// host counts as loaded). The published decisions were fitted, too, and the other cells of scenario iii follow from them.
+/// Constants were fitted to the times of scenarios i and ii; those of scenario iii follow from published decisions, which were fitted.
 fn in_sample(cell: &Cell) -> bool {
-    let number = |key: &str| cell.config.get(key).and_then(Value::as_u64);
-    let is_third = cell.config.get("scenario").and_then(Value::as_str) == Some("iii");
-    !is_third
-        || matches!(
-            (number("n"), number("alpha")),
-            (Some(10 | 25), Some(16)) | (Some(200), _)
-        )
+    cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
 fn band(cell: &Cell) -> f64 {
     match cell.id.as_str() {
-        "swi-t1-n10-ii-a2" => 0.055,
-        "swi-t1-n50-iii-a16" => 0.07,
-        "swi-t1-n100-iii-a16" => 0.11,
-        _ => match cell.config.get("scenario").and_then(Value::as_str) {
-            Some("i" | "ii") => 0.03,
-            _ => 0.035,
-        },
+        "swi-t1-n10-ii-a2" => 0.035,
+        "swi-t1-n10-ii-a4" => 0.05,
+        "swi-t1-n100-iii-a8" => 0.035,
+        "swi-t1-n50-iii-a16" => 0.04,
+        "swi-t1-n100-iii-a16" => 0.08,
+        _ if in_sample(cell) => 0.022,
+        _ => 0.025,
     }
 }
 
-const UNEXPLAINED: &[(&str, &str)] = &[];
+const UNEXPLAINED: &[(&str, &str)] = &[
+    (
+        "swi-t1-n10-ii-a2",
+        "swapped with alpha 4 (swi-x02): three calls cost less than two",
+    ),
+    (
+        "swi-t1-n10-ii-a4",
+        "swapped with alpha 2 (swi-x02): two calls cost more than three",
+    ),
+    (
+        "swi-t1-n50-iii-a16",
+        "no placement without shared hosts gives it; the text is silent",
+    ),
+    (
+        "swi-t1-n100-iii-a16",
+        "the moves that the text names, and that we make but for which of equal processes go at 112, save 13 s more",
+    ),
+    (
+        "swi-d23",
+        "p1 would save 0.0417 s a superstep; at 14 of 50x50 0.0408 s are not enough in the paper: no cost that we know separates them",
+    ),
+    (
+        "swi-d24",
+        "the same processes, each one host earlier: p1 has not taken the first one (swi-d23)",
+    ),
+    (
+        "swi-d65",
+        "equal processes: ties go to the highest PM, then to the lowest rank; the candidates are those that the paper names, which \
+         counts 15 of 16 (swi-x04)",
+    ),
+    (
+        "swi-d74",
+        "the last interval of 134 supersteps asks for 61 unstable ones, in a run that is said to be stable (swi-x10)",
+    ),
+    (
+        "swi-d78",
+        "p29 to p31 have computed in two supersteps at most by then; p31 begins in superstep 31 (swi-x14)",
+    ),
+    (
+        "swi-d80",
+        "p29 and p30 did not move at 30 (swi-d78), and equal processes go by rank",
+    ),
+    ("swi-d82", "there is no call at 388 (swi-d74)"),
+];
 
-const CONSTANTS: &[(&[&str], &str)] = &[];
+const CONSTANTS: &[(&[&str], &str)] = &[
+    (
+        &["workload.cycles_per_instruction"],
+        "clock cycles per instruction",
+    ),
+    (
+        &["platform:clusters[1].speed"],
+        "clock of Corisco (1.2 GHz as the paper on dynamic platforms prints it, not 1.0)",
+    ),
+    (
+        &["costs.call.model"],
+        "rule: a call is hidden behind the superstep that it closes",
+    ),
+    (
+        &["costs.call.fixed"],
+        "the least duration of a superstep with a call",
+    ),
+    (
+        &["policy.migbsp.index_form"],
+        "rule: the index of a cluster is the part of its time that a process would save there",
+    ),
+    (
+        &[
+            "policy.migbsp.potential_horizon",
+            "policy.migbsp.viability_horizon",
+        ],
+        "rule: times are counted over the next interval",
+    ),
+    (
+        &["policy.migbsp.migration_operations"],
+        "operations of a migration in PM",
+    ),
+    (&["policy.migbsp.x"], "x (the paper states 0.8)"),
+];
 
 /// The run of an order and an initial α.
 fn run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<Done>, Error> {
@@ -446,9 +515,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(holds, all)
     }),
     ("swi-c34", |runs| {
-        // The last processes of 25x25 moved at 30, while the last superstep grows from 0.25e9 to 2e9 instructions.
-        let gains = over(&[0.25e9, 0.5e9, 1e9, 2e9], |last| {
-            let case = of_size(25, 2).with("workload.last_instructions", format!("{last} instr"));
+        // The last processes of 25x25 moved at 30, while the same load in all is shifted to the last supersteps.
+        let gains = over(&[0.5, 0.375, 0.25, 0.125, 0.001], |first| {
+            let case = of_size(25, 2)
+                .with("workload.first_instructions", giga(first))
+                .with("workload.last_instructions", giga(1.001 - first));
             Ok(forced(runs, &case, 30, 21..=25)?.gain())
         })?;
         told(rising(&gains), gains)
@@ -512,6 +583,10 @@ fn works_of_first(workload: &dyn Workload) -> Vec<f64> {
         .map(|plan| plan.work[0].get())
         .filter(|&work| work > 0.0)
         .collect()
+}
+
+fn giga(amount: f64) -> String {
+    format!("{} instr", amount * 1e9)
 }
 
 /// The run in which exactly these processes move to Aquario, after this superstep.
