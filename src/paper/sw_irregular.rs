@@ -46,9 +46,8 @@ fn in_sample(cell: &Cell) -> bool {
 
 fn band(cell: &Cell) -> f64 {
     match cell.id.as_str() {
-        "swi-t1-n10-ii-a2" => 0.035,
+        "swi-t1-n10-ii-a2" | "swi-t1-n100-iii-a8" => 0.035,
         "swi-t1-n10-ii-a4" => 0.05,
-        "swi-t1-n100-iii-a8" => 0.035,
         "swi-t1-n50-iii-a16" => 0.04,
         "swi-t1-n100-iii-a16" => 0.08,
         _ if in_sample(cell) => 0.022,
