@@ -7,6 +7,8 @@
 //! | mismatch | anything else |
 //! | not checkable | the paper does not say enough (no superstep, words only) |
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -185,7 +187,7 @@ fn published(decision: &Decision) -> Value {
         "processes": names(decision),
         "count": decision.count,
         "from": decision.from,
-        "to": decision.to,
+        "to": if decision.nodes.is_null() { &decision.to } else { &decision.nodes },
         "candidates": decision.candidates,
     })
 }
@@ -265,7 +267,7 @@ fn judge(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
         "call" => judge_call(calls, from),
         "migration" if from == to => {
             if let Some(call) = at(calls, from) {
-                return judge_migration(decision, &moves(call), Some(call.candidates.len()));
+                return judge_migration(decision, &moves(call), Some(call));
             }
             // The same migration at a neighbouring call is near.
             let near = calls
@@ -353,12 +355,20 @@ fn numbers(names: &[String]) -> Vec<u64> {
     names.iter().filter_map(span).flatten().collect()
 }
 
-/// Whether a place of a paper is this one: a cluster, a host, or a host counted from 1 (`a1` is the first of cluster `a`).
+/// Whether a place of a paper is this one: a cluster, a host, or a host counted from 1 (`a1` is the first of cluster `a`, or of
+/// cluster `Aquario`).
 fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
         let number: u64 = place[name.len()..].parse().ok()?;
-        Some(host == format!("{name}-{}", number.checked_sub(1)?))
+        let is_cluster = name == cluster || cluster.to_lowercase().chars().eq(name.chars()) || {
+            // One letter stands for a name that is written with a capital.
+            let mut letters = cluster.chars();
+            letters
+                .next()
+                .is_some_and(|first| first.is_uppercase() && name.chars().eq(first.to_lowercase()))
+        };
+        Some(is_cluster && host == format!("{cluster}-{}", number.checked_sub(1)?))
     };
     place == cluster || place == host || counted().unwrap_or(false)
 }
@@ -399,7 +409,7 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
     }
 }
 
-fn judge_migration(decision: &Decision, moves: &[Moved], candidates: Option<usize>) -> Verdict {
+fn judge_migration(decision: &Decision, moves: &[Moved], call: Option<&Told>) -> Verdict {
     if moves.is_empty() {
         return Verdict::Mismatch;
     }
@@ -422,18 +432,27 @@ fn judge_migration(decision: &Decision, moves: &[Moved], candidates: Option<usiz
         agree(&decision.to, moves, &named, |one| {
             (&one.to_cluster, &one.to_host)
         }),
-        candidates.is_none_or(|given| {
-            decision
-                .candidates
-                .as_u64()
-                .is_none_or(|count| count == given as u64)
+        agree(&decision.nodes, moves, &named, |one| {
+            (&one.to_cluster, &one.to_host)
         }),
+        call.is_none_or(|call| agree_candidates(decision, call)),
     ];
     if agrees.iter().all(|&agrees| agrees) {
         Verdict::Match
     } else {
         Verdict::Near
     }
+}
+
+/// Whether a call has the candidates that a paper names, or as many as it counts where it names none.
+fn agree_candidates(decision: &Decision, call: &Told) -> bool {
+    let named: BTreeSet<u64> = numbers(&decision.candidate_processes).into_iter().collect();
+    if named.is_empty() {
+        let count = decision.candidates.as_u64();
+        return count.is_none_or(|count| count == call.candidates.len() as u64);
+    }
+    let found = call.candidates.iter().map(|(process, _)| *process);
+    named == found.collect()
 }
 
 /// Whether the interval between calls grows (as it does when the system is stable) or stays.
@@ -516,6 +535,28 @@ mod tests {
             verdict(&json!({ "kind": "migration", "count": 2 }), &calls),
             Verdict::Match
         );
+    }
+
+    #[test]
+    fn hosts_and_candidates_that_a_paper_names_are_compared() {
+        let mut call = call(112, &[34, 35]);
+        call.candidates.insert(0, (21, "C".into()));
+        for (one, host) in call.moves.iter_mut().zip(["Aquario-17", "Aquario-18"]) {
+            one.to_cluster = "Aquario".into();
+            one.to_host = host.into();
+        }
+        let told = |nodes: Value, candidates: &[&str]| {
+            // Named candidates count more than their number, which a paper may have got wrong.
+            let decision = json!({ "superstep": 112, "kind": "migration", "nodes": nodes, "candidates": 2, "candidate_processes": candidates });
+            verdict(&decision, std::slice::from_ref(&call))
+        };
+        let right = json!({ "p34": "a18", "p35": "a19" });
+        let all = ["p21", "p34-p35"];
+        assert_eq!(told(right.clone(), &all), Verdict::Match);
+        assert_eq!(told(json!({ "p34": "a17" }), &all), Verdict::Near);
+        assert_eq!(told(json!({ "p34": "c18" }), &all), Verdict::Near);
+        assert_eq!(told(right.clone(), &["p34", "p35"]), Verdict::Near);
+        assert_eq!(told(right, &[]), Verdict::Near); // two, says the paper
     }
 
     #[test]

@@ -79,9 +79,6 @@ impl Reservations {
 
     /// How many processes count as being on each host in the index of the clusters.
     pub(super) fn for_index(&self, config: &MigBspConfig) -> Vec<u32> {
-        if config.free_host != FreeHost::Quiet {
-            return self.mapped.clone();
-        }
         (0..self.mapped.len())
             .map(|host| self.occupancy(config, host))
             .collect()
