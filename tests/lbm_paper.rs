@@ -2,8 +2,11 @@
 //! Application Execution*) as the built-in experiments `lbm-a2`, `lbm-b1` and `lbm-b2` decide them. `migsim reproduce lbm` compares its
 //! tables, decisions and claims; here are the moves that the text does not list, and those that it lists in another order.
 
+use std::path::Path;
+
 use migsim::bsp::{Outcome, Scenario};
 use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
+use migsim::paper::{Facts, PAPERS};
 
 fn load(name: &str, alpha: u32, supersteps: u64) -> Experiment {
     let flag = |key: &str, value: u64| Flag {
@@ -116,5 +119,34 @@ fn in_test_b_on_mapping_2_the_published_processes_move_to_the_published_sets_and
             published[block].sort();
         }
         assert_eq!(simulated, published, "{alpha}");
+    }
+}
+
+#[test]
+fn no_published_time_of_the_paper_reaches_the_simulator() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["src", "platforms", "workloads"] {
+        crate::lu_paper::list(&root.join(folder), &mut files);
+    }
+    files.retain(|file| !file.starts_with(root.join("src/paper")));
+    let paper = PAPERS.iter().find(|paper| paper.name == "lbm").unwrap();
+    let cells = Facts::parse(paper.name, paper.facts).unwrap().tables;
+    // Shorter numbers stand for other things, too.
+    let times = cells.iter().map(|cell| cell.seconds);
+    let times: Vec<String> = times
+        .filter(|time| *time >= 20.0)
+        .map(|time| format!("{time:.2}"))
+        .collect();
+    assert!(times.len() > 70, "{}", times.len());
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        for time in &times {
+            assert!(
+                !text.contains(time.as_str()),
+                "{time} in {}",
+                file.display()
+            );
+        }
     }
 }

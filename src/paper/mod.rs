@@ -14,6 +14,7 @@ mod claims;
 mod decisions;
 mod facts;
 mod figures;
+mod lbm;
 mod lu;
 mod pages;
 mod reproduce;
@@ -63,7 +64,7 @@ pub struct Paper {
 pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[lu::PAPER];
+pub const PAPERS: &[Paper] = &[lu::PAPER, lbm::PAPER];
 
 /// The paper `name`.
 ///
