@@ -8,9 +8,14 @@
 
 use std::path::Path;
 
-use migsim::bsp::{Outcome, Scenario};
+use migsim::bsp::{CallRecord, Outcome, Scenario};
 use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
 use migsim::paper::{Facts, find};
+
+/// A cell beyond its tolerance: n, α, scenario, error, reason.
+type Exception = (u64, u64, Scenario, f64, &'static str);
+/// By how much the error of an exception may differ from the recorded one.
+const EXCEPTION_WITHIN: f64 = 0.005;
 
 /// A run of the paper on dynamic platforms: platform (`static` or when two clusters lose half of their power), n, α.
 type Dynamic = (&'static str, u64, u64);

@@ -201,20 +201,24 @@ fn names(decision: &Decision) -> &[String] {
     }
 }
 
-/// The supersteps that a decision speaks of: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`; before the last
-/// migration of the run (`"start"`), or `"after migrations"`.
+/// The supersteps that a decision speaks of: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`; until the
+/// first migration of the run (`"start"`), or `"after migrations"`, after the last one.
 fn range(decision: &Decision, calls: &[Told]) -> Option<(u64, u64)> {
     if let Some(number) = decision.superstep.as_u64() {
         return Some((number, number));
     }
-    let last_move = || calls.iter().rev().find(|call| !call.moves.is_empty());
+    let has_moves = |call: &&Told| !call.moves.is_empty();
     let text = match decision.superstep.as_str() {
         // A migration without a superstep is looked for in the whole run.
         None => return (decision.kind == "migration").then_some((1, u64::MAX)),
         Some("all calls" | "all") => return Some((1, u64::MAX)),
-        Some("start") => return Some((1, last_move().map_or(u64::MAX, |call| call.superstep))),
+        Some("start") => {
+            let first = calls.iter().find(has_moves);
+            return Some((1, first.map_or(u64::MAX, |call| call.superstep)));
+        }
         Some("after migrations") => {
-            return Some((last_move().map_or(1, |call| call.superstep + 1), u64::MAX));
+            let last = calls.iter().rev().find(has_moves);
+            return Some((last.map_or(1, |call| call.superstep + 1), u64::MAX));
         }
         Some(text) => text,
     };
@@ -457,16 +461,13 @@ fn agree_candidates(decision: &Decision, call: &Told) -> bool {
 
 /// Whether the interval between calls grows (as it does when the system is stable) or stays.
 fn judge_growth(calls: &[&Told], grows: bool) -> Verdict {
-    let alphas: Vec<u64> = calls
-        .iter()
-        .filter_map(|call| call.alpha.map(|(_, next)| next))
-        .collect();
-    let (Some(first), Some(last)) = (alphas.first(), alphas.last()) else {
+    let alphas: Vec<(u64, u64)> = calls.iter().filter_map(|call| call.alpha).collect();
+    let (Some((first, _)), Some((_, last))) = (alphas.first(), alphas.last()) else {
         return Verdict::NotCheckable;
     };
-    let never_falls = alphas.is_sorted();
+    let never_falls = alphas.iter().all(|(before, next)| before <= next);
     let is_right = if grows {
-        never_falls && (last > first || alphas.len() == 1)
+        never_falls && last > first
     } else {
         *last <= first + 1
     };
@@ -579,6 +580,35 @@ mod tests {
                 &json!({ "superstep": "4 to 30", "kind": "unstable" }),
                 &calls
             ),
+            Verdict::Mismatch
+        );
+    }
+
+    #[test]
+    fn the_start_ends_with_the_first_migration() {
+        let with_alpha = |superstep, alpha, processes: &[u64]| Told {
+            alpha: Some(alpha),
+            ..call(superstep, processes)
+        };
+        // The interval stays 4 until 21 has moved, and is 8 from the call on at which 22 moves.
+        let calls = [
+            with_alpha(4, (4, 4), &[21]),
+            with_alpha(8, (4, 8), &[22]),
+            with_alpha(16, (8, 16), &[]),
+        ];
+        let state = |superstep: &str, kind: &str| json!({ "superstep": superstep, "kind": kind });
+        assert_eq!(verdict(&state("start", "unstable"), &calls), Verdict::Match);
+        assert_eq!(
+            verdict(&state("start", "stable"), &calls),
+            Verdict::Mismatch
+        );
+        // A single call grows or does not.
+        assert_eq!(
+            verdict(&state("after migrations", "stable"), &calls),
+            Verdict::Match
+        );
+        assert_eq!(
+            verdict(&state("after migrations", "unstable"), &calls),
             Verdict::Mismatch
         );
     }
