@@ -215,10 +215,10 @@ const TOLD_ON_DYNAMIC: [(Dynamic, usize, Moves); 37] = [
     (("static", 200, 4), 16, &[]),
     (("static", 200, 4), 20, &[]),
     (("static", 200, 4), 28, &[]),
-    (("static", 200, 4), 44, &[(37, 42, "Aquario")]),
-    (("static", 200, 4), 76, &[(23, 36, "Aquario")]),
-    (("static", 200, 4), 140, &[(1, 12, "ICE"), (21, 22, "ICE")]),
-    (("static", 200, 4), 268, &[(175, 200, "ICE")]),
+    (("static", 200, 4), 44, &[(37, 42, "E")]),
+    (("static", 200, 4), 76, &[(23, 36, "E")]),
+    (("static", 200, 4), 140, &[(1, 12, "D"), (21, 22, "D")]),
+    (("static", 200, 4), 268, &[(175, 200, "D")]),
 ];
 
 /// The calls that come out otherwise, and what moves there.
@@ -242,8 +242,8 @@ const OTHERWISE_ON_DYNAMIC: [(Dynamic, usize, &str); 17] = [
     (("t25", 200, 4), 42, "37-40 > D"),
     (("t25", 200, 4), 66, "41-42 > D"),
     // p1 to p12 and p175 to p194 have 0.8 of the time of those of B and would have to be candidates beside them.
-    (("static", 200, 4), 140, "21-22 > ICE"),
-    (("static", 200, 4), 268, "195-200 > ICE"),
+    (("static", 200, 4), 140, "21-22 > D"),
+    (("static", 200, 4), 268, "195-200 > D"),
 ];
 
 /// What a call moves, in groups: `1-3 > E`.
