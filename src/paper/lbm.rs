@@ -248,14 +248,16 @@ fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }
 
-/// Largest overhead of scenario ii \[%\] over all lengths and α; 2 % is little: the paper's own Table 1 has up to 1.4 %.
+/// Largest overhead of scenario ii \[%\] over all lengths with α = 4 and over all α with 2000 supersteps; 2 % is little: the paper's
+/// own Table 1 has up to 1.4 %.
 fn little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
-    let mut most = f64::MIN;
-    for supersteps in LENGTHS {
-        for alpha in ALPHAS {
-            most = most.max(run(runs, experiment, supersteps, alpha)?.overhead());
-        }
-    }
+    let mut all = over(&LENGTHS, |supersteps| {
+        Ok(run(runs, experiment, supersteps, 4)?.overhead())
+    })?;
+    all.extend(over(&ALPHAS, |alpha| {
+        Ok(run(runs, experiment, 2000, alpha)?.overhead())
+    })?);
+    let most = all.into_iter().fold(f64::MIN, f64::max);
     told(most < 2.0, most)
 }
 
