@@ -15,7 +15,7 @@
 //! | [`Platform`] | the machine, complete and checked |
 //! | [`open`] | find it by name: a file, `platforms/`, or built in |
 //! | [`from_json`], [`schema`] | the format `migsim-platform-1` |
-//! | [`from_simgrid`] | `SimGrid` XML, versions 3 and 4 |
+//! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
 //! | [`Mapping`] | the first host of every process |
 
 mod assemble;
@@ -41,7 +41,7 @@ pub use load::from_json;
 pub use mapping::Mapping;
 pub use model::{Cluster, ClusterPath, Host, Link, Platform, Route, Routes};
 pub use profile::Profile;
-pub use simgrid::from_simgrid;
+pub use simgrid::{Export, from_simgrid, to_simgrid};
 
 /// A platform together with what is known about its file.
 #[derive(Clone, Debug)]

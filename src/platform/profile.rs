@@ -65,6 +65,16 @@ impl Profile {
         }
     }
 
+    /// The profile as a file of `SimGrid`.
+    pub fn to_simgrid(&self) -> String {
+        let period = self.period.map(|period| format!("PERIODICITY {period}\n"));
+        let steps = self
+            .steps
+            .iter()
+            .map(|(date, value)| format!("{date} {value}\n"));
+        period.into_iter().chain(steps).collect()
+    }
+
     /// The mean value from one date to a later one \[s\], where `nominal` holds before the first step.
     pub fn mean(&self, nominal: f64, from: f64, to: f64) -> f64 {
         // The round before the one of `from` has steps, all of them before it: nothing earlier matters.

@@ -3,7 +3,7 @@
 //! | read | how |
 //! | --- | --- |
 //! | one `<zone>` or `<AS>` with routing `Full` | of hosts, links and `<route>`s, or of `<cluster>`s, links and `<zoneRoute>`s |
-//! | `<host>`, `<link>` | speed, cores, bandwidth, latency, profile files; links are SHARED only |
+//! | `<host>`, `<link>` | speed, cores, bandwidth, latency, profile files; links are SHARED, or FATPIPE without profiles |
 //! | `<cluster>` | private links SHARED (it must be written: `SimGrid`'s default is SPLITDUPLEX), backbone, radical |
 //! | `<trace>`, `<trace_connect>` | kinds SPEED (POWER in version 3), BANDWIDTH, LATENCY |
 //! | `<prop>`, `<config>` | ignored: properties have no meaning here, and the network model is an option of the run |
@@ -19,7 +19,10 @@ mod cluster;
 mod full;
 mod trace;
 mod units;
+mod write;
 mod xml;
+
+pub use write::{Export, to_simgrid};
 
 use roxmltree::{Document, Node, ParsingOptions};
 

@@ -128,8 +128,8 @@ fn errors_say_what_and_where() {
             (6, 12),
         ),
         (
-            "<link id='l' bandwidth='1Bps' latency='1s' sharing_policy='FATPIPE'/>",
-            "`FATPIPE` is not supported",
+            "<link id='l' bandwidth='1Bps' latency='1s' sharing_policy='SPLITDUPLEX'/>",
+            "`SPLITDUPLEX` is not supported",
             (5, 60),
         ),
         (

@@ -237,7 +237,10 @@ impl<'a, 'input> Reader<'a, 'input> {
             "latency_file",
         ];
         self.check_attributes(node, &known);
-        self.check_sharing(node, "sharing_policy", "SHARED");
+        let is_shared = node.attribute("sharing_policy") != Some("FATPIPE");
+        if is_shared {
+            self.check_sharing(node, "sharing_policy", "SHARED");
+        }
         self.expect_properties_only(node);
         let name = self.name(node, "id");
         let bandwidth = self.bandwidth(node, "bandwidth");
@@ -249,8 +252,13 @@ impl<'a, 'input> Reader<'a, 'input> {
         let name = name?;
         let bandwidth_profile = self.profile(node, name, "bandwidth_file", Connection::Bandwidth);
         let latency_profile = self.profile(node, name, "latency_file", Connection::Latency);
+        if !is_shared && (bandwidth_profile.is_some() || latency_profile.is_some()) {
+            let message = format!("link `{name}` is FATPIPE and has a profile");
+            let problem = self.problem_at(node, "sharing_policy", message);
+            self.note(problem.hint("links that are not shared keep their capacity and delay"));
+        }
         let parts = LinkParts {
-            is_shared: true,
+            is_shared,
             bandwidth: bandwidth?,
             latency: latency?,
             bandwidth_profile,
