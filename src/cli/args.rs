@@ -34,6 +34,12 @@ pub(super) enum Command {
             migsim reproduce one-reading\n\n\
             Exit code 1 when a cell leaves its recorded band.")]
     Reproduce(ReproduceArguments),
+    /// Traces: a text file of what each process computes and sends in each superstep
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Platforms: hosts, links and routes
+    #[command(subcommand)]
+    Platform(PlatformCommand),
     /// List what exists: applications, experiments, papers, policies, platforms, network models
     List {
         /// What to list
@@ -60,6 +66,53 @@ pub(super) enum Command {
         /// The command (none: `migsim` itself)
         command: Option<String>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TraceCommand {
+    /// Write the application of an experiment as a trace, which `--app trace` runs
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
+            migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 \\\n      --set runtime.sends=concurrent --set runtime.barrier.kind=ideal --out lu.trace\n  \
+            migsim run --platform ufrgs.json --app trace --trace lu.trace --scenario i\n\n\
+            A trace knows the barriers `ideal` and `central`, and concurrent sends. It is written whatever policy the settings name."
+    )]
+    Export(Box<TraceExportArguments>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TraceExportArguments {
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+    /// Write the trace into this file [default: standard output]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PlatformCommand {
+    /// Write a platform in another format
+    #[command(
+        after_help = "Example:\n  migsim platform export ufrgs.json --format simgrid --out ufrgs.xml\n\n\
+            Profiles become files beside the platform."
+    )]
+    Export {
+        /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        platform: String,
+        /// The format
+        #[arg(long, value_enum, default_value = "simgrid")]
+        format: PlatformFormat,
+        /// Write the platform into this file [default: standard output]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum PlatformFormat {
+    /// SimGrid's XML, version 4.1, which 3.x and 4.x read
+    Simgrid,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -130,6 +183,32 @@ pub(super) struct ReproduceArguments {
     reason = "each switch is a flag of its own"
 )]
 pub(super) struct RunArguments {
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+
+    /// Write the results into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+    /// Also write what each process did in each superstep (processes.csv)
+    #[arg(long, requires = "out", help_heading = "Output")]
+    pub(super) processes: bool,
+    /// Print the summary as JSON instead of the table
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(super) json: bool,
+    /// Print nothing but errors
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) quiet: bool,
+    /// Print the complete settings as an experiment file and run nothing
+    #[arg(long, help_heading = "Output")]
+    pub(super) show: bool,
+    /// Threads: scenarios run in parallel [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
+    pub(super) threads: Option<usize>,
+}
+
+/// What is simulated: an experiment, and flags that win over it.
+#[derive(Debug, Args)]
+pub(super) struct SettingsArguments {
     /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name
     pub(super) experiment: Option<PathBuf>,
 
@@ -191,27 +270,9 @@ pub(super) struct RunArguments {
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
     pub(super) settings: Vec<(String, String)>,
 
-    /// Write the results into this folder
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub(super) out: Option<PathBuf>,
-    /// Also write what each process did in each superstep (processes.csv)
-    #[arg(long, requires = "out", help_heading = "Output")]
-    pub(super) processes: bool,
-    /// Print the summary as JSON instead of the table
-    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
-    pub(super) json: bool,
-    /// Print nothing but errors
-    #[arg(long, short, help_heading = "Output")]
-    pub(super) quiet: bool,
-    /// Print the complete settings as an experiment file and run nothing
-    #[arg(long, help_heading = "Output")]
-    pub(super) show: bool,
     /// Refuse experiments that need more memory than this [default: what the machine has free]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     pub(super) memory_limit: Option<Bytes>,
-    /// Threads: scenarios run in parallel [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
-    pub(super) threads: Option<usize>,
 }
 
 fn parse_grid(text: &str) -> Result<[u64; 2], String> {

@@ -2,6 +2,7 @@
 
 mod args;
 mod bar;
+mod export;
 mod list;
 mod reproduce;
 mod run;
@@ -53,6 +54,8 @@ fn dispatch(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Error> {
     let done = match &arguments.command {
         args::Command::Run(run) => run::run(run, out),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
+        args::Command::Trace(command) => export::trace(command, out),
+        args::Command::Platform(command) => export::platform(command, out),
         args::Command::List { what } => list::list(*what, out),
         args::Command::Schema { format } => shell::schema(*format, out),
         args::Command::Completions { shell } => shell::completions(*shell, out),

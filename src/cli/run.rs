@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::args::{RunArguments, ScenarioChoice};
+use super::args::{RunArguments, ScenarioChoice, SettingsArguments};
 use super::bar::{Bar, with_bar};
 use super::print;
 use crate::document::Document;
@@ -15,7 +15,7 @@ use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Sce
 use crate::output::{ProcessTable, RunFolder, summary, table};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
-    let experiment = Experiment::load(&layers(arguments)?, limits(arguments))?;
+    let experiment = Experiment::load(&layers(&arguments.settings)?, limits(&arguments.settings))?;
     if arguments.show {
         return print(out, &format!("{:#}\n", experiment.resolved));
     }
@@ -81,7 +81,7 @@ fn run_all(
 }
 
 /// The settings of the file and the flags.
-fn layers(arguments: &RunArguments) -> Result<Layers, Error> {
+pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
     let mut layers = Layers::default();
     if let Some(path) = &arguments.experiment {
         layers.push_file(read_experiment(path)?);
@@ -162,7 +162,7 @@ fn read_experiment(path: &Path) -> Result<Document, Error> {
     Ok(document)
 }
 
-fn flags(arguments: &RunArguments, policy: &str) -> Vec<Flag> {
+fn flags(arguments: &SettingsArguments, policy: &str) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut add = |key: &str, flag: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -280,7 +280,7 @@ fn flags(arguments: &RunArguments, policy: &str) -> Vec<Flag> {
 }
 
 /// The memory that there is: the flag, or what the machine says is free.
-fn limits(arguments: &RunArguments) -> Limits {
+pub(super) fn limits(arguments: &SettingsArguments) -> Limits {
     let free = || {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
         let line = text

@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn copies_have_their_number_in_names_and_routers() {
         let clusters = format!(
-            r##"{{"name": "c#", "copies": 3, "hosts": 2, "speed": "1 GHz", "router": "r#", {LINK}}}, {{"name": "x", "hosts": 1, "speed": "2 GHz", "router": "core", {LINK}}}"##
+            r#"{{"name": "c#", "copies": 3, "hosts": 2, "speed": "1 GHz", "router": "r#", {LINK}}}, {{"name": "x", "hosts": 1, "speed": "2 GHz", "router": "core", {LINK}}}"#
         );
-        let links = r##"{"name": "up#", "copies": 3, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "10 us"}"##;
+        let links = r#"{"name": "up#", "copies": 3, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "10 us"}"#;
         let platform = from_json("many.json", &text(&clusters, links))
             .unwrap()
             .platform;

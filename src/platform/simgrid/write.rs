@@ -385,9 +385,9 @@ mod tests {
 
     #[test]
     fn many_hosts_are_written_as_clusters() {
-        let text = r##"{"schema": "migsim-platform-1", "name": "many", "clusters": [
+        let text = r#"{"schema": "migsim-platform-1", "name": "many", "clusters": [
             {"name": "c#", "copies": 4, "hosts": 1000, "speed": "1 GHz", "cores": 2, "router": "r#", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}],
-            "links": [{"name": "up#", "copies": 4, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "10 us"}]}"##;
+            "links": [{"name": "up#", "copies": 4, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "10 us"}]}"#;
         let platform = from_json("many.json", text).unwrap().platform;
         let export = to_simgrid(&platform).unwrap();
         assert!(export.xml.lines().count() < 30);
