@@ -493,6 +493,7 @@ fn phrase(published: &serde_json::Value) -> String {
     parts.extend(word("from").map(|from| format!("from {from}")));
     parts.extend(word("to").map(|to| format!("to {to}")));
     parts.extend(word("candidates").map(|candidates| format!("({candidates} candidates)")));
+    parts.extend(word("date_s").map(|date| format!("(at {date} s)")));
     parts.join(" ")
 }
 

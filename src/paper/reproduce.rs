@@ -14,7 +14,7 @@ use super::runs::{Case, Runs, source_of};
 use super::{PAPERS, Paper};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Layers, Limits, Progress};
+use crate::experiment::{Experiment, Layers, Limits, Progress, built_in_names};
 
 /// A claim, evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -369,29 +369,31 @@ fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };
-    let done = runs.run(&Case::new(experiment))?;
-    let origins = &done.experiment.config.origins;
-    let of_platform = &done.experiment.platform.origins;
     let one = |(keys, what): &(&'static [&'static str], &'static str)| {
         let first = keys.first().copied().unwrap_or_default();
-        let evidence = match first.strip_prefix("platform:") {
-            Some(key) => of_platform.get(key),
-            None => origins.get(first),
+        let (place, key) = first.split_once(':').unwrap_or((experiment, first));
+        let is_of_platform = place == "platform";
+        let done = runs.run(&Case::new(if is_of_platform { experiment } else { place }))?;
+        let origins = if is_of_platform {
+            &done.experiment.platform.origins
+        } else {
+            &done.experiment.config.origins
         };
-        let value = first
+        let value = key
             .split('.')
             .try_fold(&done.experiment.resolved, |value, part| value.get(part));
-        Constant {
+        Ok(Constant {
             what,
             keys: keys.iter().map(|&key| key.to_owned()).collect(),
             value: value.cloned().unwrap_or_default(),
-            evidence: evidence.cloned().unwrap_or_default(),
-        }
+            evidence: origins.get(key).cloned().unwrap_or_default(),
+        })
     };
-    Ok(paper.constants.iter().map(one).collect())
+    paper.constants.iter().map(one).collect()
 }
 
-/// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`).
+/// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`), and
+/// those of the experiments that extend it (as `<experiment>:<key>`).
 ///
 /// # Errors
 /// The experiment of the paper cannot be run.
@@ -406,7 +408,20 @@ pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
     let own = experiment.config.origins.iter().filter(is_fitted);
     let platform = experiment.platform.origins.iter().filter(is_fitted);
     let own = own.map(|(key, _)| key.clone());
-    Ok(own
+    let mut keys: BTreeSet<String> = own
         .chain(platform.map(|(key, _)| format!("platform:{key}")))
-        .collect())
+        .collect();
+    for other in built_in_names() {
+        let document = source_of(other)?.value;
+        if document["extends"].as_str() == paper.experiment {
+            let origins = document["origins"].as_object().into_iter().flatten();
+            let fitted = origins.filter(|(_, origin)| {
+                origin
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("fitted"))
+            });
+            keys.extend(fitted.map(|(key, _)| format!("{other}:{key}")));
+        }
+    }
+    Ok(keys)
 }
