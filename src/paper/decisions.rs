@@ -54,6 +54,8 @@ pub struct DecisionResult {
     pub simulated: Value,
     /// The least |t1 - t2| of a candidate of that call \[s\]: a small one means a decision by a hair.
     pub margin_s: Option<f64>,
+    /// Why it does not come out, as far as we know.
+    pub note: Option<&'static str>,
 }
 
 /// A call schedule, compared.
@@ -123,6 +125,7 @@ pub(super) fn compare(
         published: published(decision),
         simulated: runs.iter().map(told).collect(),
         margin_s: margin,
+        note: None,
     }
 }
 
@@ -147,6 +150,7 @@ pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) ->
         published: published(decision),
         simulated: value,
         margin_s: None,
+        note: None,
     }
 }
 

@@ -154,8 +154,12 @@ pub(super) fn compare_all(
     let decisions = facts
         .decisions
         .iter()
-        .map(|decision| compare_decision(paper, decision, facts, runs))
-        .collect::<Result<_, _>>()?;
+        .map(|decision| {
+            let result = compare_decision(paper, decision, facts, runs)?;
+            let note = reason_of(paper, &result.id);
+            Ok(DecisionResult { note, ..result })
+        })
+        .collect::<Result<_, Error>>()?;
     let call_schedules = facts
         .call_schedules
         .iter()
@@ -239,14 +243,9 @@ fn compare_cell(
         .ok_or_else(|| Problem::new(format!("cell `{}` was not run", cell.id)))?;
     let simulated_s = run.outcome.makespan.get();
     let error = simulated_s / cell.seconds - 1.0;
-    let reason = paper
-        .unexplained
-        .iter()
-        .find(|(id, _)| *id == cell.id)
-        .map(|(_, reason)| (*reason).to_owned());
-    let note = match (cell.note.clone(), reason) {
+    let note = match (cell.note.clone(), reason_of(paper, &cell.id)) {
         (Some(note), Some(reason)) => Some(format!("{note}; {reason}")),
-        (note, reason) => note.or(reason),
+        (note, reason) => note.or(reason.map(str::to_owned)),
     };
     Ok(CellResult {
         id: cell.id.clone(),
@@ -262,6 +261,13 @@ fn compare_cell(
         within_band: error.abs() <= (paper.band)(cell),
         note,
     })
+}
+
+/// Why a cell or a decision does not come out.
+fn reason_of(paper: &Paper, id: &str) -> Option<&'static str> {
+    let mut all = paper.unexplained.iter();
+    all.find(|(known, _)| *known == id)
+        .map(|(_, reason)| *reason)
 }
 
 /// What a configuration is about, in its own keys; what all configurations of a paper share is left out.
