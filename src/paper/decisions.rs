@@ -3,7 +3,7 @@
 //! | verdict | meaning |
 //! |---|---|
 //! | match | the call comes at that superstep and does what the paper says, in everything that the paper says of it |
-//! | near | the call does the same kind of thing with other members, comes within two supersteps, or comes at another date |
+//! | near | some of those told move, with others or elsewhere; or the call comes within two supersteps, or at another date |
 //! | mismatch | anything else |
 //! | not checkable | the paper does not say enough (no superstep, words only) |
 

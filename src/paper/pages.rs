@@ -35,7 +35,8 @@ How to doubt these pages:
 - **How much is reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
 - **What cannot come out**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, one scheduler
   cannot give sections 5.1 and 5.2 (swd-x06: for the same supersteps of 200 processes one moves nobody, the other 20), which cost two constants;
-  p3 of 25 processes goes and stays at 28 (swd-x02); the times of 10 and 25 processes alone are those of no other paper (swd-x09).
+  p3 of 25 processes goes and stays at 28 (swd-x02); the times of 10 and 25 processes alone leave what scenario iii of
+  the same sizes has no room for, and the sister paper has others (swd-x09).
 - **What a fit is worth** is told by the second table below: all cells of sw-dynamic are in the sample, and a quarter of them do not come out all
   the same.
 ";

@@ -92,7 +92,7 @@ fn band(cell: &Cell) -> f64 {
 }
 
 const SLOWER_ALONE: &str = "does not come out: computation alone takes 12.7 and 39.6 s of 10 and 25 processes, and what scenario iii of the same size takes \
-                            leaves no room for a dearer superstep; scenario i of the same sizes is another 12 % faster in the sister paper (swd-x09)";
+                            leaves no room for a dearer superstep; the sister paper has 13.34 and 40.74 s (swd-x09)";
 const TO_A: &str = "those of C go to faster hosts that are free on E or D; no index of clusters that we know prefers A while D and E are fast";
 const CUT_OFF: &str = "the list of candidates ends one or two processes elsewhere";
 const OTHER_DATE: &str = "the call comes at another date";
@@ -113,7 +113,10 @@ const UNEXPLAINED: &[(&str, &str)] = &[
     ),
     ("swd-d07", TIES),
     ("swd-d08", TIES),
-    ("swd-d10", BESIDE_B),
+    (
+        "swd-d10",
+        "p35 and p36 are those whom 76 has left here (swd-d07); for the others see swd-d13",
+    ),
     ("swd-d13", BESIDE_B),
     ("swd-d17", OTHER_DATE),
     ("swd-d19", OTHER_DATE),
