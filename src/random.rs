@@ -8,6 +8,12 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub enum Purpose {
     /// Choices of a policy.
     Policy,
+    /// What the processes of the application `synthetic` compute.
+    Work,
+    /// How that changes from the first superstep to the last.
+    Drift,
+    /// Receivers and sizes of its messages.
+    Messages,
 }
 
 /// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.
@@ -20,6 +26,20 @@ impl Stream {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(purpose as u64);
         Self(generator)
+    }
+
+    /// The stream of `seed` for superstep `superstep` of `purpose`, whatever was drawn for the others.
+    pub fn at(seed: u64, purpose: Purpose, superstep: u64) -> Self {
+        let mut stream = Self::new(seed, purpose);
+        // 2^36 words for each superstep: 2^32 blocks, more than any superstep draws.
+        stream.0.set_word_pos(u128::from(superstep) << 36);
+        stream
+    }
+
+    /// A number from -1 to 1, all equally likely: a multiple of 2^-52.
+    pub fn symmetric(&mut self) -> f64 {
+        let bits = self.0.next_u64() >> 11;
+        bits as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
     /// A number from 0 to `bound` - 1, all equally likely; 0 if `bound` is 0.

@@ -1,4 +1,4 @@
-//! How calls are waited for, and moves that nobody disturbs, worked out by hand.
+//! How calls are waited for, what they cost by ping-pong, and moves that nobody disturbs, worked out by hand.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,8 @@ use migsim::policy::{Decision, Policy, View};
 use migsim::random::Stream;
 
 use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, assert_close, instructions, plan, seconds, switch,
+    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
+    switch,
 };
 
 const WIRE: Wire = Wire(1e6, 1e-3);
@@ -172,4 +173,26 @@ fn a_policy_sees_the_load_since_the_last_call_or_that_of_the_moment() {
             assert_close(*found, expected, ROUNDING, &format!("{load:?}"));
         }
     }
+}
+
+#[test]
+fn a_ping_pong_call_costs_the_busiest_manager() {
+    // a: h0, h1 with two processes; b: h2 with one. Ways of 1 + 10 + 1 ms and 10 ms for 1e4 B at 1e6 B/s. The manager of b plays with
+    // two, that of a with one: 2 · 2 · (12 + 10) ms.
+    let platform = machine(&[&[1e9, 1e9], &[1e9]], Wire(1e6, 1e-3), Wire(1e6, 1e-2));
+    let plans = Plans::repeat(plan(&[1e9; 3], &[]), 2);
+    let call = CallCost {
+        model: CallModel::PingPong,
+        ping: bytes(1e4),
+        ..CallCost::default()
+    };
+    let migration = MoveCost::default();
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs: Costs { call, migration },
+        ..Case::new(&platform, &plans, 0..3)
+    };
+    let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
+    assert_close(outcome.calls[0].cost.get(), 0.088, ROUNDING, "price");
+    assert_close(outcome.makespan.get(), 2.088, ROUNDING, "makespan");
 }

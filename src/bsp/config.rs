@@ -150,6 +150,10 @@ pub enum CallModel {
     /// duration of that superstep from its first start to its barrier. Smith-Waterman on irregular computations: the overheads of
     /// scenario ii shrink as the supersteps at the calls grow (A19).
     Overlapped,
+    /// Computed: the manager of each cluster in use exchanges `ping` bytes and back with each process outside its cluster, one after
+    /// the other, all managers in parallel and undisturbed: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` (A19; one reading
+    /// of the Lattice Boltzmann paper, where lan decides and a call costs 0.1 s per process outside it).
+    PingPong,
     /// Calls cost nothing.
     None,
 }
@@ -177,6 +181,8 @@ pub struct CallCost {
     pub fixed: Seconds,
     /// `additive`: per process and superstep since the last call (cv).
     pub per_process_superstep: Seconds,
+    /// `ping-pong`: what travels in each direction.
+    pub ping: Bytes,
     /// Whether processes wait for the answer.
     pub waiting: CallWaiting,
     /// `messages`: what each process sends to its manager.
@@ -195,6 +201,7 @@ impl Default for CallCost {
             model: CallModel::Messages,
             fixed: Seconds::default(),
             per_process_superstep: Seconds::default(),
+            ping: Bytes::default(),
             waiting: CallWaiting::default(),
             // A process id, a cluster and a potential fit in 30 bytes, an entry of a sorted list in 20.
             report: Bytes::of(30.0),

@@ -232,6 +232,10 @@ impl Runtime<'_, '_> {
                 self.wait_for_price(cost.fixed - self.engine.now().since(start));
                 Ok(())
             }
+            CallModel::PingPong => {
+                self.wait_for_price(self.ping_pong(cost.ping));
+                Ok(())
+            }
             CallModel::Messages => self.start_step(Step::Reports),
         }
     }
@@ -240,6 +244,22 @@ impl Runtime<'_, '_> {
         self.rescheduling.step = Step::Price;
         self.rescheduling.call_pending = 1;
         self.engine.wait(price, Token::Call);
+    }
+
+    /// The price of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between the
+    /// process and the manager.
+    fn ping_pong(&self, ping: Bytes) -> Seconds {
+        let platform = self.setup.platform;
+        let by_manager = self.populated_clusters().into_iter().map(|(cluster, _)| {
+            let manager = platform.manager(cluster);
+            let outside = (self.placement.iter())
+                .filter(|host| platform.cluster_of(**host) != cluster)
+                .map(|&host| {
+                    one_way(platform, manager, host, ping) + one_way(platform, host, manager, ping)
+                });
+            outside.map(Seconds::get).sum::<f64>()
+        });
+        Seconds::of(by_manager.fold(0.0, f64::max))
     }
 
     /// One activity of a call has ended.

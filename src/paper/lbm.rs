@@ -28,7 +28,7 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     rules: RULES,
     unexplained: UNEXPLAINED,
-    notes: "",
+    notes: include_str!("notes/lbm.md"),
     constants: CONSTANTS,
 };
 
@@ -82,14 +82,14 @@ fn band(cell: &Cell) -> f64 {
     let supersteps = cell.config.get("supersteps").and_then(Value::as_u64);
     match (cell.table.as_str(), scenario(cell), alpha(cell), supersteps) {
         (_, "ii", ..) => 0.02,
-        ("Table 1", "i", ..) => 0.006,
-        ("Table 1", ..) => 0.01,
-        ("Table 2", "i", ..) => 0.007,
+        ("Table 1", "i", _, Some(10)) => 0.009,
+        ("Table 1", "i", ..) => 0.001,
+        ("Table 1", ..) | (_, "i", ..) => 0.005,
         ("Table 2", "iii", Some(16), Some(100)) => 0.15,
         ("Table 2", "iii", Some(16), Some(500)) => 1.35,
         ("Table 2", "iii", Some(16), Some(1000)) => 1.93,
-        ("Table 2", "iii", Some(16), Some(1500)) => 2.57,
-        ("Table 2", "iii", Some(16), Some(2000)) => 2.95,
+        ("Table 2", "iii", Some(16), Some(1500)) => 2.58,
+        ("Table 2", "iii", Some(16), Some(2000)) => 2.96,
         ("Table 2", "iii", Some(4), Some(10 | 2000)) => 0.035,
         _ => 0.025,
     }
@@ -140,17 +140,14 @@ const CONSTANTS: &[(&[&str], &str)] = &[
     (&["platform:clusters[3].speed"], "clock of s"),
     (
         &[
-            "platform:clusters[0].link.bandwidth",
-            "platform:clusters[3].link.bandwidth",
-        ],
-        "rate of the links of n and s",
-    ),
-    (
-        &[
             "platform:clusters[1].link.bandwidth",
             "platform:clusters[2].link.bandwidth",
         ],
-        "share of the nominal rate that a shared medium carries (80 %)",
+        "share of the nominal rate that the networks carry (80 %)",
+    ),
+    (
+        &["runtime.receives"],
+        "option: a message leaves when its receiver asks for it",
     ),
     (
         &[
@@ -248,14 +245,16 @@ fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }
 
-/// Largest overhead of scenario ii \[%\] over all lengths and α; 2 % is little: the paper's own Table 1 has up to 1.4 %.
+/// Largest overhead of scenario ii \[%\] over all lengths with α = 4 and over all α with 2000 supersteps; 2 % is little: the paper's
+/// own Table 1 has up to 1.4 %.
 fn little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
-    let mut most = f64::MIN;
-    for supersteps in LENGTHS {
-        for alpha in ALPHAS {
-            most = most.max(run(runs, experiment, supersteps, alpha)?.overhead());
-        }
-    }
+    let mut all = over(&LENGTHS, |supersteps| {
+        Ok(run(runs, experiment, supersteps, 4)?.overhead())
+    })?;
+    all.extend(over(&ALPHAS, |alpha| {
+        Ok(run(runs, experiment, 2000, alpha)?.overhead())
+    })?);
+    let most = all.into_iter().fold(f64::MIN, f64::max);
     told(most < 2.0, most)
 }
 

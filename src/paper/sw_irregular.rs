@@ -47,16 +47,23 @@ fn in_sample(cell: &Cell) -> bool {
 
 fn band(cell: &Cell) -> f64 {
     match cell.id.as_str() {
-        "swi-t1-n10-ii-a2" | "swi-t1-n100-iii-a8" => 0.035,
-        "swi-t1-n10-ii-a4" => 0.05,
-        "swi-t1-n50-iii-a16" => 0.04,
-        "swi-t1-n100-iii-a16" => 0.08,
-        _ if in_sample(cell) => 0.022,
-        _ => 0.025,
+        "swi-t1-n10-ii-a4" => 0.06,
+        "swi-t1-n50-iii-a16" => 0.052,
+        "swi-t1-n100-iii-a16" => 0.092,
+        id if id.starts_with("swi-t1-n10-") => 0.037,
+        _ if in_sample(cell) => 0.006,
+        _ => 0.018,
     }
 }
 
+const TEN: &str = "10x10 is 3 % fast in every scenario, the four larger matrices come within 0.4 %: one constant cannot serve both";
+
 const UNEXPLAINED: &[(&str, &str)] = &[
+    ("swi-t1-n10-i", TEN),
+    ("swi-t1-n10-ii-a8", TEN),
+    ("swi-t1-n10-ii-a16", TEN),
+    ("swi-t1-n10-iii-a8", TEN),
+    ("swi-t1-n10-iii-a16", TEN),
     (
         "swi-t1-n10-ii-a2",
         "swapped with alpha 4 (swi-x02): three calls cost less than two",

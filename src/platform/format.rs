@@ -61,6 +61,10 @@ pub enum SchemaName {
 pub struct ClusterEntry {
     /// Its name, unique on the platform.
     pub name: String,
+    /// How many clusters like this one there are; a `#` in `name` and `router` stands for the number of each, from 0 on. One if absent.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub copies: Option<u64>,
     /// How many hosts it has.
     #[schemars(range(min = 1))]
     pub hosts: u64,
@@ -122,6 +126,10 @@ pub struct LinkValues {
 pub struct LinkEntry {
     /// Its name, unique on the platform.
     pub name: String,
+    /// How many links like this one there are; a `#` in `name`, `from` and `to` stands for the number of each, from 0 on. One if absent.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub copies: Option<u64>,
     /// The router at one end.
     pub from: String,
     /// The router at the other end.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::assemble::{
     Assembly, ClusterParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
 };
+use super::copies::{self, Sources};
 use super::format::{ClusterEntry, LinkEntry, NetworkKind, PlatformFile};
 use super::load_profiles::Values;
 use super::{Link, LoadedPlatform};
@@ -33,8 +34,9 @@ use crate::error::{Error, Problem};
 /// All problems of the file, each with its place.
 pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     let document = Document::parse(source, text)?;
-    let file: PlatformFile = document.deserialize()?;
-    let mut loader = Loader::new(&document, &file);
+    let mut file: PlatformFile = document.deserialize()?;
+    let sources = copies::write_out(&document, &mut file)?;
+    let mut loader = Loader::new(&document, &file, &sources);
     loader.check_names();
     loader.check_links();
     loader.check_counts();
@@ -69,6 +71,7 @@ pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
 pub(super) struct Loader<'a> {
     pub(super) document: &'a Document,
     pub(super) file: &'a PlatformFile,
+    sources: &'a Sources,
     pub(super) clusters: BTreeMap<&'a str, usize>,
     pub(super) routers: BTreeMap<&'a str, usize>,
     pub(super) links: BTreeMap<&'a str, usize>,
@@ -76,10 +79,11 @@ pub(super) struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    fn new(document: &'a Document, file: &'a PlatformFile) -> Self {
+    fn new(document: &'a Document, file: &'a PlatformFile, sources: &'a Sources) -> Self {
         let mut loader = Self {
             document,
             file,
+            sources,
             clusters: BTreeMap::new(),
             routers: BTreeMap::new(),
             links: BTreeMap::new(),
@@ -106,7 +110,7 @@ impl<'a> Loader<'a> {
     /// A problem at a key; beyond those that are printed it is only counted.
     pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
-            self.document.problem(key, message)
+            self.document.problem(&self.sources.key(key), message)
         } else {
             Problem::new(message)
         }

@@ -19,6 +19,7 @@
 //! | [`Mapping`] | the first host of every process |
 
 mod assemble;
+mod copies;
 mod find;
 pub mod format;
 mod load;

@@ -8,6 +8,7 @@ pub mod lbm;
 pub mod lu;
 pub mod registry;
 pub mod sw;
+pub mod synthetic;
 pub mod trace;
 
 use std::fmt;

@@ -15,6 +15,7 @@ use super::Workload;
 use super::lbm::{Lbm, LbmConfig};
 use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
+use super::synthetic::{Synthetic, SyntheticConfig};
 use super::trace::{Trace, TraceBarrier, TraceReceives, read_bytes};
 use crate::error::{Error, Problem};
 
@@ -34,6 +35,11 @@ pub const APPLICATIONS: &[Entry] = &[
         "sw",
         "Smith-Waterman on an n x n matrix, one process per column, 2n-1 supersteps in wavefronts",
         "da Rosa Righi et al., Applying Processes Rescheduling over Irregular BSP Application, section 3",
+    ),
+    row::<SyntheticConfig>(
+        "synthetic",
+        "patterns and distributions of work and messages, drawn from a seed, for any number of processes",
+        "-",
     ),
     row::<TraceConfig>(
         "trace",
@@ -175,6 +181,12 @@ impl Keys for SwConfig {
     }
 }
 
+impl Keys for SyntheticConfig {
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(Synthetic::new(&self)?))
+    }
+}
+
 impl Keys for TraceConfig {
     fn application(self) -> Result<Built, Error> {
         let bytes =
@@ -304,7 +316,7 @@ mod tests {
     fn an_unknown_application_lists_the_known_ones() {
         let error = find("lU").unwrap_err().to_string();
         assert!(
-            error.contains("hint: known applications: lbm, lu, sw, trace"),
+            error.contains("hint: known applications: lbm, lu, sw, synthetic, trace"),
             "{error}"
         );
     }
