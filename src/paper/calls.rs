@@ -13,6 +13,8 @@ use crate::units::HostId;
 pub struct Told {
     /// After which superstep.
     pub superstep: u64,
+    /// When that superstep has ended \[s\].
+    pub date_s: f64,
     /// α before the call and after it, if the policy has such an interval.
     pub alpha: Option<(u64, u64)>,
     /// The candidates: process and its cluster.
@@ -65,6 +67,7 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
     };
     Told {
         superstep: call.superstep as u64 + 1,
+        date_s: call.start.get(),
         alpha: explained("alpha").zip(explained("next_alpha")),
         candidates: decision
             .candidates

@@ -72,6 +72,10 @@ pub struct Decision {
     pub config: Config,
     /// After which superstep, counted from 1: a number, a range in words, or nothing.
     pub superstep: Value,
+    /// After which superstep it must be where the paper contradicts itself (our reading).
+    pub superstep_likely: Option<u64>,
+    /// When, where a paper tells the date \[s\].
+    pub elapsed_s: Option<f64>,
     /// `call`, `migration`, `no_migration`, `not_viable`, `stable` or `unstable`.
     pub kind: String,
     /// The processes that are named (`p21`).
@@ -99,6 +103,14 @@ pub struct Decision {
     pub nodes: Value,
     /// A remark of ours.
     pub note: Option<String>,
+}
+
+impl Decision {
+    /// The superstep that it is compared at: the printed one, or our reading of it.
+    pub fn superstep(&self) -> Value {
+        self.superstep_likely
+            .map_or_else(|| self.superstep.clone(), Value::from)
+    }
 }
 
 /// The calls that a paper lists for a run.

@@ -20,6 +20,7 @@ mod one_reading;
 mod pages;
 mod reproduce;
 mod runs;
+mod sw_dynamic;
 mod sw_irregular;
 mod text;
 mod wsppd2007;
@@ -62,7 +63,8 @@ pub struct Paper {
     pub unexplained: &'static [(&'static str, &'static str)],
     /// What was tried for that which does not come out (Markdown; may be empty).
     pub notes: &'static str,
-    /// What was fitted: keys of the experiment or the platform (`platform:<key>`) that share one constant, and what it is.
+    /// What was fitted: keys of the experiment, its platform (`platform:<key>`) or another experiment of the paper (`<name>:<key>`) that
+    /// share one constant, and what it is.
     pub constants: &'static [(&'static [&'static str], &'static str)],
 }
 
@@ -70,7 +72,13 @@ pub struct Paper {
 pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[lu::PAPER, lbm::PAPER, sw_irregular::PAPER, wsppd2007::PAPER];
+pub const PAPERS: &[Paper] = &[
+    lu::PAPER,
+    lbm::PAPER,
+    sw_irregular::PAPER,
+    sw_dynamic::PAPER,
+    wsppd2007::PAPER,
+];
 
 /// The paper `name`.
 ///

@@ -14,7 +14,7 @@ use super::runs::{Case, Runs, source_of};
 use super::{PAPERS, Paper};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Layers, Limits, Progress};
+use crate::experiment::{Experiment, Layers, Limits, Progress, built_in_names};
 
 /// A claim, evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -154,8 +154,12 @@ pub(super) fn compare_all(
     let decisions = facts
         .decisions
         .iter()
-        .map(|decision| compare_decision(paper, decision, facts, runs))
-        .collect::<Result<_, _>>()?;
+        .map(|decision| {
+            let result = compare_decision(paper, decision, facts, runs)?;
+            let note = reason_of(paper, &result.id);
+            Ok(DecisionResult { note, ..result })
+        })
+        .collect::<Result<_, Error>>()?;
     let call_schedules = facts
         .call_schedules
         .iter()
@@ -239,14 +243,9 @@ fn compare_cell(
         .ok_or_else(|| Problem::new(format!("cell `{}` was not run", cell.id)))?;
     let simulated_s = run.outcome.makespan.get();
     let error = simulated_s / cell.seconds - 1.0;
-    let reason = paper
-        .unexplained
-        .iter()
-        .find(|(id, _)| *id == cell.id)
-        .map(|(_, reason)| (*reason).to_owned());
-    let note = match (cell.note.clone(), reason) {
+    let note = match (cell.note.clone(), reason_of(paper, &cell.id)) {
         (Some(note), Some(reason)) => Some(format!("{note}; {reason}")),
-        (note, reason) => note.or(reason),
+        (note, reason) => note.or(reason.map(str::to_owned)),
     };
     Ok(CellResult {
         id: cell.id.clone(),
@@ -262,6 +261,13 @@ fn compare_cell(
         within_band: error.abs() <= (paper.band)(cell),
         note,
     })
+}
+
+/// Why a cell or a decision does not come out.
+fn reason_of(paper: &Paper, id: &str) -> Option<&'static str> {
+    let mut all = paper.unexplained.iter();
+    all.find(|(known, _)| *known == id)
+        .map(|(_, reason)| *reason)
 }
 
 /// What a configuration is about, in its own keys; what all configurations of a paper share is left out.
@@ -369,29 +375,31 @@ fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };
-    let done = runs.run(&Case::new(experiment))?;
-    let origins = &done.experiment.config.origins;
-    let of_platform = &done.experiment.platform.origins;
     let one = |(keys, what): &(&'static [&'static str], &'static str)| {
         let first = keys.first().copied().unwrap_or_default();
-        let evidence = match first.strip_prefix("platform:") {
-            Some(key) => of_platform.get(key),
-            None => origins.get(first),
+        let (place, key) = first.split_once(':').unwrap_or((experiment, first));
+        let is_of_platform = place == "platform";
+        let done = runs.run(&Case::new(if is_of_platform { experiment } else { place }))?;
+        let origins = if is_of_platform {
+            &done.experiment.platform.origins
+        } else {
+            &done.experiment.config.origins
         };
-        let value = first
+        let value = key
             .split('.')
             .try_fold(&done.experiment.resolved, |value, part| value.get(part));
-        Constant {
+        Ok(Constant {
             what,
             keys: keys.iter().map(|&key| key.to_owned()).collect(),
             value: value.cloned().unwrap_or_default(),
-            evidence: evidence.cloned().unwrap_or_default(),
-        }
+            evidence: origins.get(key).cloned().unwrap_or_default(),
+        })
     };
-    Ok(paper.constants.iter().map(one).collect())
+    paper.constants.iter().map(one).collect()
 }
 
-/// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`).
+/// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`), and
+/// those of the experiments that extend it (as `<experiment>:<key>`).
 ///
 /// # Errors
 /// The experiment of the paper cannot be run.
@@ -406,7 +414,20 @@ pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
     let own = experiment.config.origins.iter().filter(is_fitted);
     let platform = experiment.platform.origins.iter().filter(is_fitted);
     let own = own.map(|(key, _)| key.clone());
-    Ok(own
+    let mut keys: BTreeSet<String> = own
         .chain(platform.map(|(key, _)| format!("platform:{key}")))
-        .collect())
+        .collect();
+    for other in built_in_names() {
+        let document = source_of(other)?.value;
+        if document["extends"].as_str() == paper.experiment {
+            let origins = document["origins"].as_object().into_iter().flatten();
+            let fitted = origins.filter(|(_, origin)| {
+                origin
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("fitted"))
+            });
+            keys.extend(fitted.map(|(key, _)| format!("{other}:{key}")));
+        }
+    }
+    Ok(keys)
 }

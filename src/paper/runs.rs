@@ -96,13 +96,7 @@ impl<'p> Runs<'p> {
         if let Some(done) = known {
             return Ok(done);
         }
-        let mut layers = Layers::default();
-        let below = built_in(case.experiment)?
-            .ok_or_else(|| Problem::new(format!("there is no experiment `{}`", case.experiment)))?;
-        layers.push_file(below);
-        layers.push_flags(self.rules.clone());
-        layers.push_flags(case.flags.clone());
-        let experiment = Experiment::load(&layers, Limits::default())?;
+        let experiment = self.load(case)?;
         let results = experiment.run(self.progress)?;
         let done = Arc::new(Done {
             experiment,
@@ -113,6 +107,18 @@ impl<'p> Runs<'p> {
             .unwrap_or_else(PoisonError::into_inner)
             .insert(key, Arc::clone(&done));
         Ok(done)
+    }
+
+    /// The experiment of a case, not run.
+    ///
+    /// # Errors
+    /// The settings are wrong.
+    pub(super) fn load(&self, case: &Case) -> Result<Experiment, Error> {
+        let mut layers = Layers::default();
+        layers.push_file(source_of(case.experiment)?);
+        layers.push_flags(self.rules.clone());
+        layers.push_flags(case.flags.clone());
+        Experiment::load(&layers, Limits::default())
     }
 
     /// The run of a configuration without lists.

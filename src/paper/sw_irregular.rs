@@ -575,7 +575,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
 ];
 
 /// The plans of all supersteps.
-fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
+pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     (0..workload.supersteps()).map(|superstep| {
         let mut plan = Plan::default();
         plan.clear(workload.processes());

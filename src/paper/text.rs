@@ -83,14 +83,16 @@ fn decisions(text: &mut String, paper: &PaperResults) {
         .iter()
         .filter(|decision| decision.verdict != Verdict::Match)
     {
+        let note = decision.note.map(|note| format!("  [{note}]"));
         push(
             text,
             &format!(
-                "{:<10} {:<13} published {}  simulated {}",
+                "{:<10} {:<13} published {}  simulated {}{}",
                 decision.id,
                 decision.verdict.name(),
                 decision.published,
-                decision.simulated
+                decision.simulated,
+                note.unwrap_or_default()
             ),
         );
     }
