@@ -220,6 +220,45 @@ impl Barrier {
         }
     }
 
+    /// When all leave together, and how many messages that took, if it follows from the dates at which processes arrive and all
+    /// messages of the barrier are alone on their way; `alone` is how long one takes then \[s\].
+    pub(super) fn pass(
+        &self,
+        arrival: &[f64],
+        placement: &[HostId],
+        mut alone: impl FnMut(HostId, HostId, f64) -> Option<f64>,
+    ) -> Option<(f64, u64)> {
+        let last = || arrival.iter().copied().fold(0.0, f64::max);
+        match &self.protocol {
+            Protocol::Ideal { .. } => Some((last(), 0)),
+            Protocol::RootSerial { price, .. } => Some((last().max(arrival[0] + price.get()), 0)),
+            Protocol::Sequential(sequential) if sequential.release == Release::Simultaneous => {
+                let coordinator = sequential.coordinator;
+                let bytes = self.bytes.get();
+                let mut gather = |now: f64, process: usize| {
+                    let way = alone(placement[process], coordinator, bytes)?;
+                    Some(now.max(arrival[process]) + way)
+                };
+                let mut ranks = 0..arrival.len();
+                let gathered = match sequential.gather {
+                    GatherOrder::Ascending => ranks.try_fold(0.0, &mut gather)?,
+                    GatherOrder::Descending => ranks.rev().try_fold(0.0, &mut gather)?,
+                    GatherOrder::Arrival | GatherOrder::Parallel => return None,
+                };
+                let release =
+                    |now: f64, &host: &HostId| Some(now + alone(coordinator, host, bytes)?);
+                let released = placement.iter().try_fold(gathered, release)?;
+                Some((released, 2 * arrival.len() as u64))
+            }
+            _ => None,
+        }
+    }
+
+    /// Lets all leave, after [`Self::pass`].
+    pub(super) fn let_all_leave(&mut self) {
+        self.leaving.extend(0..self.processes);
+    }
+
     /// What a process pays for the barrier as a part of its own time in the superstep.
     pub(super) fn own_time(&self, process: u32) -> Seconds {
         match self.protocol {

@@ -3,11 +3,13 @@
 //! ```text
 //! compute (shared host) -> send all -> receive all -> barrier -> (call -> migrations) -> next superstep
 //!    runtime                 exchange                barrier      reschedule
+//!    at_once: the four together, without events, where a superstep allows it
 //! ```
 //!
 //! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, six barriers,
 //! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
 
+mod at_once;
 mod barrier;
 mod config;
 mod deadlock;

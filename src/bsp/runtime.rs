@@ -5,6 +5,7 @@
 //! Whenever everybody starts a superstep together, local time starts from zero, so that equal supersteps take equal times to
 //! the last bit.
 
+use super::at_once::{AtOnce, Passed, Scene};
 use super::barrier::{Barrier, Notice, Wires};
 use super::config::{Costs, LastSuperstep, Receives, RuntimeConfig, Scenario, Sends};
 use super::exchange::Exchange;
@@ -89,6 +90,7 @@ pub(super) struct Runtime<'a, 'r> {
     recorder: &'r mut dyn Recorder,
     pub(super) engine: Simulation<'a, Token>,
     barrier: Barrier,
+    at_once: AtOnce,
     pub(super) exchange: Exchange,
     pub(super) plan: Plan,
     /// The superstep whose plan is open.
@@ -127,6 +129,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             recorder,
             engine: Simulation::new(setup.platform, setup.network),
             barrier: Barrier::new(runtime.barrier, runtime.receives, count, setup.placement[0]),
+            at_once: AtOnce::new(setup.platform, setup.network, runtime),
             exchange: Exchange::default(),
             plan: Plan::default(),
             superstep: 0,
@@ -165,7 +168,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.let_leave()?;
         }
         while let Some(token) = self.engine.next_ended()? {
-            self.log.date(self.engine.local_now());
             self.react(token)?;
             self.let_leave()?;
         }
@@ -227,11 +229,33 @@ impl<'a, 'r> Runtime<'a, 'r> {
 
     /// Lets everybody begin the open superstep together.
     pub(super) fn begin_all(&mut self) -> Result<(), Error> {
-        self.engine.rebase();
+        if self.engine.rebase() && self.pass_at_once() {
+            return Ok(());
+        }
         for process in 0..self.placement.len() {
             self.begin(ProcessId::from_index(process).0)?;
         }
         Ok(())
+    }
+
+    /// Does the open superstep without events, if it allows that.
+    fn pass_at_once(&mut self) -> bool {
+        let scene = Scene {
+            platform: self.setup.platform,
+            plan: &self.plan,
+            placement: &self.placement,
+            cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
+        };
+        let passed = self.at_once.pass(&scene, &self.barrier, &mut self.measures);
+        let Some(Passed { duration, flows }) = passed else {
+            return false;
+        };
+        self.has_begun = true;
+        self.outcome.supersteps[self.superstep].start = self.engine.now();
+        self.engine.pass(duration, flows);
+        self.stage.fill(Stage::AtBarrier);
+        self.barrier.let_all_leave();
+        true
     }
 
     /// Lets one process begin the open superstep.

@@ -20,11 +20,14 @@ mod log;
 mod maxmin;
 mod model;
 mod network;
+mod paths;
 mod profile;
 mod queue;
+mod shares;
 mod simulation;
 #[cfg(test)]
 pub(crate) mod testing;
+mod volley;
 
 pub use clock::Clock;
 pub use log::EventLog;
@@ -33,3 +36,6 @@ pub use model::{NetworkModel, PRESETS, Preset};
 pub use profile::{Change, Changes, Target};
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};
+
+pub(crate) use paths::{PathId, Paths};
+pub(crate) use volley::{Start, Volley};

@@ -90,7 +90,7 @@ pub(super) struct Network<T> {
 }
 
 /// What the way back takes of a flow's rate with cross-traffic (SimGrid's constant).
-const ACKNOWLEDGEMENTS: f64 = 0.05;
+pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
 
 impl<T: Copy> Network<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {

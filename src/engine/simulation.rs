@@ -89,6 +89,14 @@ impl<'p, T: Copy> Simulation<'p, T> {
         is_idle
     }
 
+    /// Lets time pass in which nothing of this simulation was in progress: `flows` were simulated elsewhere. Only after
+    /// [`Self::rebase`] has returned true.
+    pub fn pass(&mut self, duration: f64, flows: u64) {
+        debug_assert!(self.queue.is_empty() && self.ended.is_empty());
+        self.clock.advance_to(duration);
+        self.flows += flows;
+    }
+
     /// Starts an execution of `work` on a host, whose cores all executions on it share.
     pub fn execute(&mut self, host: HostId, work: Instructions, token: T) {
         let now = self.clock.local();

@@ -1,0 +1,400 @@
+//! A whole superstep at once, without events: what everybody computes, sends and waits for follows from the plan.
+//!
+//! ```text
+//! computed(p)  = the shares of p's host until its work is done
+//! start(m)     = computed(from)                       concurrent sends, early receives
+//!              = max(computed(from), computed(to))    concurrent sends, late receives
+//!              = delivered(the message before it)     sequential sends; the first at computed(from)
+//! delivered(m) = start(m) + delay + transfer          the transfers that can meet fly in a volley
+//! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
+//! ```
+//! The barrier follows from the arrivals ([`Barrier::pass`]). This holds when everybody begins together, nothing else is in progress,
+//! and no capacity changes; whether a plan is done this way depends on the plan alone. All else is simulated event by event
+//! ([`super::runtime`]), which is also the slow twin.
+
+use super::barrier::Barrier;
+use super::config::{Receives, RuntimeConfig, Sends};
+use crate::engine::{NetworkModel, PathId, Paths, Start, Volley};
+use crate::platform::Platform;
+use crate::policy::Measures;
+use crate::units::{HostId, ProcessId, Seconds};
+use crate::workload::Plan;
+
+/// What stays from superstep to superstep: the paths, the remembered shares, and arrays that are filled again.
+#[derive(Debug)]
+pub(super) struct AtOnce {
+    network: NetworkModel,
+    config: RuntimeConfig,
+    is_possible: bool,
+    paths: Paths,
+    volley: Volley,
+    /// The placement that `crowds` belongs to.
+    placement: Vec<HostId>,
+    /// The processes of each host that has several.
+    crowds: Vec<Vec<u32>>,
+    computed: Vec<f64>,
+    /// Per process: when it reaches the barrier.
+    arrival: Vec<f64>,
+    /// Per message.
+    path: Vec<PathId>,
+    started: Vec<f64>,
+    delivered: Vec<f64>,
+    /// Sequential sends: the next message of the same sender.
+    next: Vec<u32>,
+    /// Sequential sends: per process, its first message.
+    first: Vec<u32>,
+    /// The work of a crowd.
+    works: Vec<(f64, u32)>,
+    sizes: Vec<u64>,
+}
+
+/// What came of a superstep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Passed {
+    /// Its duration \[s\].
+    pub duration: f64,
+    /// The flows that it had.
+    pub flows: u64,
+}
+
+const NONE: u32 = u32::MAX;
+/// So many transfers may fly in one volley, whatever their sizes.
+const FEW: usize = 64;
+/// So many, if they have few different sizes: then they end in groups, and the same sets come again.
+const MANY: usize = 512;
+/// Few different sizes: so many transfers per size.
+const PER_SIZE: usize = 8;
+/// Executions whose ends are this near (relative to their date) end together, as in the engine.
+const SAME_DATE: f64 = 1e-14;
+
+impl AtOnce {
+    pub(super) fn new(platform: &Platform, network: NetworkModel, config: RuntimeConfig) -> Self {
+        let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
+        Self {
+            network,
+            config,
+            is_possible: is_constant(platform) && has_order,
+            paths: Paths::new(platform, network),
+            volley: Volley::default(),
+            placement: Vec::new(),
+            crowds: Vec::new(),
+            computed: Vec::new(),
+            arrival: Vec::new(),
+            path: Vec::new(),
+            started: Vec::new(),
+            delivered: Vec::new(),
+            next: Vec::new(),
+            first: Vec::new(),
+            works: Vec::new(),
+            sizes: Vec::new(),
+        }
+    }
+
+    /// Does a superstep, if its plan can be done at once; then fills `measures`.
+    pub(super) fn pass(
+        &mut self,
+        scene: &Scene<'_>,
+        barrier: &Barrier,
+        measures: &mut Measures,
+    ) -> Option<Passed> {
+        if !self.is_possible || !self.find_paths(scene) || !self.is_small(scene.plan) {
+            return None;
+        }
+        self.compute(scene);
+        self.exchange(scene);
+        self.arrive(scene.plan);
+        let Self { paths, arrival, .. } = self;
+        let (duration, flows) = barrier.pass(arrival, scene.placement, |from, to, bytes| {
+            let path = paths.get(paths.find(scene.platform, from, to)?);
+            let is_alone = !path.is_shared || bytes <= 0.0;
+            is_alone.then(|| path.delay + bytes / path.rate_alone)
+        })?;
+        self.measure(scene, barrier, measures);
+        Some(Passed {
+            duration,
+            flows: flows + scene.plan.messages.len() as u64,
+        })
+    }
+
+    /// The path of each message; whether there are all.
+    fn find_paths(&mut self, scene: &Scene<'_>) -> bool {
+        let Self { path, paths, .. } = self;
+        let host = |process: ProcessId| scene.placement[process.index()];
+        path.clear();
+        for message in &scene.plan.messages {
+            let found = paths.find(scene.platform, host(message.from), host(message.to));
+            path.extend(found);
+        }
+        path.len() == scene.plan.messages.len()
+    }
+
+    /// Whether the messages that share links are few, or of few sizes.
+    fn is_small(&mut self, plan: &Plan) -> bool {
+        let Self {
+            path, paths, sizes, ..
+        } = self;
+        let transfers = || {
+            plan.messages
+                .iter()
+                .zip(&*path)
+                .filter(|(message, path)| message.size.get() > 0.0 && paths.get(**path).is_shared)
+        };
+        let count = transfers().take(MANY + 1).count();
+        if count <= FEW {
+            return true;
+        }
+        if count > MANY {
+            return false;
+        }
+        sizes.clear();
+        for (message, _) in transfers() {
+            let bits = message.size.get().to_bits();
+            if !sizes.contains(&bits) {
+                sizes.push(bits);
+                if sizes.len() * PER_SIZE > count {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// The end of each computation.
+    fn compute(&mut self, scene: &Scene<'_>) {
+        if self.placement != scene.placement {
+            self.find_crowds(scene);
+        }
+        let cycles = |process: usize| scene.plan.work[process].get() * scene.cycles_per_instruction;
+        self.computed.clear();
+        for (process, host) in scene.placement.iter().enumerate() {
+            let speed = scene.platform.hosts[host.index()].speed.get();
+            self.computed.push(cycles(process) / speed);
+        }
+        for crowd in &self.crowds {
+            self.works.clear();
+            let computing = crowd
+                .iter()
+                .map(|&process| (cycles(process as usize), process));
+            self.works.extend(computing.filter(|(work, _)| *work > 0.0));
+            if self.works.len() < 2 {
+                continue;
+            }
+            self.works
+                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let host = scene.placement[crowd[0] as usize];
+            let host = &scene.platform.hosts[host.index()];
+            let (speed, cores) = (host.speed.get(), f64::from(host.cores));
+            share_host(&self.works, speed, cores, &mut self.computed);
+        }
+    }
+
+    fn find_crowds(&mut self, scene: &Scene<'_>) {
+        self.placement.clear();
+        self.placement.extend_from_slice(scene.placement);
+        let mut by_host: Vec<(HostId, u32)> = scene
+            .placement
+            .iter()
+            .enumerate()
+            .map(|(process, &host)| (host, ProcessId::from_index(process).0))
+            .collect();
+        by_host.sort_unstable();
+        let crowds = by_host.chunk_by(|a, b| a.0 == b.0);
+        self.crowds = crowds
+            .filter(|crowd| crowd.len() > 1)
+            .map(|crowd| crowd.iter().map(|(_, process)| *process).collect())
+            .collect();
+    }
+
+    /// The start and the delivery of each message.
+    fn exchange(&mut self, scene: &Scene<'_>) {
+        let plan = scene.plan;
+        refill(&mut self.started, plan.messages.len(), 0.0);
+        refill(&mut self.delivered, plan.messages.len(), 0.0);
+        let Self {
+            network,
+            config,
+            paths,
+            volley,
+            computed,
+            path,
+            started,
+            delivered,
+            next,
+            first,
+            ..
+        } = self;
+        let is_last = network.latency_last;
+        // Sends a message at a date: it is delivered, or starts its transfer.
+        let launch = |message: usize, date: f64, started: &mut [f64], delivered: &mut [f64]| {
+            started[message] = date;
+            let (id, bytes) = (path[message], plan.messages[message].size.get());
+            let path = paths.get(id);
+            if bytes <= 0.0 || !path.is_shared {
+                delivered[message] = date + path.delay + bytes / path.rate_alone;
+                return None;
+            }
+            Some(Start {
+                date: if is_last { date } else { date + path.delay },
+                path: id,
+                bytes,
+                name: to_u32(message),
+            })
+        };
+        let end = |message: usize, date: f64| {
+            let delay = if is_last {
+                paths.get(path[message]).delay
+            } else {
+                0.0
+            };
+            date + delay
+        };
+        let factor = network.bandwidth_factor;
+        if config.sends == Sends::Concurrent {
+            for (index, message) in plan.messages.iter().enumerate() {
+                let mut date = computed[message.from.index()];
+                if config.receives == Receives::Late {
+                    date = date.max(computed[message.to.index()]);
+                }
+                volley
+                    .starts
+                    .extend(launch(index, date, started, delivered));
+            }
+            volley.fly(scene.platform, paths, factor, |message, date| {
+                delivered[message as usize] = end(message as usize, date);
+                None
+            });
+            return;
+        }
+        link_by_sender(plan, first, next);
+        // From a message on, those of its sender one after the other, until one flies.
+        let go_on =
+            |mut message: u32, mut date: f64, started: &mut [f64], delivered: &mut [f64]| {
+                while message != NONE {
+                    let at = message as usize;
+                    let start = launch(at, date, started, delivered);
+                    if start.is_some() {
+                        return start;
+                    }
+                    date = delivered[at];
+                    message = next[at];
+                }
+                None
+            };
+        for (process, &message) in first.iter().enumerate() {
+            let start = go_on(message, computed[process], started, delivered);
+            volley.starts.extend(start);
+        }
+        volley.fly(scene.platform, paths, factor, |message, date| {
+            let at = message as usize;
+            delivered[at] = end(at, date);
+            go_on(next[at], delivered[at], started, delivered)
+        });
+    }
+
+    /// When each process reaches the barrier.
+    fn arrive(&mut self, plan: &Plan) {
+        self.arrival.clone_from(&self.computed);
+        let waits_for_own = self.config.sends == Sends::Sequential;
+        for (message, &date) in plan.messages.iter().zip(&self.delivered) {
+            let to = &mut self.arrival[message.to.index()];
+            *to = to.max(date);
+            if waits_for_own {
+                let from = &mut self.arrival[message.from.index()];
+                *from = from.max(date);
+            }
+        }
+    }
+
+    fn measure(&self, scene: &Scene<'_>, barrier: &Barrier, measures: &mut Measures) {
+        let computed = &self.computed;
+        let after = |date: f64, process: usize| Seconds::of((date - computed[process]).max(0.0));
+        for (process, &end) in computed.iter().enumerate() {
+            measures.compute[process] = Seconds::of(end);
+            let paid = barrier.own_time(ProcessId::from_index(process).0);
+            measures.communication[process] = after(self.arrival[process], process) + paid;
+        }
+        let clusters = measures.clusters;
+        let cluster = |process: usize| scene.platform.cluster_of(scene.placement[process]).index();
+        let dates = self.started.iter().zip(&self.delivered);
+        for (message, (&start, &end)) in scene.plan.messages.iter().zip(dates) {
+            let (from, to) = (message.from.index(), message.to.index());
+            let duration = Seconds::of((end - start).max(0.0));
+            let sent = &mut measures.traffic[from * clusters + cluster(to)];
+            sent.sent = sent.sent + message.size;
+            sent.send_time += duration;
+            let received = &mut measures.traffic[to * clusters + cluster(from)];
+            received.received = received.received + message.size;
+            received.receive_time += duration;
+            measures.receive[to] = longer(measures.receive[to], after(end, to));
+            measures.send[from] = longer(measures.send[from], after(end, from));
+        }
+        for process in 0..computed.len() {
+            measures.send[process] += barrier.own_time(ProcessId::from_index(process).0);
+        }
+    }
+}
+
+/// What a superstep is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scene<'s> {
+    pub platform: &'s Platform,
+    pub plan: &'s Plan,
+    pub placement: &'s [HostId],
+    pub cycles_per_instruction: f64,
+}
+
+/// Whether nothing on the platform changes, and nothing stands still.
+fn is_constant(platform: &Platform) -> bool {
+    let hosts = platform.hosts.iter();
+    let links = platform.links.iter();
+    hosts
+        .map(|host| host.speed_profile.is_none() && host.speed.get() > 0.0)
+        .chain(links.map(|link| {
+            link.bandwidth_profile.is_none()
+                && link.latency_profile.is_none()
+                && link.bandwidth.get() > 0.0
+        }))
+        .all(|is_constant| is_constant)
+}
+
+/// The ends of executions that begin together on a host, by rising work: with n left, each goes on at `speed · min(1, cores/n)`.
+fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
+    let (mut now, mut service, mut at) = (0.0, 0.0, 0);
+    while at < works.len() {
+        let rate = speed * (cores / (works.len() - at) as f64).min(1.0);
+        let first = works[at].0;
+        now += (first - service) / rate;
+        service = first;
+        while let Some(&(work, process)) = works.get(at) {
+            if work > first && (work - first) / rate > SAME_DATE * now {
+                break;
+            }
+            computed[process as usize] = now;
+            at += 1;
+        }
+    }
+}
+
+/// Per process its first message, per message the next one of its sender.
+fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
+    refill(first, plan.work.len(), NONE);
+    refill(next, plan.messages.len(), NONE);
+    for (index, message) in plan.messages.iter().enumerate().rev() {
+        let head = &mut first[message.from.index()];
+        next[index] = *head;
+        *head = to_u32(index);
+    }
+}
+
+fn longer(a: Seconds, b: Seconds) -> Seconds {
+    if b.get() > a.get() { b } else { a }
+}
+
+fn refill<T: Clone>(list: &mut Vec<T>, count: usize, value: T) {
+    list.clear();
+    list.resize(count, value);
+}
+
+fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 messages in a superstep")
+}
