@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use migsim::bsp::{
-    CallCost, CallModel, CallWaiting, Costs, LastSuperstep, MoveCost, Outcome, ReplyOrder,
-    Scenario, Transfer, Waiting,
+    CallCost, CallModel, CallWaiting, Costs, LastSuperstep, LoadMeasure, MoveCost, Outcome,
+    ReplyOrder, Scenario, Transfer, Waiting,
 };
 use migsim::error::Error;
+use migsim::platform::Profile;
 use migsim::policy::{Decision, Policy, View};
 use migsim::random::Stream;
 
@@ -240,5 +241,47 @@ fn the_time_of_receiving_counts_from_the_end_of_the_own_computation() {
         // The message for 0 came before it had computed; that for 1 at 2.002 s.
         assert_eq!((received[0], received[2]), (0.0, 0.0));
         assert_close(received[1], 0.502, ROUNDING, "process 1");
+    }
+}
+
+/// Calls after each superstep and keeps the load that it sees of the first host.
+#[derive(Clone, Debug)]
+struct Loads(Arc<Mutex<Vec<f64>>>);
+
+impl Policy for Loads {
+    fn observe(&mut self, _: &View<'_>) -> bool {
+        true
+    }
+
+    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
+        let load = view.external_load[0];
+        self.0.lock().expect("one thread").push(load);
+        Ok(Decision::default())
+    }
+}
+
+#[test]
+fn a_policy_sees_the_load_since_the_last_call_or_that_of_the_moment() {
+    // 1e9 instr a superstep on a host that loses half of its speed after 1.5 s: the supersteps end at 1 s, at 2.5 s (0.5 s at full speed,
+    // then 1 s at half) and at 4.5 s.
+    let mut platform = switch(2, WIRE);
+    platform.hosts[0].speed_profile = Profile::new(vec![(1.5, 0.5)], None).ok();
+    let plans = Plans::repeat(plan(&[1e9, 0.0], &[]), 4);
+    for (load, expected) in [
+        // A mean of (0.5 · 1 + 1 · 0.5) / 1.5 s = 2/3 was left in the second superstep.
+        (LoadMeasure::SinceCall, [0.0, 1.0 / 3.0, 0.5]),
+        (LoadMeasure::Present, [0.0, 0.5, 0.5]),
+    ] {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut case = Case {
+            scenario: Scenario::Ii,
+            ..Case::new(&platform, &plans, 0..2)
+        };
+        case.runtime.load = load;
+        case.costs.call.model = CallModel::None;
+        case.run_with(Loads(Arc::clone(&seen))).unwrap();
+        for (found, expected) in seen.lock().unwrap().iter().zip(expected) {
+            assert_close(*found, expected, ROUNDING, &format!("{load:?}"));
+        }
     }
 }

@@ -284,7 +284,9 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
                         Release::Sequential
                     },
                     per_process: seconds(0.001),
+                    ..BarrierConfig::default()
                 },
+                ..RuntimeConfig::default()
             },
         )
 }

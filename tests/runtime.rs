@@ -314,6 +314,35 @@ fn a_root_that_pays_for_a_barrier_delays_it_only_if_it_is_the_last() {
 }
 
 #[test]
+fn a_root_that_releases_one_after_the_other_delays_all() {
+    // Four processes: all leave 4 · 0.1 s after the last arrival, and 0.05 s later for each that computed.
+    let runtime = RuntimeConfig {
+        barrier: BarrierConfig {
+            kind: BarrierKind::RootSerial,
+            release_per_process: seconds(0.1),
+            release_per_computing: seconds(0.05),
+            ..BarrierConfig::default()
+        },
+        ..RuntimeConfig::default()
+    };
+    let platform = switch(4, WIRE);
+    let time = |work: [f64; 4]| time_of(&platform, plan(&work, &[]), runtime);
+    assert_close(time([1e9, 1e9, 1e9, 2e9]), 2.6, ROUNDING, "all compute");
+    assert_close(time([1e9, 0.0, 0.0, 0.0]), 1.45, ROUNDING, "one computes");
+    // Supersteps in a row, in which four and one compute.
+    let plans = Plans::new(vec![
+        plan(&[1e9; 4], &[]),
+        plan(&[0.0, 1e9, 0.0, 0.0], &[]),
+        plan(&[1e9; 4], &[]),
+    ]);
+    let case = Case {
+        runtime,
+        ..Case::new(&platform, &plans, 0..4)
+    };
+    assert_close(makespan(&case.run()), 4.65, ROUNDING, "three in a row");
+}
+
+#[test]
 fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
     /// Keeps what was measured of the first two processes.
     #[derive(Default)]

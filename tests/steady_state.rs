@@ -73,7 +73,9 @@ fn assert_steady(
                     gather: GatherOrder::Arrival,
                     release: Release::Sequential,
                     per_process: seconds(0.001),
+                    ..BarrierConfig::default()
                 },
+                ..RuntimeConfig::default()
             };
             let hosts = (0..processes).map(|process| process % 25);
             let case = Case {

@@ -62,20 +62,23 @@ pub(super) struct Barrier {
 
 #[derive(Debug)]
 enum Protocol {
-    Ideal {
-        arrived: u32,
-    },
-    /// As ideal, but process 0 arrives after `price`.
-    RootSerial {
-        arrived: u32,
-        price: Seconds,
-    },
+    Ideal { arrived: u32 },
+    RootSerial(RootSerial),
     Central(Central),
     Sequential(Sequential),
-    Tree {
-        gathered: Vec<u32>,
-    },
+    Tree { gathered: Vec<u32> },
     Dissemination(Dissemination),
+}
+
+/// As ideal, but process 0 arrives after `price`, and all leave some time after the last arrival: `release`, and
+/// `release_per_computing` for each of the `computing` processes of the superstep.
+#[derive(Debug)]
+struct RootSerial {
+    arrived: u32,
+    price: Seconds,
+    release: Seconds,
+    release_per_computing: Seconds,
+    computing: usize,
 }
 
 /// All notify process 0, which answers all.
@@ -146,10 +149,16 @@ impl Barrier {
                 is_busy: false,
                 is_releasing: false,
             }),
-            BarrierKind::RootSerial => Protocol::RootSerial {
-                arrived: 0,
-                price: Seconds::of(config.per_process.get() * f64::from(processes)),
-            },
+            BarrierKind::RootSerial => {
+                let for_all = |each: Seconds| Seconds::of(each.get() * f64::from(processes));
+                Protocol::RootSerial(RootSerial {
+                    arrived: 0,
+                    price: for_all(config.per_process),
+                    release: for_all(config.release_per_process),
+                    release_per_computing: config.release_per_computing,
+                    computing: 0,
+                })
+            }
             BarrierKind::Tree => Protocol::Tree {
                 gathered: vec![0; count],
             },
@@ -171,6 +180,13 @@ impl Barrier {
         }
     }
 
+    /// A superstep begins in which so many processes compute; all have arrived at the barrier before it.
+    pub(super) fn open(&mut self, computing: usize) {
+        if let Protocol::RootSerial(root) = &mut self.protocol {
+            root.computing = computing;
+        }
+    }
+
     /// `process` arrives.
     pub(super) fn arrive(&mut self, process: u32, wires: &mut Wires<'_, '_>) -> Result<(), Error> {
         let Self {
@@ -188,13 +204,13 @@ impl Barrier {
                 }
                 Ok(())
             }
-            Protocol::RootSerial { price, .. } if process == 0 => {
+            Protocol::RootSerial(root) if process == 0 => {
                 let notice = Token::Barrier(Notice::Arrived(0));
-                wires.engine.wait(*price, notice);
+                wires.engine.wait(root.price, notice);
                 Ok(())
             }
-            Protocol::RootSerial { arrived, .. } => {
-                arrive_at_root(arrived, *processes, leaving);
+            Protocol::RootSerial(root) => {
+                root.arrive(*processes, leaving, wires);
                 Ok(())
             }
             Protocol::Central(central) => central.arrive(process, *processes, *bytes, wires),
@@ -262,7 +278,7 @@ impl Barrier {
     /// What a process pays for the barrier as a part of its own time in the superstep.
     pub(super) fn own_time(&self, process: u32) -> Seconds {
         match self.protocol {
-            Protocol::RootSerial { price, .. } if process == 0 => price,
+            Protocol::RootSerial(ref root) if process == 0 => root.price,
             _ => Seconds::default(),
         }
     }
@@ -280,8 +296,12 @@ impl Barrier {
             protocol,
         } = self;
         match (protocol, notice) {
-            (Protocol::RootSerial { arrived, .. }, Notice::Arrived(_)) => {
-                arrive_at_root(arrived, *processes, leaving);
+            (Protocol::RootSerial(root), Notice::Arrived(_)) => {
+                root.arrive(*processes, leaving, wires);
+                Ok(())
+            }
+            (Protocol::RootSerial(_), Notice::Leave(_)) => {
+                leaving.extend(0..*processes);
                 Ok(())
             }
             (Protocol::Central(central), Notice::Arrived(_)) => {
@@ -320,12 +340,21 @@ impl Barrier {
     }
 }
 
-/// One more process has arrived at a root-serial barrier.
-fn arrive_at_root(arrived: &mut u32, processes: u32, leaving: &mut VecDeque<u32>) {
-    *arrived += 1;
-    if *arrived == processes {
-        *arrived = 0;
-        leaving.extend(0..processes);
+impl RootSerial {
+    /// One more process has arrived; the last one opens the barrier.
+    fn arrive(&mut self, processes: u32, leaving: &mut VecDeque<u32>, wires: &mut Wires<'_, '_>) {
+        self.arrived += 1;
+        if self.arrived < processes {
+            return;
+        }
+        self.arrived = 0;
+        let release = self.release.get() + self.release_per_computing.get() * self.computing as f64;
+        if release > 0.0 {
+            let notice = Token::Barrier(Notice::Leave(0));
+            wires.engine.wait(Seconds::of(release), notice);
+        } else {
+            leaving.extend(0..processes);
+        }
     }
 }
 

@@ -45,7 +45,8 @@ pub enum BarrierKind {
     /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
     /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
     /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper
-    /// are unstable).
+    /// are unstable). With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process
+    /// after the other, and those that computed for longer; no process counts that wait as its own time.
     RootSerial,
 }
 
@@ -89,6 +90,36 @@ pub struct BarrierConfig {
     pub release: Release,
     /// Root-serial barrier: what process 1 pays for each process (d).
     pub per_process: Seconds,
+    /// Root-serial barrier: how much later all leave, counted from the last arrival, for each process.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub release_per_process: Seconds,
+    /// Root-serial barrier: how much later all leave on top of that for each process that computed in the superstep.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub release_per_computing: Seconds,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(duration: &Seconds) -> bool {
+    duration.get() <= 0.0
+}
+
+/// Which load of a host a policy sees at a call, where its speed varies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadMeasure {
+    /// The mean since the last call.
+    #[default]
+    SinceCall,
+    /// That of the moment of the call: a clock is read, not a load (the paper on Smith-Waterman on dynamic platforms halves the
+    /// power of two clusters, and the first call after that moves processes away from them).
+    Present,
+}
+
+impl LoadMeasure {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How a superstep runs.
@@ -101,6 +132,9 @@ pub struct RuntimeConfig {
     pub receives: Receives,
     /// How supersteps end.
     pub barrier: BarrierConfig,
+    /// Which load of a host a policy sees.
+    #[serde(skip_serializing_if = "LoadMeasure::is_default")]
+    pub load: LoadMeasure,
 }
 
 /// How the price of a rescheduling call is found.

@@ -20,8 +20,8 @@ mod runtime;
 
 pub use config::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder,
-    LastSuperstep, MoveCost, MoveOrder, Receives, Release, ReplyOrder, RuntimeConfig, Scenario,
-    Sends, Transfer, Waiting,
+    LastSuperstep, LoadMeasure, MoveCost, MoveOrder, Receives, Release, ReplyOrder, RuntimeConfig,
+    Scenario, Sends, Transfer, Waiting,
 };
 pub use record::{CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates};
 pub use runtime::{Setup, simulate};

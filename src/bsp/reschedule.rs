@@ -5,7 +5,9 @@
 //!               ─> scenario iii: moves, serial or parallel ─> next superstep
 //! ```
 
-use super::config::{CallModel, CallWaiting, MoveOrder, ReplyOrder, Scenario, Transfer, Waiting};
+use super::config::{
+    CallModel, CallWaiting, LoadMeasure, MoveOrder, ReplyOrder, Scenario, Transfer, Waiting,
+};
 use super::record::{CallRecord, Cause, MigrationRecord};
 use super::runtime::{Runtime, Token, view};
 use crate::engine::Availability;
@@ -551,10 +553,13 @@ impl Runtime<'_, '_> {
         }
     }
 
-    /// Measures the load that is not ours since the last call.
+    /// Measures the load that is not ours: its mean since the last call, or as it is now.
     fn measure_loads(&mut self) {
         for (host, mark) in &mut self.rescheduling.profiled {
-            let left = self.engine.mean_availability(*host, *mark);
+            let left = match self.setup.runtime.load {
+                LoadMeasure::SinceCall => self.engine.mean_availability(*host, *mark),
+                LoadMeasure::Present => self.engine.available(*host),
+            };
             self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
             *mark = self.engine.availability_mark(*host);
         }

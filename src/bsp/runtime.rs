@@ -222,6 +222,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.plan.clear(processes);
         self.setup.workload.fill(superstep, &mut self.plan);
         self.exchange.open(&self.plan, processes);
+        let computing = self.plan.work.iter().filter(|work| work.get() > 0.0);
+        self.barrier.open(computing.count());
         self.measures
             .clear(processes, self.setup.platform.clusters.len());
         self.measures.work.clone_from(&self.plan.work);

@@ -138,6 +138,11 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
+    /// The available fraction of a host's speed.
+    pub(super) fn available(&self, host: usize) -> f64 {
+        self.cpus[host].available
+    }
+
     /// The integral over time of the available fraction of a host's speed, from the start to absolute date `absolute` \[s\].
     pub(super) fn availability(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];

@@ -204,6 +204,11 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
+    /// The fraction of a host's speed that is available now; 1 without a profile.
+    pub fn available(&self, host: HostId) -> f64 {
+        self.cpus.available(host.index())
+    }
+
     /// A mark from which [`Self::mean_availability`] can be asked later.
     pub fn availability_mark(&self, host: HostId) -> Availability {
         let date = self.now().get();

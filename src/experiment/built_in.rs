@@ -14,6 +14,14 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("lbm-b2", include_str!("../../workloads/lbm-b2.json")),
     ("lu", include_str!("../../workloads/lu.json")),
     ("sw", include_str!("../../workloads/sw.json")),
+    (
+        "sw-dynamic",
+        include_str!("../../workloads/sw-dynamic.json"),
+    ),
+    (
+        "sw-dynamic-static",
+        include_str!("../../workloads/sw-dynamic-static.json"),
+    ),
 ];
 
 /// The names of all built-in experiments.
