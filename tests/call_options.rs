@@ -1,10 +1,10 @@
-//! How calls are waited for and answered, what they cost by ping-pong, and moves that nobody disturbs, worked out by hand.
+//! How calls are waited for, and moves that nobody disturbs, worked out by hand.
 
 use std::sync::{Arc, Mutex};
 
 use migsim::bsp::{
-    CallCost, CallModel, CallWaiting, Costs, LastSuperstep, LoadMeasure, MoveCost, Outcome,
-    ReplyOrder, Scenario, Transfer, Waiting,
+    CallCost, CallModel, CallWaiting, Costs, LoadMeasure, MoveCost, Outcome, Scenario, Transfer,
+    Waiting,
 };
 use migsim::error::Error;
 use migsim::platform::Profile;
@@ -12,8 +12,7 @@ use migsim::policy::{Decision, Policy, View};
 use migsim::random::Stream;
 
 use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
-    switch,
+    Case, Plans, ROUNDING, Script, Wire, assert_close, instructions, plan, seconds, switch,
 };
 
 const WIRE: Wire = Wire(1e6, 1e-3);
@@ -37,7 +36,6 @@ fn overlapped(price: f64) -> CallCost {
         model: CallModel::Additive,
         fixed: seconds(price),
         waiting: CallWaiting::Overlapped,
-        last_superstep: LastSuperstep::Called,
         ..CallCost::default()
     }
 }
@@ -84,7 +82,7 @@ fn in_scenario_iii_the_answer_is_waited_for() {
 }
 
 #[test]
-fn a_call_after_the_last_superstep_is_an_option_and_moves_nothing() {
+fn a_call_after_the_last_superstep_is_paid_and_moves_nothing() {
     let call = overlapped(1.5);
     assert_close(
         run(Scenario::Iii, call, &[3]).makespan.get(),
@@ -92,12 +90,6 @@ fn a_call_after_the_last_superstep_is_an_option_and_moves_nothing() {
         ROUNDING,
         "called",
     );
-    let uncalled = CallCost {
-        last_superstep: LastSuperstep::Uncalled,
-        ..call
-    };
-    let outcome = run(Scenario::Iii, uncalled, &[3]);
-    assert_eq!((outcome.makespan.get(), outcome.calls.len()), (4.0, 0));
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 1);
     for wait in [Waiting::All, Waiting::Movers] {
@@ -113,75 +105,6 @@ fn a_call_after_the_last_superstep_is_an_option_and_moves_nothing() {
         let outcome = case.run_with(Script(vec![(0, vec![(0, 1)])])).unwrap();
         assert_eq!((outcome.migrations.len(), outcome.makespan.get()), (0, 2.5));
     }
-}
-
-#[test]
-fn a_ping_pong_call_costs_the_busiest_manager() {
-    // a: h0, h1 with two processes; b: h2 with one. Ways of 1 + 10 + 1 ms and 10 ms for 1e4 B at 1e6 B/s. The manager of b plays with
-    // two, that of a with one: 2 · 2 · (12 + 10) ms.
-    let platform = machine(&[&[1e9, 1e9], &[1e9]], Wire(1e6, 1e-3), Wire(1e6, 1e-2));
-    let plans = Plans::repeat(plan(&[1e9; 3], &[]), 2);
-    let call = CallCost {
-        model: CallModel::PingPong,
-        ping: bytes(1e4),
-        ..CallCost::default()
-    };
-    let migration = MoveCost::default();
-    let case = Case {
-        scenario: Scenario::Iii,
-        costs: Costs { call, migration },
-        ..Case::new(&platform, &plans, 0..3)
-    };
-    let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
-    assert_close(outcome.calls[0].cost.get(), 0.088, ROUNDING, "price");
-    assert_close(outcome.makespan.get(), 2.088, ROUNDING, "makespan");
-}
-
-/// Clusters a (h0, h1) and b (h2, h3) with processes on h0, h2 and h3; process 2 moves to h1 in the second call or the first one.
-fn answered(order: ReplyOrder, calls: Vec<(usize, Vec<(u32, u32)>)>, work: [f64; 3]) -> f64 {
-    let platform = machine(&[&[1e9, 1e9], &[1e9, 1e9]], WIRE, WIRE);
-    let plans = Plans::repeat(plan(&work, &[]), 3);
-    let call = CallCost {
-        model: CallModel::None,
-        reply: seconds(0.25),
-        reply_order: order,
-        ..CallCost::default()
-    };
-    let migration = MoveCost {
-        transfer: Transfer::None,
-        fixed: seconds(0.5),
-        wait: Waiting::Movers,
-        ..MoveCost::default()
-    };
-    let case = Case {
-        scenario: Scenario::Iii,
-        costs: Costs { call, migration },
-        ..Case::new(&platform, &plans, [2, 0, 3])
-    };
-    let outcome = case.run_with(Script(calls)).expect("the run ends");
-    outcome.makespan.get()
-}
-
-#[test]
-fn a_manager_answers_its_processes_one_after_the_other() {
-    // Process 2 is the second of its cluster: it begins 0.5 s after the call.
-    let stays = || vec![(0, vec![])];
-    assert_eq!(answered(ReplyOrder::Rank, stays(), [1e9, 1e9, 1e9]), 3.5);
-    // If it has nothing to do, the others decide: 0.25 s.
-    assert_eq!(answered(ReplyOrder::Rank, stays(), [1e9, 1e9, 0.0]), 3.25);
-}
-
-#[test]
-fn who_moves_is_answered_last_in_its_new_cluster() {
-    // Process 0 goes to cluster a, where process 1 is: by rank it is the first there (0.25 s), by joining the second (0.5 s); its
-    // move takes another 0.5 s.
-    let moves = || vec![(0, vec![(0, 1)])];
-    assert_eq!(answered(ReplyOrder::Rank, moves(), [1e9, 0.0, 0.0]), 3.75);
-    assert_eq!(answered(ReplyOrder::Joining, moves(), [1e9, 0.0, 0.0]), 4.0);
-    // At the next call it is still the last.
-    let then = || vec![(0, vec![(0, 1)]), (1, vec![])];
-    assert_eq!(answered(ReplyOrder::Joining, then(), [1e9, 0.0, 0.0]), 4.5);
-    assert_eq!(answered(ReplyOrder::Rank, then(), [1e9, 0.0, 0.0]), 4.0);
 }
 
 #[test]
@@ -207,41 +130,6 @@ fn a_nominal_move_takes_latency_and_transfer_and_disturbs_nobody() {
     let outcome = case.run_with(Script(vec![(0, vec![(2, 1)])])).unwrap();
     assert_close(outcome.migration.get(), 0.102, ROUNDING, "the move");
     assert_close(outcome.makespan.get(), 2.004, ROUNDING, "makespan");
-}
-
-/// Tells after the run how long each process received in each superstep.
-#[derive(Debug)]
-struct Probe(Arc<Mutex<Vec<Vec<f64>>>>);
-
-impl Policy for Probe {
-    fn observe(&mut self, view: &View<'_>) -> bool {
-        let received = view.measures.receive.iter();
-        let received = received.map(|time| time.get()).collect();
-        self.0.lock().expect("one thread").push(received);
-        false
-    }
-
-    fn decide(&mut self, _: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        Ok(Decision::default())
-    }
-}
-
-#[test]
-fn the_time_of_receiving_counts_from_the_end_of_the_own_computation() {
-    // Process 0 computes 1 s and sends 1e6 B (1.002 s) to 1, which computes 1.5 s, and process 2 sends 1e5 B (0.102 s) at once to 0.
-    let platform = switch(3, WIRE);
-    let plans = Plans::repeat(plan(&[1e9, 1.5e9, 0.0], &[(0, 1, 1e6), (2, 0, 1e5)]), 2);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let case = Case {
-        scenario: Scenario::Ii,
-        ..Case::new(&platform, &plans, 0..3)
-    };
-    case.run_with(Probe(Arc::clone(&seen))).unwrap();
-    for received in seen.lock().unwrap().iter() {
-        // The message for 0 came before it had computed; that for 1 at 2.002 s.
-        assert_eq!((received[0], received[2]), (0.0, 0.0));
-        assert_close(received[1], 0.502, ROUNDING, "process 1");
-    }
 }
 
 /// Calls after each superstep and keeps the load that it sees of the first host.

@@ -90,8 +90,6 @@ fn any_network() -> impl Strategy<Value = NetworkModel> {
     )
         .prop_map(
             |(tcp_gamma, weight_s, crosstraffic, sharing, corrected)| NetworkModel {
-                latency_weighted: true,
-                latency_last: false,
                 // The slow twin keeps the plain rule; SimGrid's own dates judge the other one.
                 reweigh_slip: false,
                 sharing,

@@ -1,6 +1,6 @@
 //! The tests of the whole: one line per capability.
 
-mod call_options; // waiting for calls, their answers, ping-pong, moves as if alone
+mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions

@@ -150,10 +150,6 @@ pub enum CallModel {
     /// duration of that superstep from its first start to its barrier. Smith-Waterman on irregular computations: the overheads of
     /// scenario ii shrink as the supersteps at the calls grow (A19).
     Overlapped,
-    /// Computed: the manager of each cluster in use exchanges `ping` bytes and back with each process outside its cluster, one after
-    /// the other, all managers in parallel and undisturbed: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` (A19; one reading
-    /// of the Lattice Boltzmann paper, where lan decides and a call costs 0.1 s per process outside it).
-    PingPong,
     /// Calls cost nothing.
     None,
 }
@@ -171,28 +167,6 @@ pub enum CallWaiting {
     Overlapped,
 }
 
-/// Whether there can be a call after the last superstep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LastSuperstep {
-    /// No: nothing is left to reschedule for.
-    #[default]
-    Uncalled,
-    /// Yes, it is paid like any other; nothing moves any more.
-    Called,
-}
-
-/// The order in which the manager of a cluster answers its processes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReplyOrder {
-    /// By rank.
-    #[default]
-    Rank,
-    /// As they joined the cluster: those that started there by rank, then those that came.
-    Joining,
-}
-
 /// What a rescheduling call costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -203,17 +177,8 @@ pub struct CallCost {
     pub fixed: Seconds,
     /// `additive`: per process and superstep since the last call (cv).
     pub per_process_superstep: Seconds,
-    /// `ping-pong`: what travels in each direction.
-    pub ping: Bytes,
     /// Whether processes wait for the answer.
     pub waiting: CallWaiting,
-    /// Whether there can be a call after the last superstep.
-    pub last_superstep: LastSuperstep,
-    /// What each answer takes on top of the price: a manager answers its processes one after the other, and each begins the next
-    /// superstep with its answer. Nobody waits for an answer in scenario ii if `waiting` is `overlapped`.
-    pub reply: Seconds,
-    /// The order of the answers.
-    pub reply_order: ReplyOrder,
     /// `messages`: what each process sends to its manager.
     pub report: Bytes,
     /// `messages`: what each manager sends to each other one, per process of its cluster.
@@ -230,11 +195,7 @@ impl Default for CallCost {
             model: CallModel::Messages,
             fixed: Seconds::default(),
             per_process_superstep: Seconds::default(),
-            ping: Bytes::default(),
             waiting: CallWaiting::default(),
-            last_superstep: LastSuperstep::default(),
-            reply: Seconds::default(),
-            reply_order: ReplyOrder::default(),
             // A process id, a cluster and a potential fit in 30 bytes, an entry of a sorted list in 20.
             report: Bytes::of(30.0),
             exchange: Bytes::of(20.0),

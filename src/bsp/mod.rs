@@ -19,9 +19,8 @@ mod reschedule;
 mod runtime;
 
 pub use config::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder,
-    LastSuperstep, LoadMeasure, MoveCost, MoveOrder, Receives, Release, ReplyOrder, RuntimeConfig,
-    Scenario, Sends, Transfer, Waiting,
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, LoadMeasure,
+    MoveCost, MoveOrder, Receives, Release, RuntimeConfig, Scenario, Sends, Transfer, Waiting,
 };
 pub use record::{CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates};
 pub use runtime::{Setup, simulate};

@@ -5,9 +5,7 @@
 //!               ─> scenario iii: moves, serial or parallel ─> next superstep
 //! ```
 
-use super::config::{
-    CallModel, CallWaiting, LoadMeasure, MoveOrder, ReplyOrder, Scenario, Transfer, Waiting,
-};
+use super::config::{CallModel, CallWaiting, LoadMeasure, MoveOrder, Scenario, Transfer, Waiting};
 use super::record::{CallRecord, Cause, MigrationRecord};
 use super::runtime::{Runtime, Token, view};
 use crate::engine::Availability;
@@ -37,8 +35,6 @@ pub(super) struct Rescheduling<'a> {
     is_overlapped: bool,
     /// Since when all wait for an overlapped call; none if they do not.
     waits_since: Option<Time>,
-    /// For each process, a number that grows with the date at which it joined its cluster.
-    joined: Vec<u64>,
     /// The hosts with a speed profile, and their availability at the last call.
     profiled: Vec<(HostId, Availability)>,
 }
@@ -70,7 +66,7 @@ struct Move {
 }
 
 impl<'a> Rescheduling<'a> {
-    pub(super) fn new(platform: &Platform, processes: usize) -> Self {
+    pub(super) fn new(platform: &Platform) -> Self {
         let has_profile = |&host: &HostId| platform.hosts[host.index()].speed_profile.is_some();
         let hosts = (0..platform.hosts.len()).map(HostId::from_index);
         Self {
@@ -87,7 +83,6 @@ impl<'a> Rescheduling<'a> {
             waiting: Waiting::All,
             is_overlapped: false,
             waits_since: None,
-            joined: (0..processes as u64).collect(),
             profiled: hosts
                 .filter(has_profile)
                 .map(|host| (host, Availability::default()))
@@ -104,14 +99,6 @@ impl<'a> Rescheduling<'a> {
         self.moves.clear();
         self.next_move = 0;
         is_due || !prescribed.is_empty() || self.is_overlapped
-    }
-
-    /// Lets a process that moves wait longer before it begins.
-    pub(super) fn delay_move(&mut self, process: u32, delay: Seconds) {
-        let moves = self.moves.iter_mut();
-        moves
-            .filter(|wanted| wanted.process.0 == process)
-            .for_each(|wanted| wanted.delay += delay);
     }
 
     /// An overlapped call is waited for before a run ends.
@@ -245,10 +232,6 @@ impl Runtime<'_, '_> {
                 self.wait_for_price(cost.fixed - self.engine.now().since(start));
                 Ok(())
             }
-            CallModel::PingPong => {
-                self.wait_for_price(self.ping_pong(cost.ping));
-                Ok(())
-            }
             CallModel::Messages => self.start_step(Step::Reports),
         }
     }
@@ -257,54 +240,6 @@ impl Runtime<'_, '_> {
         self.rescheduling.step = Step::Price;
         self.rescheduling.call_pending = 1;
         self.engine.wait(price, Token::Call);
-    }
-
-    /// The price of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between the
-    /// process and the manager.
-    fn ping_pong(&self, ping: Bytes) -> Seconds {
-        let platform = self.setup.platform;
-        let by_manager = self.populated_clusters().into_iter().map(|(cluster, _)| {
-            let manager = platform.manager(cluster);
-            let outside = (self.placement.iter())
-                .filter(|host| platform.cluster_of(**host) != cluster)
-                .map(|&host| {
-                    one_way(platform, manager, host, ping) + one_way(platform, host, manager, ping)
-                });
-            outside.map(Seconds::get).sum::<f64>()
-        });
-        Seconds::of(by_manager.fold(0.0, f64::max))
-    }
-
-    /// The processes, and after how many answers of its manager each has its own; those that move belong to their new cluster.
-    pub(super) fn places_in_line(&self) -> Vec<(u32, usize)> {
-        let platform = self.setup.platform;
-        let moves = &self.rescheduling.moves;
-        let going = |process: u32| moves.iter().find(|wanted| wanted.process.0 == process);
-        let host = |process: u32| {
-            going(process).map_or(self.placement[process as usize], |wanted| wanted.to)
-        };
-        let joins = |process: u32| {
-            let here = platform.cluster_of(self.placement[process as usize]);
-            platform.cluster_of(host(process)) != here
-        };
-        let mut line: Vec<u32> = (0..self.placement.len())
-            .map(|process| ProcessId::from_index(process).0)
-            .collect();
-        if self.setup.costs.call.reply_order == ReplyOrder::Joining {
-            let joined = &self.rescheduling.joined;
-            line.sort_by_key(|&process| (joins(process), joined[process as usize]));
-        }
-        let mut answered = vec![0_usize; platform.clusters.len()];
-        let mut places: Vec<(u32, usize)> = line
-            .into_iter()
-            .map(|process| {
-                let cluster = platform.cluster_of(host(process));
-                answered[cluster.index()] += 1;
-                (process, answered[cluster.index()])
-            })
-            .collect();
-        places.sort_unstable();
-        places
     }
 
     /// One activity of a call has ended.
@@ -445,7 +380,7 @@ impl Runtime<'_, '_> {
         self.policy.settle(moves);
         if moves == 0 {
             self.rescheduling.step = Step::Idle;
-            return self.resume_answered(&[]);
+            return self.resume();
         }
         self.rescheduling.step = Step::Moves;
         self.rescheduling.moves_start = now;
@@ -464,7 +399,7 @@ impl Runtime<'_, '_> {
                 .iter()
                 .map(|wanted| wanted.process)
                 .collect();
-            self.resume_answered(&movers)?;
+            self.resume_without(&movers)?;
         }
         (0..first).try_for_each(|index| self.start_move(index))
     }
@@ -521,11 +456,6 @@ impl Runtime<'_, '_> {
         self.log.number(u64::from(settled.process.0));
         self.log.number(u64::from(settled.to.0));
         self.log.date(now.get());
-        let platform = self.setup.platform;
-        if platform.cluster_of(self.placement[process]) != platform.cluster_of(settled.to) {
-            let last = self.rescheduling.joined.iter().max();
-            self.rescheduling.joined[process] = last.map_or(0, |last| last + 1);
-        }
         self.placement[process] = settled.to;
         self.rescheduling.pending -= 1;
         if settled.cause == Cause::Workload {
@@ -548,7 +478,7 @@ impl Runtime<'_, '_> {
         }
         match self.rescheduling.waiting {
             Waiting::Movers => self.begin(settled.process.0),
-            Waiting::All if is_done => self.resume_answered(&[]),
+            Waiting::All if is_done => self.resume(),
             Waiting::All => Ok(()),
         }
     }

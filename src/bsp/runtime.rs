@@ -7,7 +7,7 @@
 
 use super::at_once::{AtOnce, Passed, Scene};
 use super::barrier::{Barrier, Notice, Wires};
-use super::config::{Costs, LastSuperstep, Receives, RuntimeConfig, Scenario, Sends};
+use super::config::{Costs, Receives, RuntimeConfig, Scenario, Sends};
 use super::exchange::Exchange;
 use super::record::{Outcome, Recorder, SuperstepDates};
 use super::reschedule::Rescheduling;
@@ -32,8 +32,6 @@ pub(super) enum Token {
     Call,
     /// The memory of a process has arrived (which move of this rescheduling).
     Transferred(u32),
-    /// A process gets its answer to a rescheduling call.
-    Answered(u32),
     /// A process is ready in its new place (which move of this rescheduling).
     Settled(u32),
 }
@@ -145,7 +143,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             measures: Measures::default(),
             left: 0,
             is_held: false,
-            rescheduling: Rescheduling::new(setup.platform, processes),
+            rescheduling: Rescheduling::new(setup.platform),
             external_load: vec![0.0; setup.platform.hosts.len()],
             outcome: Outcome {
                 makespan: Time::ZERO,
@@ -190,7 +188,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 self.on_transferred(index);
                 Ok(())
             }
-            Token::Answered(process) => self.begin(process),
             Token::Settled(index) => self.on_settled(index),
         }
     }
@@ -351,10 +348,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let received = &mut self.measures.traffic[to * clusters + cluster(self.placement[from])];
         received.received = received.received + planned.size;
         received.receive_time += duration;
-        if matches!(self.stage[to], Stage::Sending | Stage::Receiving) {
-            // What came before the end of the own computation has taken no time after it.
-            self.measures.receive[to] = Seconds::of((now - self.computed[to]).max(0.0));
-        }
         self.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
         self.exchange.awaited[to] -= 1;
         self.arrive_if_ready(planned.to.0)?;
@@ -441,10 +434,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 external_load,
             ))
         };
-        let may_call =
-            !self.is_last() || self.setup.costs.call.last_superstep == LastSuperstep::Called;
         let prescribed = self.setup.workload.prescribed_moves(self.ending);
-        self.is_held = self.rescheduling.prepare(is_due && may_call, prescribed);
+        self.is_held = self.rescheduling.prepare(is_due, prescribed);
         if !self.is_held && !self.is_last() {
             self.open(self.ending + 1);
         }
@@ -505,30 +496,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
         }
         self.open(self.ending + 1);
         self.begin_all()
-    }
-
-    /// After a call: the next superstep, in which each process begins with its answer.
-    pub(super) fn resume_answered(&mut self, movers: &[ProcessId]) -> Result<(), Error> {
-        let reply = self.setup.costs.call.reply;
-        if self.is_last() || reply.get() <= 0.0 {
-            return if movers.is_empty() {
-                self.resume()
-            } else {
-                self.resume_without(movers)
-            };
-        }
-        self.is_held = false;
-        self.open(self.ending + 1);
-        self.engine.rebase();
-        for (process, place) in self.places_in_line() {
-            let delay = Seconds::of(reply.get() * place as f64);
-            if movers.contains(&ProcessId(process)) {
-                self.rescheduling.delay_move(process, delay);
-            } else {
-                self.engine.wait(delay, Token::Answered(process));
-            }
-        }
-        Ok(())
     }
 
     /// Goes on without those that move: they begin when they have settled.

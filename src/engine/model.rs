@@ -10,18 +10,9 @@ use crate::error::Problem;
 /// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each a key of its own"
-)]
 pub struct NetworkModel {
     /// Whether flows share links; without it each flow has its route for itself.
     pub sharing: bool,
-    /// Whether flows with long routes get less of a link they share (`w` as above); without it all get the same, `w = 1`.
-    pub latency_weighted: bool,
-    /// Whether the latency of a flow follows its transfer instead of going before it: the sender begins at once, and the last byte
-    /// arrives late.
-    pub latency_last: bool,
     /// Multiplies the latency of a route; dimensionless.
     pub latency_factor: f64,
     /// Multiplies the rate of a flow; dimensionless.
@@ -53,8 +44,6 @@ pub struct Preset {
 
 const CM02: NetworkModel = NetworkModel {
     sharing: true,
-    latency_weighted: true,
-    latency_last: false,
     latency_factor: 1.0,
     bandwidth_factor: 1.0,
     weight_s: 0.0,
@@ -131,10 +120,8 @@ impl Default for NetworkModel {
 }
 
 /// The constants that [`NetworkModel::set`] knows.
-const CONSTANTS: [&str; 10] = [
+const CONSTANTS: [&str; 8] = [
     "sharing",
-    "latency_weighted",
-    "latency_last",
     "latency_factor",
     "bandwidth_factor",
     "weight_s",
@@ -172,8 +159,6 @@ impl NetworkModel {
         let wanted = key.to_ascii_lowercase().replace('-', "_");
         match wanted.as_str() {
             "sharing" => self.sharing = parse_switch(key, value)?,
-            "latency_weighted" => self.latency_weighted = parse_switch(key, value)?,
-            "latency_last" => self.latency_last = parse_switch(key, value)?,
             "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
             "reweigh_slip" => self.reweigh_slip = parse_switch(key, value)?,
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,

@@ -1,8 +1,8 @@
 //! Flows: a latency phase, then a transfer at a rate that the sharing decides.
 //!
 //! A flow of B bytes waits `latency_factor · L` (L: latency of its route when it starts; no bandwidth is used), then moves at
-//! `bandwidth_factor · r` until its bytes are gone (with `latency_last` the two phases change places). r is its weighted
-//! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0 or without `latency_weighted`) and at most
+//! `bandwidth_factor · r` until its bytes are gone. r is its weighted
+//! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0) and at most
 //! `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
 //! The rates are computed again for the flows that an event can touch (those reached from its links over shared flows), once
 //! per date, after all processes have reacted. A link that is not shared only bounds the rate of each of its flows.
@@ -164,8 +164,7 @@ impl<T: Copy> Network<T> {
             }
         }
         let delay = self.model.latency_factor * self.latency(slot);
-        let is_first = !self.model.latency_last || bytes <= 0.0;
-        if is_first && (delay > 0.0 || bytes <= 0.0) {
+        if delay > 0.0 || bytes <= 0.0 {
             self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
         } else {
             self.start_transfer(slot, now, queue, event(slot));
@@ -187,16 +186,6 @@ impl<T: Copy> Network<T> {
             return None;
         }
         let token = flow.token;
-        if self.model.latency_last && flow.phase == Phase::Transfer {
-            let delay = self.model.latency_factor * self.latency(slot);
-            if delay > 0.0 {
-                self.leave_links(slot);
-                let flow = &mut self.flows[slot as usize];
-                (flow.phase, flow.remaining) = (Phase::Latency, 0.0);
-                flow.event = Some(queue.push(now + delay, event));
-                return None;
-            }
-        }
         self.remove(slot);
         Some(token)
     }
@@ -377,12 +366,7 @@ impl<T: Copy> Network<T> {
         };
         let flow = &mut self.flows[slot as usize];
         let has_latency = latency > 0.0 || (again && self.model.reweigh_slip && per_byte > 0.0);
-        let has_true_weight = has_latency && self.model.latency_weighted;
-        flow.weight = if has_true_weight {
-            latency + per_byte
-        } else {
-            1.0
-        };
+        flow.weight = if has_latency { latency + per_byte } else { 1.0 };
         flow.window = window;
     }
 

@@ -425,27 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latency_may_follow_the_transfer() {
-        // Host 0 to 1 has 1 + 1 ms, to 2 has 1 + 99 ms. With the latency last both begin at 0 with half of the link: 2 s, then latency.
-        let mut platform = line(&[1e9; 3], 1e6, 1e-3);
-        platform.links[2].latency = Seconds::new(0.099).unwrap();
-        let mut model = NetworkModel {
-            latency_weighted: false,
-            latency_last: true,
-            ..NetworkModel::default()
-        };
-        assert_eq!(star(&platform, model), [(1, 2.002), (2, 2.1)]);
-        // First: flow 1 has 98 ms alone, then half; 1.804 s more for its other 0.902e6 B; flow 2 has 0.098e6 B left then.
-        model.latency_last = false;
-        let dates = star(&platform, model);
-        assert!(
-            (dates[0].1 - 1.904).abs() < 1e-12 && (dates[1].1 - 2.002).abs() < 1e-12,
-            "{dates:?}"
-        );
-    }
-
-    #[test]
-    fn without_weights_flows_of_unequal_latencies_share_equally() {
+    fn a_flow_of_a_long_route_gets_less_of_a_shared_link() {
         // Latencies 2 and 100 ms: weighted, the first flow gets 50 times the share of the second.
         let mut platform = line(&[1e9; 3], 1e6, 1e-3);
         platform.links[2].latency = Seconds::new(0.099).unwrap();

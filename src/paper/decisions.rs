@@ -7,6 +7,8 @@
 //! | mismatch | anything else |
 //! | not checkable | the paper does not say enough (no superstep, words only) |
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -185,7 +187,7 @@ fn published(decision: &Decision) -> Value {
         "processes": names(decision),
         "count": decision.count,
         "from": decision.from,
-        "to": decision.to,
+        "to": if decision.nodes.is_null() { &decision.to } else { &decision.nodes },
         "candidates": decision.candidates,
     })
 }
@@ -199,20 +201,24 @@ fn names(decision: &Decision) -> &[String] {
     }
 }
 
-/// The supersteps that a decision speaks of: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`; before the last
-/// migration of the run (`"start"`), or `"after migrations"`.
+/// The supersteps that a decision speaks of: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`; until the
+/// first migration of the run (`"start"`), or `"after migrations"`, after the last one.
 fn range(decision: &Decision, calls: &[Told]) -> Option<(u64, u64)> {
     if let Some(number) = decision.superstep.as_u64() {
         return Some((number, number));
     }
-    let last_move = || calls.iter().rev().find(|call| !call.moves.is_empty());
+    let has_moves = |call: &&Told| !call.moves.is_empty();
     let text = match decision.superstep.as_str() {
         // A migration without a superstep is looked for in the whole run.
         None => return (decision.kind == "migration").then_some((1, u64::MAX)),
         Some("all calls" | "all") => return Some((1, u64::MAX)),
-        Some("start") => return Some((1, last_move().map_or(u64::MAX, |call| call.superstep))),
+        Some("start") => {
+            let first = calls.iter().find(has_moves);
+            return Some((1, first.map_or(u64::MAX, |call| call.superstep)));
+        }
         Some("after migrations") => {
-            return Some((last_move().map_or(1, |call| call.superstep + 1), u64::MAX));
+            let last = calls.iter().rev().find(has_moves);
+            return Some((last.map_or(1, |call| call.superstep + 1), u64::MAX));
         }
         Some(text) => text,
     };
@@ -265,7 +271,7 @@ fn judge(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
         "call" => judge_call(calls, from),
         "migration" if from == to => {
             if let Some(call) = at(calls, from) {
-                return judge_migration(decision, &moves(call), Some(call.candidates.len()));
+                return judge_migration(decision, &moves(call), Some(call));
             }
             // The same migration at a neighbouring call is near.
             let near = calls
@@ -353,12 +359,20 @@ fn numbers(names: &[String]) -> Vec<u64> {
     names.iter().filter_map(span).flatten().collect()
 }
 
-/// Whether a place of a paper is this one: a cluster, a host, or a host counted from 1 (`a1` is the first of cluster `a`).
+/// Whether a place of a paper is this one: a cluster, a host, or a host counted from 1 (`a1` is the first of cluster `a`, or of
+/// cluster `Aquario`).
 fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
         let number: u64 = place[name.len()..].parse().ok()?;
-        Some(host == format!("{name}-{}", number.checked_sub(1)?))
+        let is_cluster = name == cluster || cluster.to_lowercase().chars().eq(name.chars()) || {
+            // One letter stands for a name that is written with a capital.
+            let mut letters = cluster.chars();
+            letters
+                .next()
+                .is_some_and(|first| first.is_uppercase() && name.chars().eq(first.to_lowercase()))
+        };
+        Some(is_cluster && host == format!("{cluster}-{}", number.checked_sub(1)?))
     };
     place == cluster || place == host || counted().unwrap_or(false)
 }
@@ -399,7 +413,7 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
     }
 }
 
-fn judge_migration(decision: &Decision, moves: &[Moved], candidates: Option<usize>) -> Verdict {
+fn judge_migration(decision: &Decision, moves: &[Moved], call: Option<&Told>) -> Verdict {
     if moves.is_empty() {
         return Verdict::Mismatch;
     }
@@ -422,12 +436,10 @@ fn judge_migration(decision: &Decision, moves: &[Moved], candidates: Option<usiz
         agree(&decision.to, moves, &named, |one| {
             (&one.to_cluster, &one.to_host)
         }),
-        candidates.is_none_or(|given| {
-            decision
-                .candidates
-                .as_u64()
-                .is_none_or(|count| count == given as u64)
+        agree(&decision.nodes, moves, &named, |one| {
+            (&one.to_cluster, &one.to_host)
         }),
+        call.is_none_or(|call| agree_candidates(decision, call)),
     ];
     if agrees.iter().all(|&agrees| agrees) {
         Verdict::Match
@@ -436,18 +448,26 @@ fn judge_migration(decision: &Decision, moves: &[Moved], candidates: Option<usiz
     }
 }
 
+/// Whether a call has the candidates that a paper names, or as many as it counts where it names none.
+fn agree_candidates(decision: &Decision, call: &Told) -> bool {
+    let named: BTreeSet<u64> = numbers(&decision.candidate_processes).into_iter().collect();
+    if named.is_empty() {
+        let count = decision.candidates.as_u64();
+        return count.is_none_or(|count| count == call.candidates.len() as u64);
+    }
+    let found = call.candidates.iter().map(|(process, _)| *process);
+    named == found.collect()
+}
+
 /// Whether the interval between calls grows (as it does when the system is stable) or stays.
 fn judge_growth(calls: &[&Told], grows: bool) -> Verdict {
-    let alphas: Vec<u64> = calls
-        .iter()
-        .filter_map(|call| call.alpha.map(|(_, next)| next))
-        .collect();
-    let (Some(first), Some(last)) = (alphas.first(), alphas.last()) else {
+    let alphas: Vec<(u64, u64)> = calls.iter().filter_map(|call| call.alpha).collect();
+    let (Some((first, _)), Some((_, last))) = (alphas.first(), alphas.last()) else {
         return Verdict::NotCheckable;
     };
-    let never_falls = alphas.is_sorted();
+    let never_falls = alphas.iter().all(|(before, next)| before <= next);
     let is_right = if grows {
-        never_falls && (last > first || alphas.len() == 1)
+        never_falls && last > first
     } else {
         *last <= first + 1
     };
@@ -519,6 +539,28 @@ mod tests {
     }
 
     #[test]
+    fn hosts_and_candidates_that_a_paper_names_are_compared() {
+        let mut call = call(112, &[34, 35]);
+        call.candidates.insert(0, (21, "C".into()));
+        for (one, host) in call.moves.iter_mut().zip(["Aquario-17", "Aquario-18"]) {
+            one.to_cluster = "Aquario".into();
+            one.to_host = host.into();
+        }
+        let told = |nodes: Value, candidates: &[&str]| {
+            // Named candidates count more than their number, which a paper may have got wrong.
+            let decision = json!({ "superstep": 112, "kind": "migration", "nodes": nodes, "candidates": 2, "candidate_processes": candidates });
+            verdict(&decision, std::slice::from_ref(&call))
+        };
+        let right = json!({ "p34": "a18", "p35": "a19" });
+        let all = ["p21", "p34-p35"];
+        assert_eq!(told(right.clone(), &all), Verdict::Match);
+        assert_eq!(told(json!({ "p34": "a17" }), &all), Verdict::Near);
+        assert_eq!(told(json!({ "p34": "c18" }), &all), Verdict::Near);
+        assert_eq!(told(right.clone(), &["p34", "p35"]), Verdict::Near);
+        assert_eq!(told(right, &[]), Verdict::Near); // two, says the paper
+    }
+
+    #[test]
     fn words_are_read_as_ranges() {
         let calls = [call(4, &[]), call(11, &[21]), call(25, &[])];
         let none = |superstep: &str| json!({ "superstep": superstep, "kind": "no_migration" });
@@ -538,6 +580,35 @@ mod tests {
                 &json!({ "superstep": "4 to 30", "kind": "unstable" }),
                 &calls
             ),
+            Verdict::Mismatch
+        );
+    }
+
+    #[test]
+    fn the_start_ends_with_the_first_migration() {
+        let with_alpha = |superstep, alpha, processes: &[u64]| Told {
+            alpha: Some(alpha),
+            ..call(superstep, processes)
+        };
+        // The interval stays 4 until 21 has moved, and is 8 from the call on at which 22 moves.
+        let calls = [
+            with_alpha(4, (4, 4), &[21]),
+            with_alpha(8, (4, 8), &[22]),
+            with_alpha(16, (8, 16), &[]),
+        ];
+        let state = |superstep: &str, kind: &str| json!({ "superstep": superstep, "kind": kind });
+        assert_eq!(verdict(&state("start", "unstable"), &calls), Verdict::Match);
+        assert_eq!(
+            verdict(&state("start", "stable"), &calls),
+            Verdict::Mismatch
+        );
+        // A single call grows or does not.
+        assert_eq!(
+            verdict(&state("after migrations", "stable"), &calls),
+            Verdict::Match
+        );
+        assert_eq!(
+            verdict(&state("after migrations", "unstable"), &calls),
             Verdict::Mismatch
         );
     }

@@ -56,7 +56,8 @@ pub struct Figure {
     pub value: Value,
     /// Its unit.
     pub unit: String,
-    /// What it is about.
+    /// What it is about; empty if it is about no run.
+    #[serde(default)]
     pub config: Config,
     /// A remark of ours.
     pub note: Option<String>,
@@ -90,6 +91,12 @@ pub struct Decision {
     /// How many candidates there were.
     #[serde(default)]
     pub candidates: Value,
+    /// Which processes they were, where a paper names them; they count more than their number.
+    #[serde(default)]
+    pub candidate_processes: Vec<String>,
+    /// The host that each process goes to, where a paper names it (`p5`: `a1`).
+    #[serde(default)]
+    pub nodes: Value,
     /// A remark of ours.
     pub note: Option<String>,
 }

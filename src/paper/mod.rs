@@ -14,11 +14,13 @@ mod claims;
 mod decisions;
 mod facts;
 mod figures;
+mod lbm;
 mod lu;
 mod one_reading;
 mod pages;
 mod reproduce;
 mod runs;
+mod sw_irregular;
 mod text;
 mod wsppd2007;
 
@@ -68,7 +70,7 @@ pub struct Paper {
 pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[lu::PAPER, wsppd2007::PAPER];
+pub const PAPERS: &[Paper] = &[lu::PAPER, lbm::PAPER, sw_irregular::PAPER, wsppd2007::PAPER];
 
 /// The paper `name`.
 ///

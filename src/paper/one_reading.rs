@@ -61,9 +61,9 @@ pub struct Reading {
 /// # Errors
 /// A run cannot be done.
 pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
-    let sets = rule_sets()?;
+    let sets = rule_sets();
     let differences = differences()?;
-    let judged = with_runs()?;
+    let judged = with_runs();
     let pairs: Vec<_> = sets
         .into_iter()
         .enumerate()
@@ -76,14 +76,9 @@ pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
 }
 
 /// The papers that publish runs.
-fn with_runs() -> Result<Vec<&'static Paper>, Error> {
-    let mut papers = Vec::new();
-    for paper in PAPERS {
-        if paper.experiment.is_some() {
-            papers.push(paper);
-        }
-    }
-    Ok(papers)
+fn with_runs() -> Vec<&'static Paper> {
+    let papers = PAPERS.iter();
+    papers.filter(|paper| paper.experiment.is_some()).collect()
 }
 
 /// An option in which rule sets differ.
@@ -96,12 +91,9 @@ pub struct Difference {
 }
 
 /// The names of the rule sets.
-///
-/// # Errors
-/// The facts of a paper cannot be read.
-pub fn rule_sets() -> Result<Vec<&'static str>, Error> {
-    let papers = with_runs()?.into_iter().map(|paper| paper.name);
-    Ok(papers.chain([DEFAULT]).collect())
+pub fn rule_sets() -> Vec<&'static str> {
+    let papers = with_runs().into_iter().map(|paper| paper.name);
+    papers.chain([DEFAULT]).collect()
 }
 
 /// The options in which the rule sets differ.
@@ -109,7 +101,7 @@ pub fn rule_sets() -> Result<Vec<&'static str>, Error> {
 /// # Errors
 /// An experiment cannot be read.
 pub fn differences() -> Result<Vec<Difference>, Error> {
-    let sets = rule_sets()?
+    let sets = rule_sets()
         .into_iter()
         .map(options_of)
         .collect::<Result<Vec<_>, _>>()?;

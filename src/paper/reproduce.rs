@@ -177,10 +177,12 @@ pub(super) fn compare_all(
 /// The times that the text quotes from figures are cells, too, unless a table has them already.
 fn times_of_figures(facts: &Facts) -> Vec<Cell> {
     let scenario = |config: &Config| config.get("scenario").is_some();
+    // Scenario i has no alpha, and some keys stand in tables only.
     let same = |a: &Config, b: &Config| {
-        ["n", "procs", "scenario"]
-            .iter()
-            .all(|key| a.get(*key) == b.get(*key))
+        a.iter().all(|(key, value)| {
+            let other = b.get(key).unwrap_or(&Value::Null);
+            value.is_null() || other.is_null() || value == other
+        })
     };
     let is_new = |config: &Config| !facts.tables.iter().any(|cell| same(&cell.config, config));
     facts

@@ -17,6 +17,10 @@ const MOST_BYTES: u64 = 1 << 30;
 const BUILT_IN: &[(&str, &str)] = &[
     ("lbm.json", include_str!("../../platforms/lbm.json")),
     (
+        "sw-dynamic.json",
+        include_str!("../../platforms/sw-dynamic.json"),
+    ),
+    (
         "sw-dynamic-t10.json",
         include_str!("../../platforms/sw-dynamic-t10.json"),
     ),
@@ -168,7 +172,7 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let error = open("urfgs").unwrap_err().to_string();
         assert!(
-            error.contains("known platforms: lbm, sw-dynamic-t10, sw-dynamic-t100, sw-dynamic-t25, sw-dynamic-t75, ufrgs, ufrgs-as-printed, ufrgs-sw"),
+            error.contains("known platforms: lbm, sw-dynamic, sw-dynamic-t10, sw-dynamic-t100, sw-dynamic-t25, sw-dynamic-t75, ufrgs, ufrgs-as-printed, ufrgs-sw"),
             "{error}"
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));

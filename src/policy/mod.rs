@@ -92,8 +92,6 @@ pub struct Measures {
     pub compute: Vec<Seconds>,
     /// From the end of a process's computation until its last own message was delivered.
     pub send: Vec<Seconds>,
-    /// From the end of a process's computation until the last message for it was delivered; zero if that was earlier.
-    pub receive: Vec<Seconds>,
     /// From the end of a process's computation until it reached the barrier: its sends and receives.
     pub communication: Vec<Seconds>,
     /// The traffic of each process with each cluster: entry `process * clusters + cluster`.
@@ -125,7 +123,6 @@ impl Measures {
         refill(&mut self.work, processes);
         refill(&mut self.compute, processes);
         refill(&mut self.send, processes);
-        refill(&mut self.receive, processes);
         refill(&mut self.communication, processes);
         refill(&mut self.traffic, processes * clusters);
         self.clusters = clusters;

@@ -225,6 +225,17 @@ mod tests {
         (active, work, messages)
     }
 
+    /// The example of figure 2 of the irregular paper: 4 x 4 cells in 7 supersteps, 4 of them of each process.
+    #[test]
+    fn order_4_takes_7_supersteps() {
+        let sw = Sw::new(&SwConfig::new(4)).unwrap();
+        assert_eq!(sw.supersteps(), 7);
+        for process in 0..4 {
+            let is_active = |&superstep: &usize| wavefront(&sw, superstep).0.contains(&process);
+            assert_eq!((0..7).filter(is_active).count(), 4);
+        }
+    }
+
     /// Order 3: five anti-diagonals of 1, 2, 3, 2 and 1 cells; with I from 10 to 50, 10 more in each.
     #[test]
     fn all_supersteps_of_order_3() {

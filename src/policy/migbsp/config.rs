@@ -99,8 +99,6 @@ choice!(
         Compute,
         /// Its computation and its own sends.
         ComputeAndSend,
-        /// Its computation, until the last message for it was delivered; its own sends do not count.
-        ComputeAndReceive,
         /// Its computation, sends and receives, until it reaches the barrier.
         ComputeAndCommunicate,
     }
@@ -234,7 +232,7 @@ choice!(
     OwnCluster {
         /// No.
         Excluded,
-        /// Yes; a process that wants to stay takes a candidate's place.
+        /// Yes; a process that wants to stay is no candidate.
         Competes,
     }
 );
@@ -276,7 +274,8 @@ choice!(
         Any,
         /// Those without a process.
         Unmapped,
-        /// Those without a process that computed since the last call.
+        /// Those without a process that computed since the last call; only such processes count as being on a host, for `set_index`
+        /// and `index_form`, too.
         Inactive,
         /// Those on which nothing computed within the memory (`load_memory`), whoever it was. A process then counts as being on a host
         /// if it computed in the calling superstep or has been sent there in this call, for `set_index`, too; a host that has fallen
@@ -318,8 +317,6 @@ choice!(
     ViabilityCommunication {
         /// No.
         Ignored,
-        /// Yes: the foreseen communication time, rescaled by the routes from the destination.
-        Predicted,
         /// Yes: the foreseen communication time in t1; in t2 the same bytes from the same clusters without contention,
         /// `Σ_j L(j, destination) + bytes / bandwidth`.
         Uncontended,
@@ -329,10 +326,6 @@ choice!(
 /// All options of MigBSP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches, each a key of its own"
-)]
 pub struct MigBspConfig {
     /// α: supersteps until the first call, and the first interval between calls.
     pub alpha: u32,
@@ -395,8 +388,6 @@ pub struct MigBspConfig {
     pub memory_rate: MemoryRate,
     /// From where that transfer is counted.
     pub memory_origin: MemoryOrigin,
-    /// Whether that transfer includes the latency between the clusters (of the route between their managers).
-    pub memory_latency: bool,
     /// Whether the own cluster competes (A31).
     pub own_cluster: OwnCluster,
     /// Whether only a positive PM makes a candidate (A13).
@@ -466,7 +457,6 @@ impl Default for MigBspConfig {
             memory_transfer: true,
             memory_rate: MemoryRate::Managers,
             memory_origin: MemoryOrigin::Present,
-            memory_latency: false,
             own_cluster: OwnCluster::Excluded,
             only_positive: true,
             heuristic: Heuristic::One,

@@ -24,6 +24,8 @@ use crate::units::{BytesPerSecond, ClusterId, HostId, Seconds};
 pub(super) struct Potential {
     pub(super) process: usize,
     pub(super) cluster: usize,
+    /// Whether the process is there already.
+    pub(super) is_own: bool,
     pub(super) compute: f64,
     pub(super) communication: f64,
     pub(super) memory: f64,
@@ -81,6 +83,7 @@ pub(super) fn potentials(
             all.push(Potential {
                 process,
                 cluster,
+                is_own: cluster == own,
                 compute,
                 communication: forecasts.traffic_regularity(process, cluster) * time,
                 memory,
@@ -106,6 +109,9 @@ pub(super) fn candidates(
             }
             _ => best.push(*potential),
         }
+    }
+    if config.own_cluster == OwnCluster::Competes {
+        best.retain(|potential| !potential.is_own);
     }
     best.sort_by(|a, b| {
         let by_rank = match config.candidate_order {
@@ -234,13 +240,9 @@ pub(super) fn transfer_time(
     };
     // Without a route there is no rate; the move itself will name the missing route.
     let managers = || platform.bottleneck(&route_between(platform, from, to)?);
-    let transfer = backbone
+    backbone
         .or_else(managers)
-        .map_or_else(Seconds::default, |rate| view.memory[process] / rate);
-    match route_between(platform, from, to) {
-        Some(route) if config.memory_latency => transfer + platform.latency(&route),
-        _ => transfer,
-    }
+        .map_or_else(Seconds::default, |rate| view.memory[process] / rate)
 }
 
 /// The route between the managers of two clusters; inside one cluster, between its manager and the next host.
@@ -263,6 +265,7 @@ mod tests {
         Potential {
             process,
             cluster,
+            is_own: false,
             compute: value,
             communication: 0.0,
             memory: 0.0,
@@ -370,9 +373,6 @@ mod tests {
         // From a at 100 MB/s, at 10 MB/s to lan.
         config.memory_origin = MemoryOrigin::Initial;
         assert_eq!(memory(&config), [0.005, 0.005, 0.05, 0.005]);
-        // With 0.5 ms between different clusters.
-        config.memory_latency = true;
-        assert_eq!(memory(&config), [0.0055, 0.005, 0.0505, 0.0055]);
     }
 
     #[test]

@@ -173,7 +173,6 @@ impl Trigger {
                 + match config.process_time {
                     ProcessTime::Compute => 0.0,
                     ProcessTime::ComputeAndSend => measures.send[process].get(),
-                    ProcessTime::ComputeAndReceive => measures.receive[process].get(),
                     ProcessTime::ComputeAndCommunicate => measures.communication[process].get(),
                 };
             count += 1;
@@ -241,7 +240,7 @@ mod tests {
         measures.compute.fill(Seconds::of(1.0));
         measures.send[0] = Seconds::of(9.0);
         for process in [1, 2] {
-            measures.receive[process] = Seconds::of(2.0);
+            measures.communication[process] = Seconds::of(2.0);
             measures.traffic[process * measures.clusters].receive_time = Seconds::of(2.0);
         }
         let idle = vec![0.0; platform.hosts.len()];
@@ -268,7 +267,7 @@ mod tests {
     #[test]
     fn own_sends_may_not_count_and_who_receives_nothing_may_be_left_out() {
         // 1, 3 and 3 s: the average is 7/3, and 1 is less than 7/3 - 50 %, but more than 7/3 - 60 %.
-        let receive = ProcessTime::ComputeAndReceive;
+        let receive = ProcessTime::ComputeAndCommunicate;
         assert_eq!(vote(Population::All, receive, 0.5), Vote::Unstable);
         assert_eq!(vote(Population::All, receive, 0.6), Vote::Stable);
         // 3 and 3 s.
