@@ -17,6 +17,7 @@
 mod clock;
 mod cpu;
 mod log;
+mod lookup;
 mod maxmin;
 mod model;
 mod network;

@@ -117,6 +117,14 @@ impl<T: Copy> Network<T> {
         }
     }
 
+    /// Forgets the order in which flows have ended, while there is none: equal flows are then shared in an equal order, to the bit.
+    pub(super) fn tidy(&mut self) {
+        debug_assert_eq!(self.free.len(), self.flows.len());
+        self.free.clear();
+        self.free.extend((0..).take(self.flows.len()));
+        self.free.reverse();
+    }
+
     /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.
     pub(super) fn loopback_duration(&self, bytes: f64) -> f64 {
         bytes / (self.model.loopback_bandwidth * self.model.bandwidth_factor)

@@ -1,8 +1,12 @@
 //! What the engine must know of the way between two hosts while nothing changes on the links: found once per ordered pair.
+//!
+//! ```text
+//! delay = latency_factor · L      weight = L + Σ weight_s / bandwidth (1 if L is 0)      bound = min(least bandwidth, tcp_gamma / 2L)
+//! ```
+//! with L the latency of the route, as in [`super::network`], the twin, which finds the same afresh for each flow. Cost: a look-up in a table
+//! (few hosts) or a hash map; about 60 bytes per pair in use.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use super::lookup::Lookup;
 use super::model::NetworkModel;
 use super::network::ACKNOWLEDGEMENTS;
 use crate::platform::Platform;
@@ -14,8 +18,7 @@ pub(crate) type PathId = u32;
 /// The way from one host to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
-    /// From the start of a flow until its transfer begins, or, with `latency_last`, from the end of its transfer until it is
-    /// delivered \[s\].
+    /// From the start of a flow until its transfer begins \[s\].
     pub delay: f64,
     /// Its weight in the sharing.
     pub weight: f64,
@@ -27,6 +30,8 @@ pub(crate) struct Path {
     pub is_shared: bool,
     /// Stands for the path in the name of a set of flows.
     pub number: u128,
+    /// The pair of hosts: an order of paths that does not depend on when they were first asked for.
+    pub pair: u64,
     first_use: u32,
     end_use: u32,
 }
@@ -39,8 +44,8 @@ pub(crate) struct Paths {
     /// For few hosts: path + 1 by `from * hosts + to`, 0 if not asked for yet.
     table: Vec<u32>,
     /// For many hosts.
-    map: HashMap<u64, u32, BuildHasherDefault<Mixer>>,
-    paths: Vec<Path>,
+    lookup: Lookup,
+    list: Vec<Path>,
     /// Links and what a flow takes there of its rate.
     uses: Vec<(u32, f64)>,
 }
@@ -60,8 +65,8 @@ impl Paths {
             } else {
                 Vec::new()
             },
-            map: HashMap::default(),
-            paths: Vec::new(),
+            lookup: Lookup::default(),
+            list: Vec::new(),
             uses: Vec::new(),
         }
     }
@@ -69,35 +74,35 @@ impl Paths {
     /// The path between two hosts, which may be one; `None` if the platform has no route.
     pub(crate) fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let pair = from.index() * self.hosts + to.index();
-        if !self.table.is_empty() {
-            if let Some(path) = self.table[pair].checked_sub(1) {
-                return Some(path);
-            }
+        if self.table.is_empty() {
+            let number = number_of(pair as u64);
+            return self.lookup.get(number).or_else(|| {
+                let path = self.add(platform, from, to)?;
+                self.lookup.insert(number, path);
+                Some(path)
+            });
+        }
+        self.table[pair].checked_sub(1).or_else(|| {
             let path = self.add(platform, from, to)?;
             self.table[pair] = path + 1;
-            return Some(path);
-        }
-        if let Some(&path) = self.map.get(&(pair as u64)) {
-            return Some(path);
-        }
-        let path = self.add(platform, from, to)?;
-        self.map.insert(pair as u64, path);
-        Some(path)
+            Some(path)
+        })
     }
 
     pub(crate) fn get(&self, path: PathId) -> &Path {
-        &self.paths[path as usize]
+        &self.list[path as usize]
     }
 
     /// The shared links of a path, each with what a flow takes there of its rate.
     pub(crate) fn uses(&self, path: PathId) -> &[(u32, f64)] {
-        let path = &self.paths[path as usize];
+        let path = &self.list[path as usize];
         &self.uses[path.first_use as usize..path.end_use as usize]
     }
 
     fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let id = u32::try_from(self.paths.len()).expect("fewer than 2^32 pairs of hosts");
+        let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
+        let pair = (from.index() * self.hosts + to.index()) as u64;
         let path = if from == to {
             Path {
                 delay: 0.0,
@@ -106,14 +111,16 @@ impl Paths {
                 rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
                 is_shared: false,
                 number: 0,
+                pair,
                 first_use: 0,
                 end_use: 0,
             }
         } else {
             self.measure(platform, from, to)?
         };
-        self.paths.push(Path {
-            number: number_of(id),
+        self.list.push(Path {
+            number: number_of(pair),
+            pair,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
             end_use: u32::try_from(self.uses.len()).expect("fewer than 2^32 uses of links"),
             ..path
@@ -157,7 +164,7 @@ impl Paths {
         let alone = capacities.fold(bound, f64::min);
         Some(Path {
             delay: self.model.latency_factor * latency,
-            weight: if latency > 0.0 && self.model.latency_weighted {
+            weight: if latency > 0.0 {
                 latency + per_byte
             } else {
                 1.0
@@ -166,6 +173,7 @@ impl Paths {
             rate_alone: alone * self.model.bandwidth_factor,
             is_shared: self.model.sharing && self.uses.len() > first_use,
             number: 0,
+            pair: 0,
             first_use: 0,
             end_use: 0,
         })
@@ -180,43 +188,13 @@ impl Paths {
 }
 
 /// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
-fn number_of(path: PathId) -> u128 {
+fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     let mix = |seed: u64| {
-        let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(path) + 1));
+        let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair + 1));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     };
     u128::from(mix(1)) << 64 | u128::from(mix(0x6a09_e667_f3bc_c909))
-}
-
-/// A hash of pairs of hosts, and of names of sets, which are random already.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        let mixed = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = mixed ^ (mixed >> 29);
-    }
-
-    fn write_u128(&mut self, value: u128) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the low half is random enough"
-        )]
-        let low = value as u64;
-        self.0 = low;
-    }
 }

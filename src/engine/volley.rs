@@ -164,6 +164,7 @@ impl Volley {
             }
         }
         starts.clear();
+        later.clear(); // what starts at no date that a number can hold
     }
 }
 
