@@ -17,7 +17,7 @@
 
 use super::barrier::Barrier;
 use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
-use crate::engine::{NetworkModel, PathId, Paths, Start, Volley};
+use crate::engine::{Meetings, NetworkModel, PathId, Paths, Start, Volley};
 use crate::platform::Platform;
 use crate::policy::Measures;
 use crate::units::{HostId, ProcessId, Seconds};
@@ -31,8 +31,11 @@ pub(super) struct AtOnce {
     is_possible: bool,
     paths: Paths,
     volley: Volley,
-    /// The placement that `crowds` belongs to.
+    meetings: Meetings,
+    /// The placement, and what follows from it: the speed and the cluster of each process.
     placement: Vec<HostId>,
+    speed: Vec<f64>,
+    cluster: Vec<u32>,
     /// The processes of each host that has several.
     crowds: Vec<Vec<u32>>,
     computed: Vec<f64>,
@@ -88,7 +91,10 @@ impl AtOnce {
                 && is_constant(platform),
             paths: Paths::new(platform, network),
             volley: Volley::default(),
+            meetings: Meetings::default(),
             placement: Vec::new(),
+            speed: Vec::new(),
+            cluster: Vec::new(),
             crowds: Vec::new(),
             computed: Vec::new(),
             arrival: Vec::new(),
@@ -104,11 +110,13 @@ impl AtOnce {
 
     /// Does a superstep, if its plan can be done at once.
     pub(super) fn pass(&mut self, scene: &Scene<'_>, barrier: &Barrier) -> Option<Passed> {
-        if !self.is_possible || !self.find_paths(scene) || !self.is_small(scene.plan) {
+        if !self.is_possible || !self.find_paths(scene) {
             return None;
         }
         self.compute(scene);
-        self.exchange(scene);
+        if !self.exchange(scene) {
+            return None;
+        }
         self.arrive(scene.plan);
         let Self { paths, arrival, .. } = self;
         let (duration, flows) = barrier.foresee(arrival, scene.placement, |from, to, bytes| {
@@ -125,43 +133,15 @@ impl AtOnce {
 
     /// The path of each message; whether there are all.
     fn find_paths(&mut self, scene: &Scene<'_>) -> bool {
-        let Self { path, paths, .. } = self;
-        let host = |process: ProcessId| scene.placement[process.index()];
-        path.clear();
+        self.path.clear();
+        self.path.reserve(scene.plan.messages.len());
         for message in &scene.plan.messages {
-            let found = paths.find(scene.platform, host(message.from), host(message.to));
-            path.extend(found);
-        }
-        path.len() == scene.plan.messages.len()
-    }
-
-    /// Whether the messages that share links are few, or of few sizes.
-    fn is_small(&mut self, plan: &Plan) -> bool {
-        let Self {
-            path, paths, sizes, ..
-        } = self;
-        let transfers = || {
-            plan.messages
-                .iter()
-                .zip(&*path)
-                .filter(|(message, path)| message.size.get() > 0.0 && paths.get(**path).is_shared)
-        };
-        let count = transfers().take(MANY + 1).count();
-        if count <= FEW {
-            return true;
-        }
-        if count > MANY {
-            return false;
-        }
-        sizes.clear();
-        for (message, _) in transfers() {
-            let bits = message.size.get().to_bits();
-            if !sizes.contains(&bits) {
-                sizes.push(bits);
-                if sizes.len() * PER_SIZE > count {
-                    return false;
-                }
-            }
+            let from = scene.placement[message.from.index()];
+            let to = scene.placement[message.to.index()];
+            let Some(path) = self.paths.find(scene.platform, from, to) else {
+                return false;
+            };
+            self.path.push(path);
         }
         true
     }
@@ -169,14 +149,13 @@ impl AtOnce {
     /// The end of each computation.
     fn compute(&mut self, scene: &Scene<'_>) {
         if self.placement != scene.placement {
-            self.find_crowds(scene);
+            self.settle(scene);
         }
         let cycles = |process: usize| scene.plan.work[process].get() * scene.cycles_per_instruction;
         self.computed.clear();
-        for (process, host) in scene.placement.iter().enumerate() {
-            let speed = scene.platform.hosts[host.index()].speed.get();
-            self.computed.push(cycles(process) / speed);
-        }
+        let speeds = self.speed.iter().enumerate();
+        self.computed
+            .extend(speeds.map(|(process, speed)| cycles(process) / speed));
         for crowd in &self.crowds {
             self.works.clear();
             let computing = crowd
@@ -195,9 +174,18 @@ impl AtOnce {
         }
     }
 
-    fn find_crowds(&mut self, scene: &Scene<'_>) {
+    /// Takes note of a placement.
+    fn settle(&mut self, scene: &Scene<'_>) {
+        let platform = scene.platform;
         self.placement.clear();
         self.placement.extend_from_slice(scene.placement);
+        let host = |host: &HostId| &platform.hosts[host.index()];
+        self.speed.clear();
+        self.speed
+            .extend(scene.placement.iter().map(|at| host(at).speed.get()));
+        self.cluster.clear();
+        self.cluster
+            .extend(scene.placement.iter().map(|at| host(at).cluster.0));
         let mut by_host: Vec<(HostId, u32)> = scene
             .placement
             .iter()
@@ -212,14 +200,76 @@ impl AtOnce {
             .collect();
     }
 
-    /// The start and the delivery of each message.
-    fn exchange(&mut self, scene: &Scene<'_>) {
+    /// The start and the delivery of each message, if those that can meet are small enough a number.
+    fn exchange(&mut self, scene: &Scene<'_>) -> bool {
         let plan = scene.plan;
         refill(&mut self.started, plan.messages.len(), 0.0);
         refill(&mut self.delivered, plan.messages.len(), 0.0);
+        match self.config.sends {
+            Sends::Concurrent => self.send_concurrently(scene),
+            Sends::Sequential => self.send_sequentially(scene),
+        }
+    }
+
+    fn send_concurrently(&mut self, scene: &Scene<'_>) -> bool {
+        let (platform, factor) = (scene.platform, self.bandwidth_factor);
         let Self {
-            bandwidth_factor,
             config,
+            paths,
+            volley,
+            meetings,
+            computed,
+            path,
+            started,
+            delivered,
+            sizes,
+            ..
+        } = self;
+        volley.starts.clear();
+        for (at, message) in scene.plan.messages.iter().enumerate() {
+            let mut date = computed[message.from.index()];
+            if config.receives == Receives::Late {
+                date = date.max(computed[message.to.index()]);
+            }
+            started[at] = date;
+            match launch(at, path[at], message.size.get(), date, paths) {
+                Launched::Delivered(date) => delivered[at] = date,
+                Launched::Flies(start) => volley.starts.push(start),
+            }
+        }
+        if is_small(&volley.starts, sizes) {
+            volley.fly(platform, paths, factor, |message, date| {
+                delivered[message as usize] = date;
+                None
+            });
+            return true;
+        }
+        meetings.split(
+            platform,
+            paths,
+            factor,
+            &mut volley.starts,
+            |message, date| {
+                delivered[message as usize] = date;
+            },
+        );
+        for group in 0..meetings.groups() {
+            let group = meetings.group(group);
+            if !is_small(group, sizes) {
+                return false;
+            }
+            volley.starts.extend_from_slice(group);
+            volley.fly(platform, paths, factor, |message, date| {
+                delivered[message as usize] = date;
+                None
+            });
+        }
+        true
+    }
+
+    fn send_sequentially(&mut self, scene: &Scene<'_>) -> bool {
+        let plan = scene.plan;
+        let Self {
             paths,
             volley,
             computed,
@@ -228,39 +278,19 @@ impl AtOnce {
             delivered,
             next,
             first,
+            sizes,
             ..
         } = self;
-        // Sends a message at a date: it is delivered, or starts its transfer.
-        let launch = |message: usize, date: f64, started: &mut [f64], delivered: &mut [f64]| {
-            started[message] = date;
-            let (id, bytes) = (path[message], plan.messages[message].size.get());
-            let path = paths.get(id);
-            if bytes <= 0.0 || !path.is_shared {
-                delivered[message] = date + path.delay + bytes / path.rate_alone;
-                return None;
+        volley.starts.clear();
+        for (at, message) in plan.messages.iter().enumerate() {
+            if let Launched::Flies(start) = launch(at, path[at], message.size.get(), 0.0, paths) {
+                volley.starts.push(start);
             }
-            Some(Start {
-                date: date + path.delay,
-                path: id,
-                bytes,
-                name: to_u32(message),
-            })
-        };
-        if config.sends == Sends::Concurrent {
-            for (index, message) in plan.messages.iter().enumerate() {
-                let mut date = computed[message.from.index()];
-                if config.receives == Receives::Late {
-                    date = date.max(computed[message.to.index()]);
-                }
-                volley
-                    .starts
-                    .extend(launch(index, date, started, delivered));
-            }
-            volley.fly(scene.platform, paths, *bandwidth_factor, |message, date| {
-                delivered[message as usize] = date;
-                None
-            });
-            return;
+        }
+        let is_small = is_small(&volley.starts, sizes);
+        volley.starts.clear();
+        if !is_small {
+            return false;
         }
         link_by_sender(plan, first, next);
         // From a message on, those of its sender one after the other, until one flies.
@@ -268,11 +298,13 @@ impl AtOnce {
             |mut message: u32, mut date: f64, started: &mut [f64], delivered: &mut [f64]| {
                 while message != NONE {
                     let at = message as usize;
-                    let start = launch(at, date, started, delivered);
-                    if start.is_some() {
-                        return start;
+                    started[at] = date;
+                    let size = plan.messages[at].size.get();
+                    match launch(at, path[at], size, date, paths) {
+                        Launched::Delivered(end) => date = end,
+                        Launched::Flies(start) => return Some(start),
                     }
-                    date = delivered[at];
+                    delivered[at] = date;
                     message = next[at];
                 }
                 None
@@ -281,11 +313,13 @@ impl AtOnce {
             let start = go_on(message, computed[process], started, delivered);
             volley.starts.extend(start);
         }
-        volley.fly(scene.platform, paths, *bandwidth_factor, |message, date| {
+        let factor = self.bandwidth_factor;
+        volley.fly(scene.platform, paths, factor, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)
         });
+        true
     }
 
     /// When each process reaches the barrier.
@@ -313,7 +347,7 @@ impl AtOnce {
             measures.compute[process] = Seconds::of(end);
             measures.communication[process] = after(self.arrival[process], process);
         }
-        let cluster = |process: usize| scene.platform.cluster_of(scene.placement[process]).index();
+        let cluster = |process: usize| self.cluster[process] as usize;
         let dates = self.started.iter().zip(&self.delivered);
         for (message, (&start, &end)) in plan.messages.iter().zip(dates) {
             let (from, to) = (message.from.index(), message.to.index());
@@ -368,6 +402,49 @@ fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]
             at += 1;
         }
     }
+}
+
+/// What becomes of a message when it is sent.
+enum Launched {
+    /// It shares nothing: the date of its delivery.
+    Delivered(f64),
+    /// Its transfer starts.
+    Flies(Start),
+}
+
+fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &Paths) -> Launched {
+    let way = paths.get(path);
+    if bytes <= 0.0 || !way.is_shared {
+        return Launched::Delivered(date + way.delay + bytes / way.rate_alone);
+    }
+    Launched::Flies(Start {
+        date: date + way.delay,
+        path,
+        bytes,
+        name: to_u32(message),
+    })
+}
+
+/// Whether flows are few, or of few sizes.
+fn is_small(flows: &[Start], sizes: &mut Vec<u64>) -> bool {
+    let count = flows.len();
+    if count <= FEW {
+        return true;
+    }
+    if count > MANY {
+        return false;
+    }
+    sizes.clear();
+    for flow in flows {
+        let bits = flow.bytes.to_bits();
+        if !sizes.contains(&bits) {
+            sizes.push(bits);
+            if sizes.len() * PER_SIZE > count {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// Per process its first message, per message the next one of its sender.

@@ -19,6 +19,7 @@ mod cpu;
 mod log;
 mod lookup;
 mod maxmin;
+mod meetings;
 mod model;
 mod network;
 mod paths;
@@ -38,5 +39,6 @@ pub use profile::{Change, Changes, Target};
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};
 
+pub(crate) use meetings::Meetings;
 pub(crate) use paths::{PathId, Paths};
 pub(crate) use volley::{Start, Volley};
