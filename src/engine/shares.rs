@@ -12,21 +12,16 @@
 
 use super::lookup::Lookup;
 use super::maxmin::SharingProblem;
-use super::paths::{PathId, Paths};
+use super::paths::Paths;
+use super::volley::Flow;
 use crate::platform::Platform;
-
-/// Where a row stands: its rates at `first..first + count`, their inverses after them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    first: usize,
-    count: usize,
-}
 
 /// All rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shares {
     names: Lookup,
-    rows: Vec<Row>,
+    /// Where each row begins in `numbers`: the rates, then their inverses.
+    rows: Vec<usize>,
     numbers: Vec<f64>,
     problem: SharingProblem,
     /// The flows of the problem: their pairs of hosts, and their places in the row.
@@ -44,56 +39,59 @@ pub(super) struct Shares {
 const MOST_NUMBERS: usize = 8 << 20;
 
 impl Shares {
-    /// The row of the set `name`, whose flows have these paths, in rising order.
-    pub(super) fn row(
+    /// The rates of the set `name`, whose flows these are, by rising path \[B/s\], and their inverses.
+    pub(super) fn rates(
         &mut self,
         name: u128,
-        flows: &[PathId],
+        flows: &[Flow],
         paths: &Paths,
         platform: &Platform,
         factor: f64,
-    ) -> Row {
-        if let Some(place) = self.names.get(name) {
-            let row = self.rows[place as usize];
-            debug_assert_eq!(row.count, flows.len(), "two sets have one name");
-            return row;
-        }
+    ) -> (&[f64], &[f64]) {
+        let first = match self.names.get(name) {
+            Some(row) => self.rows[row as usize],
+            None => self.add(name, flows, paths, platform, factor),
+        };
+        self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
+    }
+
+    /// Solves a set and keeps its row.
+    fn add(
+        &mut self,
+        name: u128,
+        flows: &[Flow],
+        paths: &Paths,
+        platform: &Platform,
+        factor: f64,
+    ) -> usize {
         if self.numbers.len() + 2 * flows.len() > MOST_NUMBERS {
             self.names.clear();
             self.rows.clear();
             self.numbers.clear();
         }
         self.solve(flows, paths, platform);
-        let row = Row {
-            first: self.numbers.len(),
-            count: flows.len(),
-        };
+        let first = self.numbers.len();
         let rates = self.rates.iter().map(|share| share * factor);
         self.numbers.extend(rates.clone());
         self.numbers.extend(rates.map(|rate| 1.0 / rate));
-        let place = u32::try_from(self.rows.len()).expect("at most MOST_NUMBERS rows");
-        self.names.insert(name, place);
-        self.rows.push(row);
-        row
+        let row = u32::try_from(self.rows.len()).expect("at most MOST_NUMBERS rows");
+        self.names.insert(name, row);
+        self.rows.push(first);
+        first
     }
 
-    /// The rates of a row \[B/s\] and their inverses.
-    pub(super) fn of(&self, row: Row) -> (&[f64], &[f64]) {
-        self.numbers[row.first..row.first + 2 * row.count].split_at(row.count)
-    }
-
-    fn solve(&mut self, flows: &[PathId], paths: &Paths, platform: &Platform) {
+    fn solve(&mut self, flows: &[Flow], paths: &Paths, platform: &Platform) {
         self.problems += 1;
         self.local.resize(platform.links.len(), 0);
         self.seen.resize(platform.links.len(), 0);
         self.problem.clear();
         self.order.clear();
-        for (place, &flow) in (0..).zip(flows) {
-            self.order.push((paths.get(flow).pair, place));
+        for (place, flow) in (0..).zip(flows) {
+            self.order.push((paths.get(flow.path).pair, place));
         }
         self.order.sort_unstable();
         for &(_, place) in &self.order {
-            let flow = flows[place as usize];
+            let flow = flows[place as usize].path;
             for &(link, _) in paths.uses(flow) {
                 let at = link as usize;
                 if self.seen[at] != self.problems {

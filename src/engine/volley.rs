@@ -1,8 +1,12 @@
 //! A volley: flows whose starts are known, or follow from the ends of others, simulated together on links that do not change.
 //!
-//! The state is three arrays of the flows in transfer, by rising path: path, bytes left, name. With the rates r of their row
-//! ([`super::shares`]) the next end is at `now + min left/r`; whatever comes first, a start or an end, all that is left shrinks by
-//! `r · (date - now)`. Cost of a date: 45 ns, and 2 ns per flow in transfer.
+//! The state is two arrays of the flows in transfer, by rising path: who they are, and the bytes left. With the rates r of their row
+//! ([`super::shares`])
+//!
+//! ```text
+//! next end = now + min left/r          left(date) = left(now) - r · (date - now)
+//! ```
+//! where date is the next end or the next start, whichever comes first. Cost of a date: 45 ns, and 2 ns per flow in transfer.
 //!
 //! The slow twin is [`super::Simulation`].
 
@@ -26,9 +30,29 @@ pub(crate) struct Start {
     pub name: u32,
 }
 
-/// Dates are not negative, so that their bits have their order.
-fn order(start: &Start) -> (u64, PathId, u32) {
-    (start.date.to_bits(), start.path, start.name)
+impl Start {
+    /// By date (dates are not negative, so that their bits have their order), then by path and name.
+    fn order(&self) -> u128 {
+        u128::from(self.date.to_bits()) << 64 | u128::from(self.flow().order())
+    }
+
+    fn flow(&self) -> Flow {
+        let Self { path, name, .. } = *self;
+        Flow { path, name }
+    }
+}
+
+/// A flow in transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Flow {
+    pub(super) path: PathId,
+    name: u32,
+}
+
+impl Flow {
+    fn order(self) -> u64 {
+        u64::from(self.path) << 32 | u64::from(self.name)
+    }
 }
 
 /// A start that follows from an end, for the heap.
@@ -43,7 +67,7 @@ impl PartialOrd for Later {
 }
 impl Ord for Later {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        order(&self.0).cmp(&order(&other.0))
+        self.0.order().cmp(&other.0.order())
     }
 }
 
@@ -54,10 +78,9 @@ pub(crate) struct Volley {
     /// The known starts; emptied by [`Self::fly`].
     pub(crate) starts: Vec<Start>,
     later: BinaryHeap<Reverse<Later>>,
-    path: Vec<PathId>,
+    flows: Vec<Flow>,
     left: Vec<f64>,
-    name: Vec<u32>,
-    /// The starts, or the ends, of the date at hand.
+    /// The starts of the date at hand.
     batch: Vec<Start>,
 }
 
@@ -79,62 +102,46 @@ impl Volley {
             shares,
             starts,
             later,
-            path,
+            flows,
             left,
-            name,
             batch,
         } = self;
-        starts.sort_unstable_by_key(order);
-        let mut known = starts.iter().copied().peekable();
+        starts.sort_unstable_by_key(Start::order);
+        let mut known = &starts[..];
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
-            let next_known = known.peek().map_or(f64::INFINITY, |start| start.date);
+            let next_known = known.first().map_or(f64::INFINITY, |start| start.date);
             let next_later = later
                 .peek()
                 .map_or(f64::INFINITY, |Reverse(Later(start))| start.date);
             let next_start = next_known.min(next_later);
-            if path.is_empty() {
+            if flows.is_empty() {
                 if next_start == f64::INFINITY {
                     break;
                 }
                 now = next_start;
             } else {
-                let row = shares.row(set, path, paths, platform, bandwidth_factor);
-                let (rates, inverses) = shares.of(row);
-                let until_end = left
-                    .iter()
-                    .zip(inverses)
-                    .map(|(left, inverse)| left * inverse)
-                    .fold(f64::INFINITY, f64::min);
+                let (rates, inverses) = shares.rates(set, flows, paths, platform, bandwidth_factor);
+                let until_end = least_product(left, inverses);
                 if now + until_end <= next_start * SAME_START {
-                    // Ends, and starts of the same date.
                     now += until_end;
                     let limit = until_end * SAME_END;
-                    batch.clear();
                     let mut kept = 0;
-                    for at in 0..path.len() {
+                    for at in 0..flows.len().min(left.len()) {
+                        let flow = flows[at];
                         if left[at] * inverses[at] <= limit {
-                            set = set.wrapping_sub(paths.get(path[at]).number);
-                            batch.push(Start {
-                                date: now,
-                                path: path[at],
-                                bytes: 0.0,
-                                name: name[at],
-                            });
+                            set = set.wrapping_sub(paths.get(flow.path).number);
+                            if let Some(start) = ended(flow.name, now) {
+                                later.push(Reverse(Later(start)));
+                            }
                         } else {
-                            (path[kept], name[kept]) = (path[at], name[at]);
+                            flows[kept] = flow;
                             left[kept] = (left[at] - rates[at] * until_end).max(0.0);
                             kept += 1;
                         }
                     }
-                    path.truncate(kept);
+                    flows.truncate(kept);
                     left.truncate(kept);
-                    name.truncate(kept);
-                    // In the order of their names: paths are numbered by chance.
-                    batch.sort_unstable_by_key(|end| end.name);
-                    for end in &*batch {
-                        later.extend(ended(end.name, now).map(|start| Reverse(Later(start))));
-                    }
                 } else {
                     let passed = next_start - now;
                     for (left, rate) in left.iter_mut().zip(rates) {
@@ -146,21 +153,24 @@ impl Volley {
             // The starts of this date.
             let limit = now * SAME_START;
             batch.clear();
-            while let Some(start) = known.next_if(|start| start.date <= limit) {
-                batch.push(start);
-            }
-            while later
-                .peek()
-                .is_some_and(|Reverse(Later(start))| start.date <= limit)
+            while let Some((start, others)) = known.split_first()
+                && start.date <= limit
             {
-                batch.extend(later.pop().map(|Reverse(Later(start))| start));
+                batch.push(*start);
+                known = others;
+            }
+            while let Some(Reverse(Later(start))) = later.peek()
+                && start.date <= limit
+            {
+                batch.push(*start);
+                later.pop();
             }
             if !batch.is_empty() {
-                batch.sort_unstable_by_key(|start| (start.path, start.name));
+                batch.sort_unstable_by_key(|start| start.flow().order());
                 for start in &*batch {
                     set = set.wrapping_add(paths.get(start.path).number);
                 }
-                merge(batch, path, left, name);
+                merge(batch, flows, left);
             }
         }
         starts.clear();
@@ -168,23 +178,35 @@ impl Volley {
     }
 }
 
-/// Puts a batch, by rising path, into arrays by rising path; among equal paths it comes last.
-fn merge(batch: &[Start], path: &mut Vec<PathId>, left: &mut Vec<f64>, name: &mut Vec<u32>) {
-    let (mut from, mut incoming) = (path.len(), batch.len());
-    let total = from + incoming;
-    path.resize(total, 0);
-    left.resize(total, 0.0);
-    name.resize(total, 0);
-    let mut to = total;
-    while incoming > 0 {
-        to -= 1;
-        let start = &batch[incoming - 1];
-        if from > 0 && path[from - 1] > start.path {
-            from -= 1;
-            (path[to], left[to], name[to]) = (path[from], left[from], name[from]);
-        } else {
-            incoming -= 1;
-            (path[to], left[to], name[to]) = (start.path, start.bytes, start.name);
+/// The least of the products of two lists, in eight lanes.
+fn least_product(a: &[f64], b: &[f64]) -> f64 {
+    let less = |x: f64, y: f64| if x < y { x } else { y };
+    let mut lanes = [f64::INFINITY; 8];
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b.as_chunks::<8>();
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..8 {
+            lanes[lane] = less(a[lane] * b[lane], lanes[lane]);
         }
+    }
+    for (lane, (a, b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *lane = less(a * b, *lane);
+    }
+    lanes.into_iter().fold(f64::INFINITY, less)
+}
+
+/// Puts a batch, by rising path, into arrays by rising path; among equal paths it comes last.
+fn merge(batch: &[Start], flows: &mut Vec<Flow>, left: &mut Vec<f64>) {
+    let mut from = flows.len();
+    let mut to = from + batch.len();
+    flows.resize(to, Flow::default());
+    left.resize(to, 0.0);
+    for start in batch.iter().rev() {
+        while from > 0 && flows[from - 1].path > start.path {
+            (from, to) = (from - 1, to - 1);
+            (flows[to], left[to]) = (flows[from], left[from]);
+        }
+        to -= 1;
+        (flows[to], left[to]) = (start.flow(), start.bytes);
     }
 }
