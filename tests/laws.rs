@@ -2,10 +2,11 @@
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, Costs, GatherOrder, MoveCost, MoveOrder, Outcome,
-    Receives, Release, RuntimeConfig, Scenario, Sends,
+    Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Shortcuts,
 };
 use migsim::engine::{NetworkModel, Simulation};
 use migsim::platform::{Platform, Profile, Routes};
+use migsim::policy::Measures;
 use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds};
 use migsim::workload::Plan;
 use proptest::prelude::*;
@@ -399,6 +400,41 @@ fn reordered(platform: &Platform, order: &[usize]) -> Platform {
     other
 }
 
+/// Supersteps of many messages, all alike or all different; some supersteps come several times in a row.
+fn many_plans() -> impl Strategy<Value = Vec<Plan>> {
+    let work = prop::collection::vec(0_u32..20, 5);
+    let messages = prop::collection::vec((0_u32..5, 0_u32..5, 0_u32..3000), 0..90);
+    let one = (work, messages, any::<bool>(), 1_usize..4);
+    let one = one.prop_map(|(work, messages, alike, times)| {
+        let work: Vec<f64> = work.into_iter().map(|work| f64::from(work) * 1e3).collect();
+        let messages: Vec<(u32, u32, f64)> = messages
+            .into_iter()
+            .map(|(from, to, size)| (from, to, f64::from(if alike { size % 3 } else { size })))
+            .collect();
+        vec![plan(&work, &messages); times]
+    });
+    prop::collection::vec(one, 1..4).prop_map(|list| list.concat())
+}
+
+/// Keeps what was measured in each superstep.
+#[derive(Debug, Default)]
+struct Keep(Vec<Measures>);
+
+impl Recorder for Keep {
+    fn superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
+        self.0.push(measures.clone());
+    }
+}
+
+/// All durations that were measured.
+fn durations(measures: &Measures) -> Vec<f64> {
+    let lists = [&measures.compute, &measures.send, &measures.communication];
+    let traffic = measures.traffic.iter();
+    let traffic = traffic.flat_map(|with| [with.send_time, with.receive_time]);
+    let processes = lists.into_iter().flatten().copied();
+    processes.chain(traffic).map(Seconds::get).collect()
+}
+
 proptest! {
     #![proptest_config(cases(256))]
 
@@ -499,5 +535,48 @@ proptest! {
             message.size = message.size + bytes(1.0);
         }
         prop_assert_ne!(before, hash(&longer));
+    }
+
+    /// A superstep that is computed at once, or remembered, is what the simulation event by event makes of it.
+    #[test]
+    fn shortcuts_change_no_result(
+        mut platform in any_machine(false),
+        network in any_network(),
+        list in many_plans(),
+        runtime in any_runtime(),
+        places in prop::collection::vec(0_usize..9, 7),
+        unshared in 0_u32..12,
+    ) {
+        if let Some(link) = platform.links.get_mut(unshared as usize) {
+            link.is_shared = false;
+        }
+        let hosts = platform.hosts.len();
+        let host = |index: usize| HostId::from_index(places[index] % hosts).0;
+        let plans = Plans { memory: vec![3e4; 5], ..Plans::new(list) };
+        let script = Script(vec![(1, vec![(0, host(5)), (2, host(6))]), (3, vec![(4, host(5))])]);
+        let run = |shortcuts| {
+            let case = Case {
+                network,
+                runtime: RuntimeConfig { shortcuts, ..runtime },
+                scenario: Scenario::Iii,
+                ..Case::new(&platform, &plans, (0..5).map(host))
+            };
+            let mut kept = Keep::default();
+            let outcome = case.run_watched(script.clone(), &mut kept).expect("it ends");
+            (outcome, kept.0)
+        };
+        let (all, measured) = run(Shortcuts::All);
+        prop_assert_eq!((&all, &measured), (&run(Shortcuts::AtOnce).0, &run(Shortcuts::AtOnce).1));
+        let (slow, slowly) = run(Shortcuts::None);
+        prop_assert_eq!(all.flows, slow.flows);
+        for (a, b) in dates(&all).into_iter().zip(dates(&slow)) {
+            prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);
+        }
+        for (a, b) in measured.iter().zip(&slowly) {
+            prop_assert_eq!(&a.work, &b.work);
+            for (a, b) in durations(a).into_iter().zip(durations(b)) {
+                prop_assert!((a - b).abs() <= 1e-12 * slow.makespan.get(), "{} {}", a, b);
+            }
+        }
     }
 }

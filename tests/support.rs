@@ -1,6 +1,6 @@
 //! What the tests share: the one comparison of floats, small machines and workloads in code, and running one scenario of them.
 
-use migsim::bsp::{Costs, Outcome, RuntimeConfig, Scenario, Setup, simulate};
+use migsim::bsp::{Costs, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate};
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
@@ -182,6 +182,11 @@ impl Workload for Plans {
         plan.messages.clone_from(messages);
     }
 
+    fn repeats(&self, superstep: usize) -> bool {
+        let plan = |superstep: usize| &self.cycle[superstep % self.cycle.len()];
+        superstep > 0 && plan(superstep) == plan(superstep - 1)
+    }
+
     fn memory(&self, process: ProcessId) -> Bytes {
         bytes(self.memory[process.index()])
     }
@@ -223,6 +228,15 @@ impl<'a> Case<'a> {
 
     #[expect(clippy::result_large_err, reason = "the error of the library as it is")]
     pub(crate) fn run_with(&self, policy: impl Policy + 'static) -> Result<Outcome, Error> {
+        self.run_watched(policy, &mut ())
+    }
+
+    #[expect(clippy::result_large_err, reason = "the error of the library as it is")]
+    pub(crate) fn run_watched(
+        &self,
+        policy: impl Policy + 'static,
+        recorder: &mut dyn Recorder,
+    ) -> Result<Outcome, Error> {
         let setup = Setup {
             platform: self.platform,
             network: self.network,
@@ -233,7 +247,7 @@ impl<'a> Case<'a> {
             scenario: self.scenario,
             seed: 1,
         };
-        simulate(&setup, Box::new(policy), &mut ())
+        simulate(&setup, Box::new(policy), recorder)
     }
 
     /// The run without a policy, which must succeed.

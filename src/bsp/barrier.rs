@@ -236,10 +236,62 @@ impl Barrier {
         }
     }
 
-    /// What a process pays for the barrier as a part of its own time in the superstep.
-    pub(super) fn own_time(&self, process: u32) -> Seconds {
-        match self.protocol {
-            Protocol::RootSerial(ref root) if process == 0 => root.price,
+    /// Whether all leave together, at a date that follows from their arrivals.
+    pub(super) fn is_foreseeable(&self) -> bool {
+        match &self.protocol {
+            Protocol::Ideal { .. } | Protocol::RootSerial(_) => true,
+            Protocol::Sequential(sequential) => {
+                let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
+                sequential.release == Release::Simultaneous && in_order.contains(&sequential.gather)
+            }
+            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Dissemination(_) => false,
+        }
+    }
+
+    /// When all leave a barrier that [is foreseeable](Self::is_foreseeable), and how many messages it takes; `alone` is how long one
+    /// message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
+    pub(super) fn foresee(
+        &self,
+        arrival: &[f64],
+        placement: &[HostId],
+        mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
+    ) -> Option<(f64, u64)> {
+        let last = arrival.iter().copied().fold(0.0, f64::max);
+        match &self.protocol {
+            Protocol::Ideal { .. } => Some((last, 0)),
+            Protocol::RootSerial(root) => {
+                Some((last.max(arrival[0] + root.price.get()) + root.delay(), 0))
+            }
+            Protocol::Sequential(sequential) => {
+                let mut gather = |now: f64, process: usize| {
+                    let way = alone(placement[process], sequential.coordinator, self.bytes)?;
+                    Some(now.max(arrival[process]) + way)
+                };
+                let mut ranks = 0..arrival.len();
+                let gathered = if sequential.gather == GatherOrder::Descending {
+                    ranks.rev().try_fold(0.0, &mut gather)?
+                } else {
+                    ranks.try_fold(0.0, &mut gather)?
+                };
+                let mut release = |now: f64, &host: &HostId| {
+                    Some(now + alone(sequential.coordinator, host, self.bytes)?)
+                };
+                let released = placement.iter().try_fold(gathered, &mut release)?;
+                Some((released, 2 * arrival.len() as u64))
+            }
+            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Dissemination(_) => None,
+        }
+    }
+
+    /// Lets all leave, at the date that was foreseen.
+    pub(super) fn let_all_leave(&mut self) {
+        self.leaving.extend(0..self.processes);
+    }
+
+    /// What process 0 pays for the barrier as a part of its own time in the superstep.
+    pub(super) fn price(&self) -> Seconds {
+        match &self.protocol {
+            Protocol::RootSerial(root) => root.price,
             _ => Seconds::default(),
         }
     }
@@ -302,6 +354,11 @@ impl Barrier {
 }
 
 impl RootSerial {
+    /// From the last arrival until all leave \[s\].
+    fn delay(&self) -> f64 {
+        self.release.get() + self.release_per_computing.get() * self.computing as f64
+    }
+
     /// One more process has arrived; the last one opens the barrier.
     fn arrive(&mut self, processes: u32, leaving: &mut VecDeque<u32>, wires: &mut Wires<'_, '_>) {
         self.arrived += 1;
@@ -309,10 +366,10 @@ impl RootSerial {
             return;
         }
         self.arrived = 0;
-        let release = self.release.get() + self.release_per_computing.get() * self.computing as f64;
-        if release > 0.0 {
+        let delay = self.delay();
+        if delay > 0.0 {
             let notice = Token::Barrier(Notice::Leave(0));
-            wires.engine.wait(Seconds::of(release), notice);
+            wires.engine.wait(Seconds::of(delay), notice);
         } else {
             leaving.extend(0..processes);
         }

@@ -122,6 +122,26 @@ impl LoadMeasure {
     }
 }
 
+/// Which shortcuts the simulator may take. Its results are the same: with `all` and `at-once` to the bit, with `none` up to rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shortcuts {
+    /// A superstep is computed at once where its plan allows that, and one that repeats the one before it is not computed again.
+    #[default]
+    All,
+    /// No superstep is remembered.
+    AtOnce,
+    /// Every superstep is simulated event by event.
+    None,
+}
+
+impl Shortcuts {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// How a superstep runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -135,6 +155,9 @@ pub struct RuntimeConfig {
     /// Which load of a host a policy sees.
     #[serde(skip_serializing_if = "LoadMeasure::is_default")]
     pub load: LoadMeasure,
+    /// How the simulator itself may save time.
+    #[serde(skip_serializing_if = "Shortcuts::is_default")]
+    pub shortcuts: Shortcuts,
 }
 
 /// How the price of a rescheduling call is found.

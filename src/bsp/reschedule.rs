@@ -101,6 +101,11 @@ impl<'a> Rescheduling<'a> {
         is_due || !prescribed.is_empty() || self.is_overlapped
     }
 
+    /// Whether a call is paid beside the superstep at hand.
+    pub(super) fn is_overlapped(&self) -> bool {
+        self.is_overlapped
+    }
+
     /// An overlapped call is waited for before a run ends.
     pub(super) fn check_is_over(&self) {
         debug_assert!(!self.is_overlapped);

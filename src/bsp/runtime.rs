@@ -5,8 +5,10 @@
 //! Whenever everybody starts a superstep together, local time starts from zero, so that equal supersteps take equal times to
 //! the last bit.
 
+use super::again::Again;
+use super::at_once::{AtOnce, Passed, Scene, is_constant};
 use super::barrier::{Barrier, Notice, Wires};
-use super::config::{Costs, Receives, RuntimeConfig, Scenario, Sends};
+use super::config::{Costs, Receives, RuntimeConfig, Scenario, Sends, Shortcuts};
 use super::exchange::Exchange;
 use super::record::{Outcome, Recorder, SuperstepDates};
 use super::reschedule::Rescheduling;
@@ -87,6 +89,14 @@ pub(super) struct Runtime<'a, 'r> {
     recorder: &'r mut dyn Recorder,
     pub(super) engine: Simulation<'a, Token>,
     barrier: Barrier,
+    at_once: AtOnce,
+    again: Again,
+    /// Whether equal supersteps take equal times, and may be remembered.
+    may_repeat: bool,
+    /// Flows before the open superstep, if all began it together and nothing else was in progress.
+    flows_before: Option<u64>,
+    /// What the superstep at hand adds to the log, if it has been computed.
+    digest: Option<EventLog>,
     pub(super) exchange: Exchange,
     pub(super) plan: Plan,
     /// The superstep whose plan is open.
@@ -118,13 +128,19 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
         let id = |process: usize| ProcessId::from_index(process);
         let runtime = setup.runtime;
+        let barrier = Barrier::new(runtime.barrier, runtime.receives, count, setup.placement[0]);
         Self {
             setup,
             policy,
             random: Stream::new(setup.seed, Purpose::Policy),
             recorder,
             engine: Simulation::new(setup.platform, setup.network),
-            barrier: Barrier::new(runtime.barrier, runtime.receives, count, setup.placement[0]),
+            at_once: AtOnce::new(setup.platform, setup.network, runtime, &barrier),
+            again: Again::default(),
+            may_repeat: runtime.shortcuts == Shortcuts::All && is_constant(setup.platform),
+            flows_before: None,
+            digest: None,
+            barrier,
             exchange: Exchange::default(),
             plan: Plan::default(),
             superstep: 0,
@@ -163,7 +179,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.let_leave()?;
         }
         while let Some(token) = self.engine.next_ended()? {
-            self.log.date(self.engine.local_now());
             self.react(token)?;
             self.let_leave()?;
         }
@@ -209,37 +224,86 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.superstep
     }
 
-    /// Opens the plan of a superstep; nobody has begun it yet.
+    /// Opens the plan of a superstep, the one after the last that was opened; nobody has begun it yet.
     pub(super) fn open(&mut self, superstep: usize) {
-        let processes = self.placement.len();
         self.superstep = superstep;
         self.has_begun = false;
-        self.plan.clear(processes);
+        self.flows_before = None;
+        if self.setup.workload.repeats(superstep) {
+            return; // the plan is there
+        }
+        self.again.forget();
+        self.plan.clear(self.placement.len());
         self.setup.workload.fill(superstep, &mut self.plan);
-        self.exchange.open(&self.plan, processes);
         let computing = self.plan.work.iter().filter(|work| work.get() > 0.0);
         self.barrier.open(computing.count());
-        self.measures
-            .clear(processes, self.setup.platform.clusters.len());
-        self.measures.work.clone_from(&self.plan.work);
     }
 
     /// Lets everybody begin the open superstep together.
     pub(super) fn begin_all(&mut self) -> Result<(), Error> {
-        self.engine.rebase();
+        // A call that is paid beside the superstep is about to start.
+        let is_alone = self.engine.rebase() && !self.rescheduling.is_overlapped();
+        if is_alone && self.pass() {
+            return Ok(());
+        }
+        self.flows_before = is_alone.then(|| self.engine.flows());
         for process in 0..self.placement.len() {
             self.begin(ProcessId::from_index(process).0)?;
         }
         Ok(())
     }
 
+    /// Does the open superstep without events: as the one before it, or at once. Returns whether it did.
+    fn pass(&mut self) -> bool {
+        let start = self.engine.now();
+        let scene = Scene {
+            platform: self.setup.platform,
+            plan: &self.plan,
+            placement: &self.placement,
+            cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
+        };
+        let known = self.again.recall(&self.placement);
+        let Some(passed) = known.or_else(|| self.at_once.pass(&scene, &self.barrier)) else {
+            return false;
+        };
+        if !self.engine.pass(passed.duration, passed.flows) {
+            return false;
+        }
+        if known.is_none() {
+            self.at_once.measure(&scene, &mut self.measures);
+            self.digest = None;
+            self.remember(passed);
+        }
+        self.has_begun = true;
+        self.outcome.supersteps[self.superstep].start = start;
+        self.barrier.let_all_leave();
+        true
+    }
+
+    fn remember(&mut self, passed: Passed) {
+        if self.may_repeat {
+            self.again.remember(passed, &self.placement);
+        }
+    }
+
+    /// Prepares for the events of the open superstep.
+    fn prepare(&mut self) {
+        let processes = self.placement.len();
+        self.has_begun = true;
+        self.digest = None;
+        self.outcome.supersteps[self.superstep].start = self.engine.now();
+        self.again.forget();
+        self.exchange.open(&self.plan, processes);
+        self.measures
+            .clear(processes, self.setup.platform.clusters.len());
+        self.measures.work.clone_from(&self.plan.work);
+    }
+
     /// Lets one process begin the open superstep.
     pub(super) fn begin(&mut self, process: u32) -> Result<(), Error> {
         let at = process as usize;
-        let dates = &mut self.outcome.supersteps[self.superstep];
         if !self.has_begun {
-            self.has_begun = true;
-            dates.start = self.engine.now();
+            self.prepare();
         }
         self.began[at] = self.engine.local_now();
         let work = self.plan.work[at];
@@ -341,10 +405,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.stage[at] = Stage::AtBarrier;
         self.measures.communication[at] =
             Seconds::of((self.engine.local_now() - self.computed[at]).max(0.0));
-        // What a process pays for the barrier itself is a part of its time, too.
-        let paid = self.barrier.own_time(process);
-        self.measures.communication[at] += paid;
-        self.measures.send[at] += paid;
         self.barrier.arrive(
             process,
             &mut Wires {
@@ -379,14 +439,23 @@ impl<'a, 'r> Runtime<'a, 'r> {
 
     /// All processes have arrived at the barrier: what was measured is complete.
     fn close(&mut self) {
-        for (compute, communication) in self
-            .measures
-            .compute
-            .iter()
-            .zip(&self.measures.communication)
+        let digest = *self.digest.get_or_insert_with(|| {
+            // What a process pays for the barrier itself is a part of its time, too.
+            let paid = self.barrier.price();
+            self.measures.communication[0] += paid;
+            self.measures.send[0] += paid;
+            digest(&self.plan, &self.measures)
+        });
+        self.log.log(&digest);
+        let leave_together = self.barrier.leaving.len() == self.placement.len();
+        if let Some(before) = self.flows_before
+            && leave_together
+            && self.engine.is_idle()
         {
-            self.log.date(compute.get());
-            self.log.date(communication.get());
+            self.remember(Passed {
+                duration: self.engine.local_now(),
+                flows: self.engine.flows() - before,
+            });
         }
         self.recorder
             .superstep(self.superstep, &self.measures, &self.placement);
@@ -486,6 +555,20 @@ impl<'a, 'r> Runtime<'a, 'r> {
         }
         Ok(())
     }
+}
+
+/// What is hashed of a superstep: its messages, and what each process did.
+fn digest(plan: &Plan, measures: &Measures) -> EventLog {
+    let mut log = EventLog::default();
+    for message in &plan.messages {
+        log.number(u64::from(message.from.0) << 32 | u64::from(message.to.0));
+        log.date(message.size.get());
+    }
+    for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
+        log.date(compute.get());
+        log.date(communication.get());
+    }
+    log
 }
 
 /// What the policy may see.

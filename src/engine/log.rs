@@ -1,7 +1,8 @@
 //! What happened when, condensed: a hash over the whole history of a run.
 //!
-//! Two runs with the same hash had the same events at the same dates to the last bit. It is the determinism contract: equal
-//! for any number of threads, build profile and repetition.
+//! It hears of every message (who, to whom, how many bytes), of what each process computed and communicated in each superstep, of the
+//! end of each superstep, and of every call and migration: two runs with the same hash had the same ones, to the last bit. It is
+//! the determinism contract: equal for any number of threads, build profile and repetition.
 
 use std::fmt;
 
@@ -26,6 +27,12 @@ impl EventLog {
     /// Adds a date or duration, by its bits.
     pub fn date(&mut self, value: f64) {
         self.number(value.to_bits());
+    }
+
+    /// Adds another log as a whole.
+    pub fn log(&mut self, other: &Self) {
+        self.number(other.lanes[0]);
+        self.number(other.lanes[1]);
     }
 
     /// Adds a number: an id, a count, a kind of event.

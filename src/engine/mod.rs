@@ -17,14 +17,19 @@
 mod clock;
 mod cpu;
 mod log;
+mod lookup;
 mod maxmin;
+mod meetings;
 mod model;
 mod network;
+mod paths;
 mod profile;
 mod queue;
+mod shares;
 mod simulation;
 #[cfg(test)]
 pub(crate) mod testing;
+mod volley;
 
 pub use clock::Clock;
 pub use log::EventLog;
@@ -33,3 +38,7 @@ pub use model::{NetworkModel, PRESETS, Preset};
 pub use profile::{Change, Changes, Target};
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};
+
+pub(crate) use meetings::Meetings;
+pub(crate) use paths::{PathId, Paths};
+pub(crate) use volley::{Start, Volley};

@@ -90,7 +90,7 @@ pub(super) struct Network<T> {
 }
 
 /// What the way back takes of a flow's rate with cross-traffic (SimGrid's constant).
-const ACKNOWLEDGEMENTS: f64 = 0.05;
+pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
 
 impl<T: Copy> Network<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {
@@ -115,6 +115,14 @@ impl<T: Copy> Network<T> {
             frontier: Vec::new(),
             rates: Vec::new(),
         }
+    }
+
+    /// Forgets the order in which flows have ended, while there is none: equal flows are then shared in an equal order, to the bit.
+    pub(super) fn tidy(&mut self) {
+        debug_assert_eq!(self.free.len(), self.flows.len());
+        self.free.clear();
+        self.free.extend((0..).take(self.flows.len()));
+        self.free.reverse();
     }
 
     /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.

@@ -82,11 +82,29 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// What follows then depends on the state of the platform only, not on the date: equal activities take equal times to
     /// the last bit.
     pub fn rebase(&mut self) -> bool {
-        let is_idle = self.queue.is_empty() && self.ended.is_empty();
+        let is_idle = self.is_idle();
         if is_idle {
             self.clock.rebase();
+            self.network.tidy();
         }
         is_idle
+    }
+
+    /// Whether nothing is in progress.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.ended.is_empty()
+    }
+
+    /// Lets time pass while nothing is in progress here: `flows` were simulated elsewhere. Returns whether it did; a date that a
+    /// number cannot hold is refused.
+    pub fn pass(&mut self, duration: f64, flows: u64) -> bool {
+        let date = self.clock.local() + duration;
+        let can_pass = self.is_idle() && self.clock.can_reach(date);
+        if can_pass {
+            self.clock.advance_to(date);
+            self.flows += flows;
+        }
+        can_pass
     }
 
     /// Starts an execution of `work` on a host, whose cores all executions on it share.

@@ -149,6 +149,10 @@ impl Workload for Lbm {
         }));
     }
 
+    fn repeats(&self, superstep: usize) -> bool {
+        superstep > 0
+    }
+
     fn memory(&self, _process: ProcessId) -> Bytes {
         self.config.memory
     }

@@ -27,6 +27,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Must not allocate once the plan has grown to its largest superstep.
     fn fill(&self, superstep: usize, plan: &mut Plan);
 
+    /// Whether superstep `superstep`, counted from 0, has the plan of the one before it; a workload that does not know says no.
+    fn repeats(&self, _superstep: usize) -> bool {
+        false
+    }
+
     /// The memory of a process, which moves with it (M(i) of the papers).
     fn memory(&self, process: ProcessId) -> Bytes;
 

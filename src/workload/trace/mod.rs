@@ -129,6 +129,18 @@ impl Workload for Trace {
             .extend_from_slice(&self.messages[from.messages..to.messages]);
     }
 
+    /// A comparison of the records: most supersteps that differ do so in the first one.
+    fn repeats(&self, superstep: usize) -> bool {
+        let Some(before) = superstep.checked_sub(1) else {
+            return false;
+        };
+        let (from, to) = self.bounds(superstep);
+        let (first, _) = self.bounds(before);
+        self.work[first.work..from.work] == self.work[from.work..to.work]
+            && self.messages[first.messages..from.messages]
+                == self.messages[from.messages..to.messages]
+    }
+
     /// The format has no memory: it is the largest image that the process moves in the trace, and 0 B if it never moves.
     fn memory(&self, process: ProcessId) -> Bytes {
         self.memory[process.index()]

@@ -1,0 +1,200 @@
+//! What the engine must know of the way between two hosts while nothing changes on the links: found once per ordered pair.
+//!
+//! ```text
+//! delay = latency_factor · L      weight = L + Σ weight_s / bandwidth (1 if L is 0)      bound = min(least bandwidth, tcp_gamma / 2L)
+//! ```
+//! with L the latency of the route, as in [`super::network`], the twin, which finds the same afresh for each flow. Cost: a look-up in a table
+//! (few hosts) or a hash map; about 60 bytes per pair in use.
+
+use super::lookup::Lookup;
+use super::model::NetworkModel;
+use super::network::ACKNOWLEDGEMENTS;
+use crate::platform::Platform;
+use crate::units::HostId;
+
+/// Names a path, in the order in which paths were first asked for.
+pub(crate) type PathId = u32;
+
+/// The way from one host to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    /// From the start of a flow until its transfer begins \[s\].
+    pub delay: f64,
+    /// Its weight in the sharing.
+    pub weight: f64,
+    /// The largest rate before the bandwidth factor \[B/s\].
+    pub bound: f64,
+    /// The rate of a flow that meets no other one, after the bandwidth factor \[B/s\].
+    pub rate_alone: f64,
+    /// Whether it crosses links that flows share.
+    pub is_shared: bool,
+    /// Stands for the path in the name of a set of flows.
+    pub number: u128,
+    /// The pair of hosts: an order of paths that does not depend on when they were first asked for.
+    pub pair: u64,
+    first_use: u32,
+    end_use: u32,
+}
+
+/// All paths that were asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    model: NetworkModel,
+    hosts: usize,
+    /// For few hosts: path + 1 by `from * hosts + to`, 0 if not asked for yet.
+    table: Vec<u32>,
+    /// For many hosts.
+    lookup: Lookup,
+    list: Vec<Path>,
+    /// Links and what a flow takes there of its rate.
+    uses: Vec<(u32, f64)>,
+}
+
+/// Up to this many hosts the table of all pairs is small (16 MB).
+const MOST_HOSTS_OF_TABLE: usize = 2048;
+
+impl Paths {
+    pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
+        let hosts = platform.hosts.len();
+        let is_small = hosts <= MOST_HOSTS_OF_TABLE;
+        Self {
+            model,
+            hosts,
+            table: if is_small {
+                vec![0; hosts * hosts]
+            } else {
+                Vec::new()
+            },
+            lookup: Lookup::default(),
+            list: Vec::new(),
+            uses: Vec::new(),
+        }
+    }
+
+    /// The path between two hosts, which may be one; `None` if the platform has no route.
+    pub(crate) fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        let pair = from.index() * self.hosts + to.index();
+        if self.table.is_empty() {
+            let number = number_of(pair as u64);
+            return self.lookup.get(number).or_else(|| {
+                let path = self.add(platform, from, to)?;
+                self.lookup.insert(number, path);
+                Some(path)
+            });
+        }
+        self.table[pair].checked_sub(1).or_else(|| {
+            let path = self.add(platform, from, to)?;
+            self.table[pair] = path + 1;
+            Some(path)
+        })
+    }
+
+    pub(crate) fn get(&self, path: PathId) -> &Path {
+        &self.list[path as usize]
+    }
+
+    /// The shared links of a path, each with what a flow takes there of its rate.
+    pub(crate) fn uses(&self, path: PathId) -> &[(u32, f64)] {
+        let path = &self.list[path as usize];
+        &self.uses[path.first_use as usize..path.end_use as usize]
+    }
+
+    fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
+        let first_use = self.uses.len();
+        let pair = (from.index() * self.hosts + to.index()) as u64;
+        let path = if from == to {
+            Path {
+                delay: 0.0,
+                weight: 1.0,
+                bound: self.model.loopback_bandwidth,
+                rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
+                is_shared: false,
+                number: 0,
+                pair,
+                first_use: 0,
+                end_use: 0,
+            }
+        } else {
+            self.measure(platform, from, to)?
+        };
+        self.list.push(Path {
+            number: number_of(pair),
+            pair,
+            first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
+            end_use: u32::try_from(self.uses.len()).expect("fewer than 2^32 uses of links"),
+            ..path
+        });
+        Some(id)
+    }
+
+    fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
+        let route = platform.route(from, to)?;
+        let first_use = self.uses.len();
+        let (mut narrowest, mut latency, mut per_byte) = (f64::INFINITY, 0.0, 0.0);
+        for id in route.links() {
+            let link = &platform.links[id.index()];
+            narrowest = narrowest.min(link.bandwidth.get());
+            latency += link.latency.get();
+            if self.model.weight_s > 0.0 {
+                per_byte += self.model.weight_s / link.bandwidth.get();
+            }
+            if link.is_shared {
+                self.add_use(first_use, id.0, 1.0);
+            }
+        }
+        if self.model.crosstraffic
+            && let Some(back) = platform.route(to, from)
+        {
+            for id in back.links() {
+                if platform.links[id.index()].is_shared {
+                    self.add_use(first_use, id.0, ACKNOWLEDGEMENTS);
+                }
+            }
+        }
+        let latency = route.latency.map_or(latency, crate::units::Seconds::get);
+        let window = match self.model.tcp_gamma {
+            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
+            _ => f64::INFINITY,
+        };
+        let bound = narrowest.min(window);
+        let capacities = self.uses[first_use..]
+            .iter()
+            .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
+        let alone = capacities.fold(bound, f64::min);
+        Some(Path {
+            delay: self.model.latency_factor * latency,
+            weight: if latency > 0.0 {
+                latency + per_byte
+            } else {
+                1.0
+            },
+            bound,
+            rate_alone: alone * self.model.bandwidth_factor,
+            is_shared: self.model.sharing && self.uses.len() > first_use,
+            number: 0,
+            pair: 0,
+            first_use: 0,
+            end_use: 0,
+        })
+    }
+
+    fn add_use(&mut self, first: usize, link: u32, share: f64) {
+        match self.uses[first..].iter_mut().find(|used| used.0 == link) {
+            Some(used) => used.1 += share,
+            None => self.uses.push((link, share)),
+        }
+    }
+}
+
+/// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
+fn number_of(pair: u64) -> u128 {
+    // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
+    let mix = |seed: u64| {
+        let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair + 1));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    u128::from(mix(1)) << 64 | u128::from(mix(0x6a09_e667_f3bc_c909))
+}

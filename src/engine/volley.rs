@@ -1,0 +1,212 @@
+//! A volley: flows whose starts are known, or follow from the ends of others, simulated together on links that do not change.
+//!
+//! The state is two arrays of the flows in transfer, by rising path: who they are, and the bytes left. With the rates r of their row
+//! ([`super::shares`])
+//!
+//! ```text
+//! next end = now + min left/r          left(date) = left(now) - r · (date - now)
+//! ```
+//! where date is the next end or the next start, whichever comes first. Cost of a date: 45 ns, and 2 ns per flow in transfer.
+//!
+//! The slow twin is [`super::Simulation`].
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::paths::{PathId, Paths};
+use super::shares::Shares;
+use crate::platform::Platform;
+
+/// A flow that begins its transfer at a date.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Start {
+    /// The date \[s\].
+    pub date: f64,
+    /// Its path.
+    pub path: PathId,
+    /// Its bytes, more than zero.
+    pub bytes: f64,
+    /// Names it to whoever sent it.
+    pub name: u32,
+}
+
+impl Start {
+    /// By date (dates are not negative, so that their bits have their order), then by path and name.
+    fn order(&self) -> u128 {
+        u128::from(self.date.to_bits()) << 64 | u128::from(self.flow().order())
+    }
+
+    fn flow(&self) -> Flow {
+        let Self { path, name, .. } = *self;
+        Flow { path, name }
+    }
+}
+
+/// A flow in transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Flow {
+    pub(super) path: PathId,
+    name: u32,
+}
+
+impl Flow {
+    fn order(self) -> u64 {
+        u64::from(self.path) << 32 | u64::from(self.name)
+    }
+}
+
+/// A start that follows from an end, for the heap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Later(Start);
+
+impl Eq for Later {}
+impl PartialOrd for Later {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Later {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.order().cmp(&other.0.order())
+    }
+}
+
+/// The arrays of a volley, reused from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Volley {
+    shares: Shares,
+    /// The known starts; emptied by [`Self::fly`].
+    pub(crate) starts: Vec<Start>,
+    later: BinaryHeap<Reverse<Later>>,
+    flows: Vec<Flow>,
+    left: Vec<f64>,
+    /// The starts of the date at hand.
+    batch: Vec<Start>,
+}
+
+/// Starts this near (relative) happen at one date.
+const SAME_START: f64 = 1.0 + 4e-16;
+/// Ends this near (relative to the time until then) happen at one date.
+const SAME_END: f64 = 1.0 + 1e-14;
+
+impl Volley {
+    /// Simulates the flows of `starts`. `ended(name, date)` is told of each end and may start another flow, not before that date.
+    pub(crate) fn fly(
+        &mut self,
+        platform: &Platform,
+        paths: &Paths,
+        bandwidth_factor: f64,
+        mut ended: impl FnMut(u32, f64) -> Option<Start>,
+    ) {
+        let Self {
+            shares,
+            starts,
+            later,
+            flows,
+            left,
+            batch,
+        } = self;
+        starts.sort_unstable_by_key(Start::order);
+        let mut known = &starts[..];
+        let (mut now, mut set) = (0.0_f64, 0_u128);
+        loop {
+            let next_known = known.first().map_or(f64::INFINITY, |start| start.date);
+            let next_later = later
+                .peek()
+                .map_or(f64::INFINITY, |Reverse(Later(start))| start.date);
+            let next_start = next_known.min(next_later);
+            if flows.is_empty() {
+                if next_start == f64::INFINITY {
+                    break;
+                }
+                now = next_start;
+            } else {
+                let (rates, inverses) = shares.rates(set, flows, paths, platform, bandwidth_factor);
+                let until_end = least_product(left, inverses);
+                if now + until_end <= next_start * SAME_START {
+                    now += until_end;
+                    let limit = until_end * SAME_END;
+                    let mut kept = 0;
+                    for at in 0..flows.len().min(left.len()) {
+                        let flow = flows[at];
+                        if left[at] * inverses[at] <= limit {
+                            set = set.wrapping_sub(paths.get(flow.path).number);
+                            if let Some(start) = ended(flow.name, now) {
+                                later.push(Reverse(Later(start)));
+                            }
+                        } else {
+                            flows[kept] = flow;
+                            left[kept] = (left[at] - rates[at] * until_end).max(0.0);
+                            kept += 1;
+                        }
+                    }
+                    flows.truncate(kept);
+                    left.truncate(kept);
+                } else {
+                    let passed = next_start - now;
+                    for (left, rate) in left.iter_mut().zip(rates) {
+                        *left = (*left - rate * passed).max(0.0);
+                    }
+                    now = next_start;
+                }
+            }
+            // The starts of this date.
+            let limit = now * SAME_START;
+            batch.clear();
+            while let Some((start, others)) = known.split_first()
+                && start.date <= limit
+            {
+                batch.push(*start);
+                known = others;
+            }
+            while let Some(Reverse(Later(start))) = later.peek()
+                && start.date <= limit
+            {
+                batch.push(*start);
+                later.pop();
+            }
+            if !batch.is_empty() {
+                batch.sort_unstable_by_key(|start| start.flow().order());
+                for start in &*batch {
+                    set = set.wrapping_add(paths.get(start.path).number);
+                }
+                merge(batch, flows, left);
+            }
+        }
+        starts.clear();
+        later.clear(); // what starts at no date that a number can hold
+    }
+}
+
+/// The least of the products of two lists, in eight lanes.
+fn least_product(a: &[f64], b: &[f64]) -> f64 {
+    let less = |x: f64, y: f64| if x < y { x } else { y };
+    let mut lanes = [f64::INFINITY; 8];
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b.as_chunks::<8>();
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..8 {
+            lanes[lane] = less(a[lane] * b[lane], lanes[lane]);
+        }
+    }
+    for (lane, (a, b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *lane = less(a * b, *lane);
+    }
+    lanes.into_iter().fold(f64::INFINITY, less)
+}
+
+/// Puts a batch, by rising path, into arrays by rising path; among equal paths it comes last.
+fn merge(batch: &[Start], flows: &mut Vec<Flow>, left: &mut Vec<f64>) {
+    let mut from = flows.len();
+    let mut to = from + batch.len();
+    flows.resize(to, Flow::default());
+    left.resize(to, 0.0);
+    for start in batch.iter().rev() {
+        while from > 0 && flows[from - 1].path > start.path {
+            (from, to) = (from - 1, to - 1);
+            (flows[to], left[to]) = (flows[from], left[from]);
+        }
+        to -= 1;
+        (flows[to], left[to]) = (start.flow(), start.bytes);
+    }
+}
