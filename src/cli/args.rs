@@ -148,6 +148,10 @@ pub(super) struct ReproduceArguments {
     /// The paper (see `migsim list papers`), all, or one-reading: the rules of each paper applied to every other
     #[arg(default_value = "all")]
     pub(super) paper: String,
+    /// For one-reading: search the single set of rules that does best for all papers, from the rules of this paper (or `default`) on, one
+    /// option at a time; takes many minutes
+    #[arg(long, value_name = "PAPER", conflicts_with = "out")]
+    pub(super) search: Option<String>,
     /// Also write a Markdown page and a CSV table per paper into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,

@@ -17,6 +17,9 @@ pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
+    if let Some(start) = &arguments.search {
+        return search(arguments, start, out);
+    }
     if arguments.paper == "one-reading" {
         return one_reading(arguments, out);
     }
@@ -75,6 +78,34 @@ fn one_reading(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bo
         print(out, &page.text)?;
     }
     write(arguments, &[page])?;
+    Ok(true)
+}
+
+/// The search for a single set of rules; its steps appear as they are found.
+fn search(arguments: &ReproduceArguments, start: &str, out: &mut dyn Write) -> Result<bool, Error> {
+    if arguments.paper != "one-reading" {
+        let problem = Problem::new(format!("`{}` has no single set of rules", arguments.paper))
+            .source("--search");
+        return Err(problem
+            .hint("write `migsim reproduce one-reading --search PAPER`")
+            .into());
+    }
+    let progress = Progress::default();
+    let bar = Bar {
+        total: None,
+        is_quiet: arguments.quiet,
+    };
+    let steps = with_bar(&bar, &progress, || paper::search(start, &progress))?;
+    if arguments.json {
+        print(
+            out,
+            &format!("{:#}\n", json!({ "steps": to_json(&steps)? })),
+        )?;
+    } else if !arguments.quiet {
+        for step in &steps {
+            print(out, &format!("{step}\n"))?;
+        }
+    }
     Ok(true)
 }
 

@@ -1,7 +1,8 @@
 //! The experiments that are part of the program: those of the papers, with their calibration.
 //!
 //! The one named like an application is what `migsim run --app` starts from; the others are run by name. An experiment says under
-//! `extends` which built-in one lies below it (`none`: only the defaults); without that, the one of its application.
+//! `extends` which built-in one lies below it (`none`: only the defaults); without that, the one of its application, or else
+//! [`ONE_READING`].
 
 use crate::document::Document;
 use crate::error::{Error, Problem};
@@ -13,6 +14,10 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("lbm-b1", include_str!("../../workloads/lbm-b1.json")),
     ("lbm-b2", include_str!("../../workloads/lbm-b2.json")),
     ("lu", include_str!("../../workloads/lu.json")),
+    (
+        ONE_READING,
+        include_str!("../../workloads/one-reading.json"),
+    ),
     ("sw", include_str!("../../workloads/sw.json")),
     (
         "sw-dynamic",
@@ -24,9 +29,14 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The names of all built-in experiments.
+/// The experiment below those of applications that have none of their own: the single set of MigBSP's rules that does best for all
+/// papers.
+pub const ONE_READING: &str = "one-reading";
+
+/// The names of all built-in experiments that can be run.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
+    let all = BUILT_IN.iter().map(|(name, _)| *name);
+    all.filter(|name| *name != ONE_READING)
 }
 
 /// The built-in experiment `name` (with or without `.json`), if there is one.
@@ -47,7 +57,10 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
     let mut next = match extends {
         Some("none") => None,
         Some(name) => Some(found(name)?),
-        None => built_in(app)?,
+        None => match built_in(app)? {
+            None => built_in(ONE_READING)?,
+            own => own,
+        },
     };
     while let Some(document) = next {
         let below = document
@@ -68,6 +81,8 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
 fn found(name: &str) -> Result<Document, Error> {
     built_in(name)?.ok_or_else(|| {
         let problem = Problem::new(format!("unknown experiment `{name}`")).key("extends");
-        problem.known("experiments", names().chain(["none"])).into()
+        problem
+            .known("experiments", names().chain([ONE_READING, "none"]))
+            .into()
     })
 }

@@ -10,7 +10,7 @@ mod layers;
 mod resolve;
 mod run;
 
-pub use built_in::{built_in, names as built_in_names};
+pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
 pub use layers::{Flag, Layers};
 pub use resolve::{Experiment, Input, Limits};

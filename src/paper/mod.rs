@@ -20,6 +20,7 @@ mod one_reading;
 mod pages;
 mod reproduce;
 mod runs;
+mod single_set;
 mod sw_dynamic;
 mod sw_irregular;
 mod text;
@@ -34,6 +35,7 @@ pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
 pub use pages::{Page, one_reading_page, pages};
 pub use reproduce::{ClaimResult, Constant, PaperResults, Reproduction, fitted_keys, reproduce};
 pub use runs::{Case, Done, Runs};
+pub use single_set::{Step, search};
 pub use text::text;
 
 use crate::error::{Error, Problem};

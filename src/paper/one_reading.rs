@@ -15,11 +15,11 @@ use super::reproduce::{Compared, compare_all, facts_of};
 use super::runs::{Runs, source_of};
 use super::{PAPERS, Paper};
 use crate::error::Error;
-use crate::experiment::{Experiment, Flag, Layers, Limits, Progress};
+use crate::experiment::{Experiment, Flag, Layers, Limits, ONE_READING, Progress, built_in};
 use crate::policy;
 
 /// The options that stay with the paper that is judged.
-const KEPT: [&str; 9] = [
+pub(super) const KEPT: [&str; 9] = [
     "alpha",
     "d",
     "omega",
@@ -76,7 +76,7 @@ pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
 }
 
 /// The papers that publish runs.
-fn with_runs() -> Vec<&'static Paper> {
+pub(super) fn with_runs() -> Vec<&'static Paper> {
     let papers = PAPERS.iter();
     papers.filter(|paper| paper.experiment.is_some()).collect()
 }
@@ -123,9 +123,11 @@ pub fn differences() -> Result<Vec<Difference>, Error> {
 }
 
 /// All options of a rule set, with their values.
-fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
+pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     let options = if rules == DEFAULT {
-        policy::find(POLICY)?.resolve(&Value::Object(Map::new()))?
+        let document = built_in(ONE_READING)?;
+        let own = document.map(|document| document.value["policy"][POLICY].clone());
+        policy::find(POLICY)?.resolve(&own.unwrap_or_default())?
     } else {
         let experiment = super::find(rules)?.experiment.unwrap_or_default();
         let mut layers = Layers::default();
@@ -141,12 +143,25 @@ fn read(
     paper: &Paper,
     progress: &Progress,
 ) -> Result<Reading, Error> {
-    let exchanged = differences
+    let options = differences
         .iter()
-        .map(|one| Flag {
-            key: format!("policy.{POLICY}.{}", one.option),
-            flag: format!("rules of {rules}: {}", one.option),
-            value: one.values[set].clone(),
+        .map(|one| (one.option.clone(), one.values[set].clone()));
+    judge(rules, &options.collect(), paper, progress)
+}
+
+/// A rule set, given by the options in which it differs from others, applied to a paper.
+pub(super) fn judge(
+    rules: &'static str,
+    options: &Map<String, Value>,
+    paper: &Paper,
+    progress: &Progress,
+) -> Result<Reading, Error> {
+    let exchanged = options
+        .iter()
+        .map(|(option, value)| Flag {
+            key: format!("policy.{POLICY}.{option}"),
+            flag: format!("rules of {rules}: {option}"),
+            value: value.clone(),
         })
         .collect();
     let runs = Runs::new(paper, exchanged, progress);
