@@ -134,6 +134,17 @@ fn the_supersteps_of_lu_are_those_of_the_oracle() {
 }
 
 #[test]
+fn a_trace_knows_which_supersteps_repeat_the_one_before_them() {
+    let again = "step 2\nc 1 5\nm 1 0 8\nstep 3\nc 1 5\nm 1 0 8\nstep 4\nc 1 5\nm 1 0 9\nend\n";
+    let text = SMALL
+        .replace("bsp 1 2 2", "bsp 1 2 5")
+        .replace("end\n", again);
+    let trace = Trace::parse("t", &text).expect("a trace");
+    let repeats: Vec<bool> = (0..5).map(|superstep| trace.repeats(superstep)).collect();
+    assert_eq!(repeats, [false, false, false, true, false]);
+}
+
+#[test]
 fn broken_traces_are_refused_where_they_are_broken() {
     let cases = [
         ("", "1:1 the trace stops before its `end`"),

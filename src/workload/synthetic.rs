@@ -393,6 +393,14 @@ impl Workload for Synthetic {
         }
     }
 
+    /// Where nothing is drawn for each superstep and nothing drifts.
+    fn repeats(&self, superstep: usize) -> bool {
+        let config = &self.config;
+        let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;
+        let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
+        superstep > 0 && !draws_work && !draws_messages && self.drifts.is_empty()
+    }
+
     fn memory(&self, _process: ProcessId) -> Bytes {
         self.config.memory
     }
@@ -453,6 +461,43 @@ mod tests {
         ] {
             assert_eq!(pairs(1, pattern), []);
         }
+    }
+
+    #[test]
+    fn a_superstep_repeats_the_one_before_it_if_nothing_is_drawn_anew_and_nothing_drifts() {
+        let plain = SyntheticConfig {
+            random_messages: 0,
+            ..SyntheticConfig::new(20)
+        };
+        let repeats = |config: &SyntheticConfig| {
+            let synthetic = Synthetic::new(config).unwrap();
+            assert!(!synthetic.repeats(0));
+            let is_equal = plan(config, 3) == plan(config, 4);
+            assert_eq!(synthetic.repeats(4), is_equal);
+            is_equal
+        };
+        let spread = SyntheticConfig {
+            spread: 0.5,
+            ..plain.clone()
+        };
+        let anew = SyntheticConfig {
+            draw: Draw::EachSuperstep,
+            ..spread.clone()
+        };
+        let drift = SyntheticConfig {
+            drift: 0.5,
+            ..plain.clone()
+        };
+        let random = SyntheticConfig {
+            random_messages: 1,
+            ..plain.clone()
+        };
+        let sizes = SyntheticConfig {
+            bytes_spread: 0.5,
+            ..plain.clone()
+        };
+        assert!(repeats(&plain) && repeats(&spread));
+        assert!(![anew, drift, random, sizes].iter().any(repeats));
     }
 
     #[test]
