@@ -26,7 +26,7 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     rules: &[],
     unexplained: UNEXPLAINED,
-    notes: "",
+    notes: include_str!("notes/lu.md"),
     constants: CONSTANTS,
 };
 
