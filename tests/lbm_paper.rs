@@ -5,22 +5,19 @@
 use std::path::Path;
 
 use migsim::bsp::{Outcome, Scenario};
-use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
+use migsim::experiment::{Experiment, Progress};
+
+use crate::support::experiment;
 use migsim::paper::{Facts, PAPERS};
 
 fn load(name: &str, alpha: u32, supersteps: u64) -> Experiment {
-    let flag = |key: &str, value: u64| Flag {
-        key: key.into(),
-        flag: format!("--{key} {value}"),
-        value: value.into(),
-    };
-    let mut layers = Layers::default();
-    layers.push_file(built_in(name).expect("it is read").expect("it is built in"));
-    layers.push_flags(vec![
-        flag("policy.migbsp.alpha", u64::from(alpha)),
-        flag("workload.supersteps", supersteps),
-    ]);
-    Experiment::load(&layers, Limits::default()).expect("it is built in")
+    experiment(
+        name,
+        &[
+            ("policy.migbsp.alpha", alpha.into()),
+            ("workload.supersteps", supersteps.into()),
+        ],
+    )
 }
 
 fn run(name: &str, scenario: Scenario, alpha: u32, supersteps: u64) -> Outcome {

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use migsim::bsp::{CallRecord, Scenario};
-use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, Results};
+use migsim::experiment::{Experiment, Progress, Results};
+
+use crate::support::experiment;
 
 /// The tolerances of the three scenarios, and of the median error of scenario i.
 const WITHIN: [(Scenario, f64); 3] = [
@@ -81,18 +83,10 @@ fn lu(n: u64, procs: u64) -> &'static (Experiment, Results) {
         .find(|cell| (cell.n, cell.procs) == (n, procs))
         .expect("a cell of the paper");
     cell.done.get_or_init(|| {
-        let flag = |key: &str, value: serde_json::Value| Flag {
-            key: key.into(),
-            flag: format!("--{key} {value}"),
-            value,
-        };
-        let mut layers = Layers::default();
-        layers.push_flags(vec![
-            flag("workload.app", "lu".into()),
-            flag("workload.n", n.into()),
-            flag("workload.procs", procs.into()),
-        ]);
-        let experiment = Experiment::load(&layers, Limits::default()).expect("it is built in");
+        let experiment = experiment(
+            "lu",
+            &[("workload.n", n.into()), ("workload.procs", procs.into())],
+        );
         let results = experiment.run(&Progress::default()).expect("it runs");
         (experiment, results)
     })

@@ -3,6 +3,7 @@
 use migsim::bsp::{Costs, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate};
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
+use migsim::experiment::{Experiment, Flag, Layers, Limits, built_in};
 use migsim::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 use migsim::policy::{Decision, Migration, Never, Policy, View};
 use migsim::random::Stream;
@@ -280,4 +281,17 @@ impl Policy for Script {
         };
         Ok(Decision::moves(moves.iter().map(migration).collect()))
     }
+}
+
+/// The built-in experiment `name` with other values of some keys.
+pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> Experiment {
+    let flag = |(key, value): &(&str, serde_json::Value)| Flag {
+        key: (*key).into(),
+        flag: format!("--{key} {value}"),
+        value: value.clone(),
+    };
+    let mut layers = Layers::default();
+    layers.push_file(built_in(name).expect("it is read").expect("it is built in"));
+    layers.push_flags(settings.iter().map(flag).collect());
+    Experiment::load(&layers, Limits::default()).expect("it is built in")
 }

@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use migsim::bsp::{Outcome, Scenario};
-use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
+use migsim::experiment::{Experiment, Progress};
+
+use crate::support::experiment;
 use migsim::paper::{Facts, find};
 
 /// A scenario of a built-in experiment with n processes, initial α and other settings.
@@ -16,20 +18,12 @@ fn outcome(
     platform: Option<&str>,
     scenario: Scenario,
 ) -> (Experiment, Outcome) {
-    let flag = |key: &str, value: serde_json::Value| Flag {
-        key: key.into(),
-        flag: format!("--{key} {value}"),
-        value,
-    };
-    let mut flags = vec![
-        flag("workload.n", n.into()),
-        flag("policy.migbsp.alpha", alpha.into()),
+    let mut settings = vec![
+        ("workload.n", n.into()),
+        ("policy.migbsp.alpha", alpha.into()),
     ];
-    flags.extend(platform.map(|platform| flag("platform", platform.into())));
-    let mut layers = Layers::default();
-    layers.push_file(built_in(name).expect("it is read").expect("it is built in"));
-    layers.push_flags(flags);
-    let experiment = Experiment::load(&layers, Limits::default()).expect("it is built in");
+    settings.extend(platform.map(|platform| ("platform", platform.into())));
+    let experiment = experiment(name, &settings);
     let run = experiment.run_scenario(scenario, &Progress::default(), &mut ());
     let outcome = run.expect("it runs").outcome;
     (experiment, outcome)
