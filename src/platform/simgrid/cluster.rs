@@ -12,9 +12,9 @@ use crate::platform::Platform;
 use crate::platform::assemble::{
     Assembly, ClusterParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
 };
-use crate::units::LinkId;
+use crate::units::{BytesPerSecond, LinkId, Seconds};
 
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 17] = [
     "id",
     "prefix",
     "suffix",
@@ -29,8 +29,13 @@ const KNOWN: [&str; 15] = [
     "bb_bw",
     "bb_lat",
     "bb_sharing_policy",
+    "loopback_bw",
+    "loopback_lat",
     "router_id",
 ];
+
+/// What a message inside a host takes in every network model: bandwidth \[B/s\] and latency \[s\].
+const LOOPBACK: (f64, f64) = (1e10, 0.0);
 
 /// Reads the zone; `None` if a problem was found that leaves no platform.
 pub(super) fn read<'a>(reader: &mut Reader<'a, '_>, zone: Node<'a, 'a>) -> Option<Platform> {
@@ -136,6 +141,27 @@ fn read_routes<'a>(
     routes
 }
 
+/// The loopback belongs to the network model here; one that is written must be the same.
+fn check_loopback<'a>(reader: &mut Reader<'a, '_>, node: Node<'a, 'a>) {
+    if !node.has_attribute("loopback_bw") && !node.has_attribute("loopback_lat") {
+        return;
+    }
+    let bandwidth = reader
+        .bandwidth(node, "loopback_bw")
+        .map(BytesPerSecond::get);
+    let latency = match node.attribute("loopback_lat") {
+        Some(_) => reader.latency(node, "loopback_lat").map(Seconds::get),
+        None => Some(0.0),
+    };
+    if let (Some(bandwidth), Some(latency)) = (bandwidth, latency)
+        && (bandwidth, latency) != LOOPBACK
+    {
+        let message = format!("a loopback of {bandwidth} B/s and {latency} s is not supported");
+        let problem = reader.problem_at(node, "loopback_bw", message);
+        reader.note(problem.hint("supported is 10GBps without latency; remove it and run with `--net loopback_bandwidth=...`"));
+    }
+}
+
 fn cluster<'a>(
     reader: &mut Reader<'a, '_>,
     node: Node<'a, 'a>,
@@ -145,6 +171,7 @@ fn cluster<'a>(
     reader.check_sharing(node, "sharing_policy", "SPLITDUPLEX");
     reader.check_sharing(node, "bb_sharing_policy", "SHARED");
     reader.expect_properties_only(node);
+    check_loopback(reader, node);
     let name = reader.name(node, "id");
     let speed = reader.speed(node);
     let cores = reader.cores(node);

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | one `<zone>` or `<AS>` with routing `Full` | of hosts, links and `<route>`s, or of `<cluster>`s, links and `<zoneRoute>`s |
 //! | `<host>`, `<link>` | speed, cores, bandwidth, latency, profile files; links are SHARED, or FATPIPE without profiles |
-//! | `<cluster>` | private links SHARED (it must be written: `SimGrid`'s default is SPLITDUPLEX), backbone, radical |
+//! | `<cluster>` | private links SHARED (it must be written: `SimGrid`'s default is SPLITDUPLEX), backbone, radical, a loopback like that of the network models |
 //! | `<trace>`, `<trace_connect>` | kinds SPEED (POWER in version 3), BANDWIDTH, LATENCY |
 //! | `<prop>`, `<config>` | ignored: properties have no meaning here, and the network model is an option of the run |
 //!

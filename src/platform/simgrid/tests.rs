@@ -170,6 +170,11 @@ fn errors_say_what_and_where() {
             (5, 1),
         ),
         (
+            "<cluster id='c' prefix='c' suffix='' radical='0' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED' loopback_bw='1GBps'/>",
+            "a loopback of 1000000000 B/s and 0 s is not supported",
+            (5, 117),
+        ),
+        (
             "<cluster id='c' prefix='c' suffix='' radical='9-0' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
             "is not a range",
             (5, 47),

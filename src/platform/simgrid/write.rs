@@ -172,10 +172,10 @@ impl Writer<'_> {
             let link = &platform.links[link.index()];
             let Cluster { name, hosts } = cluster;
             let name = escape(name);
-            // Messages to the own host are the network model's business here: this loopback is the one of a `Full` zone.
+            // A `<cluster>` has no loopback of its own accord; this one is that of the network models.
             self.line(format_args!(
                 "  <cluster id=\"{name}\" prefix=\"{name}-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
-                 sharing_policy=\"SHARED\" router_id=\"router-{index}\"/>",
+                 sharing_policy=\"SHARED\" loopback_bw=\"10GBps\" loopback_lat=\"0s\" router_id=\"router-{index}\"/>",
                 hosts.len() - 1,
                 host.speed.get(),
                 host.cores,
