@@ -429,8 +429,14 @@ impl Recorder for Keep {
 /// All durations that were measured.
 fn durations(measures: &Measures) -> Vec<f64> {
     let lists = [&measures.compute, &measures.send, &measures.communication];
-    let traffic = measures.traffic.iter();
-    let traffic = traffic.flat_map(|with| [with.send_time, with.receive_time]);
+    // By process and cluster: the table itself has them in the order in which messages came.
+    let of = |process| {
+        let mut with: Vec<_> = measures.traffic.of(process).collect();
+        with.sort_unstable_by_key(|with| with.0);
+        with
+    };
+    let traffic = (0..measures.work.len()).flat_map(of);
+    let traffic = traffic.flat_map(|(_, with)| [with.send_time, with.receive_time]);
     let processes = lists.into_iter().flatten().copied();
     processes.chain(traffic).map(Seconds::get).collect()
 }

@@ -32,7 +32,7 @@ impl World {
     fn new(clusters: &[&[f64]], placement: &[u32]) -> Self {
         let platform = machine(clusters, WIRE, WIRE);
         let mut measures = Measures::default();
-        measures.clear(placement.len(), clusters.len());
+        measures.clear(placement.len());
         let mut world = Self {
             placement: placement.iter().copied().map(HostId).collect(),
             memory: vec![Bytes::default(); placement.len()],
@@ -58,7 +58,7 @@ impl World {
 
     /// What a process exchanges with a cluster: bytes sent and received, and how long that takes [s].
     fn exchange(&mut self, process: usize, cluster: usize, size: [f64; 2], time: [f64; 2]) {
-        self.measures.traffic[process * self.measures.clusters + cluster] = Traffic {
+        *self.measures.traffic_mut(process, cluster) = Traffic {
             sent: bytes(size[0]),
             received: bytes(size[1]),
             send_time: seconds(time[0]),
@@ -145,7 +145,7 @@ fn calls(
         if world.observe(&mut policy) {
             let decision = world.decide(&mut policy);
             dates.push(world.superstep);
-            tolerances.push(decision.explanation["d"].as_f64().expect("a number"));
+            tolerances.push(decision.explained()["d"].as_f64().expect("a number"));
             policy.settle(moved(dates.len()));
         }
     }
@@ -369,9 +369,8 @@ fn a_decision_that_moves_nothing_is_quiet_or_not() {
 
 /// A term of PM(i,j) [s]; processes from 0.
 fn term(decision: &Decision, process: u64, cluster: &str, key: &str) -> f64 {
-    let all = decision.explanation["potentials"]
-        .as_array()
-        .expect("a list");
+    let explained = decision.explained();
+    let all = explained["potentials"].as_array().expect("a list");
     all.iter()
         .find(|entry| entry["process"] == process + 1 && entry["cluster"] == cluster)
         .and_then(|entry| entry[key].as_f64())

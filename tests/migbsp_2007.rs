@@ -68,7 +68,8 @@ fn destination(decision: &Decision) -> Option<u32> {
 
 /// A term of process 0 and a cluster.
 fn term(decision: &Decision, cluster: &str, key: &str) -> f64 {
-    let all = decision.explanation["potentials"].as_array();
+    let explained = decision.explained();
+    let all = explained["potentials"].as_array();
     let is_it = |terms: &&Value| terms["process"] == 1 && terms["cluster"] == cluster;
     let mut found = all.into_iter().flatten().filter(is_it);
     found.next().expect("a term")[key]
@@ -234,8 +235,8 @@ fn later_calls_are_recorded_without_all_terms() {
     };
     let outcome = case.run_with(policy(config)).expect("the run ends");
     let has_terms = |call: &migsim::bsp::CallRecord| {
-        call.decision.explanation.contains_key("potentials")
-            && call.decision.explanation.contains_key("processes")
+        call.decision.explained().contains_key("potentials")
+            && call.decision.explained().contains_key("processes")
     };
     let explained: Vec<bool> = outcome.calls.iter().map(has_terms).collect();
     assert_eq!(explained, [true, true, false, false, false]);
@@ -340,7 +341,8 @@ proptest! {
         let config = MigBsp2007Config { threshold: any.threshold, alpha: any.alpha, ..default() };
         let outcome = case.run_with(policy(config.clone())).expect("the run ends");
         for call in &outcome.calls {
-            let (processes, potentials) = (&call.decision.explanation["processes"], &call.decision.explanation["potentials"]);
+            let explained = call.decision.explained();
+            let (processes, potentials) = (&explained["processes"], &explained["potentials"]);
             prop_assert!(is_normalised(&values(processes, "ip")) && is_normalised(&values(processes, "im")));
             prop_assert_eq!(values(potentials, "potential").len(), any.hosts.len() * clusters.len());
             for key in ["ic", "it"] {

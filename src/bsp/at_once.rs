@@ -339,8 +339,7 @@ impl AtOnce {
     /// What was measured in the superstep that has just been done.
     pub(super) fn measure(&self, scene: &Scene<'_>, measures: &mut Measures) {
         let (computed, plan) = (&self.computed, scene.plan);
-        let clusters = scene.platform.clusters.len();
-        measures.clear(computed.len(), clusters);
+        measures.clear(computed.len());
         measures.work.clone_from(&plan.work);
         let after = |date: f64, process: usize| Seconds::of((date - computed[process]).max(0.0));
         for (process, &end) in computed.iter().enumerate() {
@@ -352,10 +351,10 @@ impl AtOnce {
         for (message, (&start, &end)) in plan.messages.iter().zip(dates) {
             let (from, to) = (message.from.index(), message.to.index());
             let duration = Seconds::of((end - start).max(0.0));
-            let sent = &mut measures.traffic[from * clusters + cluster(to)];
+            let sent = measures.traffic_mut(from, cluster(to));
             sent.sent = sent.sent + message.size;
             sent.send_time += duration;
-            let received = &mut measures.traffic[to * clusters + cluster(from)];
+            let received = measures.traffic_mut(to, cluster(from));
             received.received = received.received + message.size;
             received.receive_time += duration;
             measures.send[from] = longer(measures.send[from], after(end, from));

@@ -294,8 +294,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.outcome.supersteps[self.superstep].start = self.engine.now();
         self.again.forget();
         self.exchange.open(&self.plan, processes);
-        self.measures
-            .clear(processes, self.setup.platform.clusters.len());
+        self.measures.clear(processes);
         self.measures.work.clone_from(&self.plan.work);
     }
 
@@ -380,12 +379,11 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = self.engine.local_now();
         let duration = Seconds::of((now - self.exchange.started[message as usize]).max(0.0));
-        let clusters = self.measures.clusters;
         let cluster = |host: HostId| self.setup.platform.cluster_of(host).index();
-        let sent = &mut self.measures.traffic[from * clusters + cluster(self.placement[to])];
+        let sent = self.measures.traffic_mut(from, cluster(self.placement[to]));
         sent.sent = sent.sent + planned.size;
         sent.send_time += duration;
-        let received = &mut self.measures.traffic[to * clusters + cluster(self.placement[from])];
+        let received = self.measures.traffic_mut(to, cluster(self.placement[from]));
         received.received = received.received + planned.size;
         received.receive_time += duration;
         self.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));

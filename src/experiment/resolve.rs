@@ -390,6 +390,13 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
     Ok(())
 }
 
+/// What a process takes in the runtime, without its traffic \[B\].
+const PROCESS: f64 = 300.0;
+/// What traffic and forecast of a pair of a process and a cluster take \[B\].
+const PAIR: f64 = 72.0;
+/// With how many clusters a process may talk: those with which it does take memory, and how many they are is not known before.
+const PARTNERS: f64 = 8.0;
+
 /// Refuses what cannot fit in memory, before anything is allocated for it.
 fn check_size(
     config: &ExperimentConfig,
@@ -397,12 +404,11 @@ fn check_size(
     loaded: &LoadedPlatform,
     limits: Limits,
 ) -> Result<(), Error> {
-    // Per process: state of the runtime (about 300 B), and traffic and forecasts per cluster (about 90 B), per scenario running
-    // at a time; per superstep its dates.
     let (processes, supersteps) = (workload.processes() as f64, workload.supersteps() as f64);
     let clusters = loaded.platform.clusters.len() as f64;
+    // Two scenarios at a time keep the dates of three.
     let (by_process, by_superstep) = (
-        2.0 * processes * (300.0 + 90.0 * clusters),
+        2.0 * processes * (PROCESS + PAIR * clusters.min(PARTNERS)),
         3.0 * 16.0 * supersteps,
     );
     let needed = by_process + by_superstep;

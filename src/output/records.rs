@@ -119,7 +119,7 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         "migrations": migrations_of(experiment, call),
         "predicted_gain_s": predicted,
         "realised_gain_s": realised,
-        "explanation": call.decision.explanation,
+        "explanation": call.decision.explained(),
     })
 }
 

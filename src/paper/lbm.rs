@@ -457,7 +457,10 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let cluster = platform.cluster_of(one.to).index();
             let calls = done.records(Scenario::Iii).iter();
             let call = calls.clone().find(|call| call.superstep == one.superstep);
-            let terms = call.and_then(|call| call.decision.explanation["potentials"].as_array());
+            let terms = call.map(|call| call.decision.explained());
+            let terms = terms
+                .as_ref()
+                .and_then(|terms| terms["potentials"].as_array());
             let wanted = terms.into_iter().flatten().find(|term| {
                 term["process"] == json!(one.process.0 + 1)
                     && term["cluster"] == json!(platform.clusters[cluster].name)
@@ -490,7 +493,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             for alpha in ALPHAS {
                 let done = run(runs, experiment, 2000, alpha)?;
                 for call in done.records(Scenario::Iii) {
-                    let terms = &call.decision.explanation;
+                    let terms = call.decision.explained();
                     let votes = terms["votes"].as_str().unwrap_or_default();
                     let is_even = votes.matches('+').count() > votes.matches('-').count();
                     let grows = terms["next_alpha"].as_u64() > terms["alpha"].as_u64();

@@ -236,7 +236,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let done = run(runs, 1000, procs)?;
             let calls = done.records(Scenario::Iii);
             let potential = |call: &crate::bsp::CallRecord| {
-                call.decision.explanation["highest_potential_s"].as_f64()
+                call.decision.explained()["highest_potential_s"].as_f64()
             };
             highest.push(calls.iter().filter_map(potential).fold(f64::MIN, f64::max));
         }
@@ -398,7 +398,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             .iter()
             .take(1)
             .map(|call| {
-                call.decision.explanation["potentials"]
+                call.decision.explained()["potentials"]
                     .as_array()
                     .map_or(0, Vec::len)
             })

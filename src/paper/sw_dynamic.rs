@@ -447,7 +447,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let done = run(runs, STATIC)?;
         let first = done.records(Scenario::Iii).iter().take(4);
         let highest: Vec<f64> = first
-            .filter_map(|call| call.decision.explanation["highest_potential_s"].as_f64())
+            .filter_map(|call| call.decision.explained()["highest_potential_s"].as_f64())
             .collect();
         told(
             highest.len() == 4 && highest.iter().all(|&potential| potential < 0.0),
@@ -656,7 +656,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let (mut against, mut grows, mut falls) = (0, 0, 0);
         for which in TOLD.into_iter().chain([STATIC]) {
             for call in run(runs, which)?.records(Scenario::Iii) {
-                let terms = &call.decision.explanation;
+                let terms = call.decision.explained();
                 let votes = terms["votes"].as_str().unwrap_or_default();
                 let (stable, unstable) = (votes.matches('+').count(), votes.matches('-').count());
                 let (before, next) = (terms["alpha"].as_u64(), terms["next_alpha"].as_u64());
@@ -685,7 +685,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let done = run(runs, which)?;
             let calls = done.records(Scenario::Iii);
             for (index, call) in calls.iter().enumerate() {
-                let terms = &call.decision.explanation;
+                let terms = call.decision.explained();
                 let number = |key: &str| terms[key].as_u64().unwrap_or_default();
                 let votes = terms["votes"].as_str().unwrap_or_default();
                 // The record keeps the first 64 votes of an interval.
@@ -748,14 +748,19 @@ struct Potential {
 /// All PM(i,j) of a call.
 fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Item = Potential> {
     let call = done.records(scenario).get(call);
-    let terms = call.and_then(|call| call.decision.explanation["potentials"].as_array());
-    let read = |term: &Value| Potential {
+    let terms = call.map(|call| call.decision.explained());
+    let terms = terms.and_then(|mut terms| terms.remove("potentials"));
+    let terms = match terms {
+        Some(Value::Array(terms)) => terms,
+        _ => Vec::new(),
+    };
+    let read = |term: Value| Potential {
         process: term["process"].as_u64().unwrap_or_default(),
         cluster: term["cluster"].as_str().unwrap_or_default().to_owned(),
         compute_s: term["compute_s"].as_f64().unwrap_or(f64::NAN),
         total_s: term["potential_s"].as_f64().unwrap_or(f64::NAN),
     };
-    terms.into_iter().flatten().map(read)
+    terms.into_iter().map(read)
 }
 
 /// What p43, on D, is foreseen to compute in a superstep, Pcomp·CTP, and what it has computed in that of the call \[s\].
@@ -781,8 +786,8 @@ fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[Foreseen; 2], Error> {
         let call = call.unwrap_or(usize::MAX);
         let next_alpha = calls
             .get(call)
-            .map(|call| &call.decision.explanation["next_alpha"]);
-        let horizon = next_alpha.and_then(Value::as_f64).unwrap_or(f64::NAN);
+            .map(|call| call.decision.explained()["next_alpha"].as_f64());
+        let horizon = next_alpha.flatten().unwrap_or(f64::NAN);
         let mut terms = potentials(&done, Scenario::Ii, call);
         let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");
         Ok(Foreseen {

@@ -8,16 +8,21 @@
 
 pub mod migbsp;
 mod never;
+mod pairs;
 mod registry;
 mod replay;
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 pub use migbsp::wsppd2007::{MigBsp2007, MigBsp2007Config};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use never::Never;
+pub use pairs::Pairs;
 pub use registry::{Entry, Options, REGISTRY, find};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
 
@@ -94,10 +99,8 @@ pub struct Measures {
     pub send: Vec<Seconds>,
     /// From the end of a process's computation until it reached the barrier: its sends and receives.
     pub communication: Vec<Seconds>,
-    /// The traffic of each process with each cluster: entry `process * clusters + cluster`.
-    pub traffic: Vec<Traffic>,
-    /// How many clusters there are.
-    pub clusters: usize,
+    /// The traffic of each process with those clusters with which it had any.
+    pub traffic: Pairs<Traffic>,
 }
 
 /// What a process exchanged with the processes of one cluster in one superstep.
@@ -114,8 +117,8 @@ pub struct Traffic {
 }
 
 impl Measures {
-    /// Empties the measures for a superstep of `processes` on `clusters`, keeping their memory.
-    pub fn clear(&mut self, processes: usize, clusters: usize) {
+    /// Empties the measures for a superstep of `processes`, keeping their memory.
+    pub fn clear(&mut self, processes: usize) {
         fn refill<T: Clone + Default>(list: &mut Vec<T>, count: usize) {
             list.clear();
             list.resize(count, T::default());
@@ -124,13 +127,21 @@ impl Measures {
         refill(&mut self.compute, processes);
         refill(&mut self.send, processes);
         refill(&mut self.communication, processes);
-        refill(&mut self.traffic, processes * clusters);
-        self.clusters = clusters;
+        self.traffic.clear(processes);
     }
 
     /// What `process` exchanged with `cluster`.
-    pub fn traffic(&self, process: usize, cluster: usize) -> &Traffic {
-        &self.traffic[process * self.clusters + cluster]
+    pub fn traffic(&self, process: usize, cluster: usize) -> Traffic {
+        self.traffic
+            .get(process, cluster)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// What `process` exchanged with `cluster`, to be added to.
+    pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
+        self.traffic
+            .get_or_insert(process, cluster, Traffic::default())
     }
 }
 
@@ -143,15 +154,27 @@ pub struct Migration {
     pub to: HostId,
 }
 
+/// What a policy has to say about a call: its state, thresholds and terms, made into JSON only when somebody reads it.
+pub trait Explain: fmt::Debug + Send + Sync {
+    /// The explanation, for the decision record.
+    fn to_json(&self) -> Map<String, Value>;
+}
+
+impl Explain for Map<String, Value> {
+    fn to_json(&self) -> Map<String, Value> {
+        self.clone()
+    }
+}
+
 /// The answer to a rescheduling call.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Decision {
     /// The migrations to start now, in this order.
     pub migrations: Vec<Migration>,
     /// Every process that was considered, with the reason of its verdict.
     pub candidates: Vec<Candidate>,
-    /// What else the policy has to say about this call: its state, thresholds and terms, for the decision record.
-    pub explanation: serde_json::Map<String, serde_json::Value>,
+    /// What else the policy has to say about this call.
+    pub explanation: Option<Arc<dyn Explain>>,
 }
 
 impl Decision {
@@ -161,6 +184,20 @@ impl Decision {
             migrations,
             ..Self::default()
         }
+    }
+
+    /// The explanation of the policy; empty without one.
+    pub fn explained(&self) -> Map<String, Value> {
+        let explanation = self.explanation.as_ref();
+        explanation.map_or_else(Map::new, |explanation| explanation.to_json())
+    }
+}
+
+impl PartialEq for Decision {
+    fn eq(&self, other: &Self) -> bool {
+        self.migrations == other.migrations
+            && self.candidates == other.candidates
+            && self.explained() == other.explained()
     }
 }
 
@@ -184,5 +221,5 @@ pub struct Candidate {
     /// Whether it is to move.
     pub accepted: bool,
     /// Why.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
 }

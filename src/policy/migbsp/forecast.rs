@@ -4,17 +4,22 @@
 //! Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3). The regularity Pcomp(i) starts at 1; each superstep
 //! whose instructions I satisfy `I·(1-δ) <= PI <= I·(1+δ)` adds 1/α, up to 1, any other subtracts 1/α, down to 0 (2007 paper,
 //! algorithm 2). Pcomm(i,j) is the same for the bytes exchanged with cluster j, with margin β (algorithm 3).
+//!
+//! Most processes talk to few of many clusters. What is kept of a pair (i,j) that never had traffic is the same for all such pairs:
+//! ```text
+//! bytes = 0, BTP = 0, Pcomm = absent;   absent_0 = 0 or 1, absent_t = min(absent_{t-1} + 1/α, 1)    (0 foreseen as 0 is right)
+//! ```
+//! A pair gets an entry with this state just before its first traffic enters, and loses it at a call after which it is the same again.
 
 use super::config::{
     CommunicationPattern, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig,
 };
-use crate::policy::View;
+use crate::policy::{Pairs, Traffic, View};
 use crate::units::{Bytes, Instructions, Seconds};
 
-/// The forecasts for all processes; flat arrays by process, and by process and cluster.
+/// The forecasts for all processes; flat arrays by process, and entries for the pairs of a process and a cluster that have had traffic.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forecasts {
-    clusters: usize,
     /// Whether the process has a value in this interval.
     has_work: Vec<bool>,
     /// Whether it computed in this interval.
@@ -24,16 +29,56 @@ pub(super) struct Forecasts {
     compute: Vec<f64>,
     /// Pcomp.
     regularity: Vec<f64>,
-    /// Bytes and BTP \[s\] with each cluster, and Pcomm.
-    bytes: Vec<f64>,
-    time: Vec<f64>,
-    traffic_regularity: Vec<f64>,
+    with: Pairs<Exchange>,
+    /// Pcomm of all other pairs.
+    absent: f64,
+    /// The traffic of one process in the superstep, by cluster; empty between processes.
+    measured: Vec<Option<Traffic>>,
     /// The cluster in which each process started.
     initial: Vec<usize>,
     /// Supersteps since the last call.
     age: u64,
     /// Per host, the last superstep in which something computed there.
     last_computation: Vec<Option<usize>>,
+}
+
+/// What a process is foreseen to exchange with a cluster in a superstep.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    bytes: f64,
+    /// BTP \[s\].
+    time: f64,
+    /// Pcomm.
+    regularity: f64,
+}
+
+impl Exchange {
+    /// The state of a pair that never had traffic.
+    fn none(absent: f64) -> Self {
+        Self {
+            bytes: 0.0,
+            time: 0.0,
+            regularity: absent,
+        }
+    }
+
+    /// Lets the traffic of a superstep enter.
+    fn observe(&mut self, config: &MigBspConfig, step: f64, is_first: bool, traffic: Traffic) {
+        let (sent, received) = (traffic.sent.get(), traffic.received.get());
+        let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
+        let (bytes, time) = match config.communication_time {
+            CommunicationTime::Larger => (sent.max(received), out.max(back)),
+            CommunicationTime::Received => (received, back),
+            CommunicationTime::Sum => (sent + received, out + back),
+        };
+        if is_first {
+            (self.bytes, self.time) = (bytes, time);
+        } else {
+            self.bytes = self.bytes / 2.0 + bytes / 2.0;
+            self.time = self.time / 2.0 + time / 2.0;
+        }
+        judge(&mut self.regularity, self.bytes, bytes, config.beta, step);
+    }
 }
 
 impl Forecasts {
@@ -52,10 +97,11 @@ impl Forecasts {
             }
         }
         for process in 0..view.processes() {
-            for cluster in 0..self.clusters {
-                self.observe_traffic(config, step, is_first, (process, cluster), view);
-            }
+            self.observe_traffic(process, view, |exchange, traffic| {
+                exchange.observe(config, step, is_first, traffic);
+            });
         }
+        judge(&mut self.absent, 0.0, 0.0, config.beta, step);
     }
 
     /// Starts the next interval.
@@ -64,8 +110,13 @@ impl Forecasts {
         self.has_work.fill(false);
         self.is_active.fill(false);
         if config.communication_pattern == CommunicationPattern::OneEachCall {
-            self.traffic_regularity.fill(1.0);
+            self.absent = 1.0;
+            self.with.clear(self.work.len());
         }
+        // The next superstep is the first of its interval: what was foreseen before is not looked at.
+        let absent = self.absent.to_bits();
+        self.with
+            .retain(|exchange| exchange.regularity.to_bits() != absent);
     }
 
     /// PI(i).
@@ -85,17 +136,27 @@ impl Forecasts {
 
     /// BTP(i,j).
     pub(super) fn communication(&self, process: usize, cluster: usize) -> Seconds {
-        Seconds::of(self.time[process * self.clusters + cluster])
+        Seconds::of(self.exchange(process, cluster).time)
     }
 
     /// Pcomm(i,j), dimensionless.
     pub(super) fn traffic_regularity(&self, process: usize, cluster: usize) -> f64 {
-        self.traffic_regularity[process * self.clusters + cluster]
+        self.exchange(process, cluster).regularity
     }
 
     /// The bytes that a process is foreseen to exchange with a cluster.
     pub(super) fn bytes(&self, process: usize, cluster: usize) -> Bytes {
-        Bytes::of(self.bytes[process * self.clusters + cluster])
+        Bytes::of(self.exchange(process, cluster).bytes)
+    }
+
+    /// The clusters with which a process has an entry, in no order: with all others the communication takes no time, with one regularity.
+    pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = usize> {
+        self.with.of(process).map(|(cluster, _)| cluster)
+    }
+
+    fn exchange(&self, process: usize, cluster: usize) -> Exchange {
+        let found = self.with.get(process, cluster).copied();
+        found.unwrap_or_else(|| Exchange::none(self.absent))
     }
 
     /// The cluster in which a process was when the policy first saw it.
@@ -123,7 +184,7 @@ impl Forecasts {
 
     fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
-        self.clusters = view.platform.clusters.len();
+        self.measured = vec![None; view.platform.clusters.len()];
         self.last_computation = vec![None; view.platform.hosts.len()];
         self.initial = (0..processes)
             .map(|process| view.cluster_of(process).index())
@@ -133,14 +194,12 @@ impl Forecasts {
         self.work = vec![0.0; processes];
         self.compute = vec![0.0; processes];
         self.regularity = vec![1.0; processes];
-        self.bytes = vec![0.0; processes * self.clusters];
-        self.time = vec![0.0; processes * self.clusters];
-        let first = if config.communication_pattern == CommunicationPattern::ZeroKept {
+        self.with.clear(processes);
+        self.absent = if config.communication_pattern == CommunicationPattern::ZeroKept {
             0.0
         } else {
             1.0
         };
-        self.traffic_regularity = vec![first; processes * self.clusters];
     }
 
     fn observe_work(&mut self, config: &MigBspConfig, step: f64, process: usize, view: &View<'_>) {
@@ -176,36 +235,27 @@ impl Forecasts {
         }
     }
 
+    /// Lets `enter` see the traffic of a process with each cluster with which it has an entry, or gets one.
     fn observe_traffic(
         &mut self,
-        config: &MigBspConfig,
-        step: f64,
-        is_first: bool,
-        (process, cluster): (usize, usize),
+        process: usize,
         view: &View<'_>,
+        enter: impl Fn(&mut Exchange, Traffic),
     ) {
-        let traffic = view.measures.traffic(process, cluster);
-        let (sent, received) = (traffic.sent.get(), traffic.received.get());
-        let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
-        let (bytes, time) = match config.communication_time {
-            CommunicationTime::Larger => (sent.max(received), out.max(back)),
-            CommunicationTime::Received => (received, back),
-            CommunicationTime::Sum => (sent + received, out + back),
-        };
-        let at = process * self.clusters + cluster;
-        if is_first {
-            (self.bytes[at], self.time[at]) = (bytes, time);
-        } else {
-            self.bytes[at] = self.bytes[at] / 2.0 + bytes / 2.0;
-            self.time[at] = self.time[at] / 2.0 + time / 2.0;
+        let Self { with, measured, .. } = self;
+        for (cluster, traffic) in view.measures.traffic.of(process) {
+            measured[cluster] = Some(*traffic);
         }
-        judge(
-            &mut self.traffic_regularity[at],
-            self.bytes[at],
-            bytes,
-            config.beta,
-            step,
-        );
+        with.change(process, |cluster, exchange| {
+            enter(exchange, measured[cluster].take().unwrap_or_default());
+        });
+        for (cluster, _) in view.measures.traffic.of(process) {
+            if let Some(traffic) = measured[cluster].take() {
+                let mut exchange = Exchange::none(self.absent);
+                enter(&mut exchange, traffic);
+                with.insert(process, cluster, exchange);
+            }
+        }
     }
 }
 

@@ -20,6 +20,8 @@ mod trigger;
 mod viability;
 pub mod wsppd2007;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 pub use config::{
@@ -31,10 +33,10 @@ pub use config::{
 };
 
 use self::forecast::Forecasts;
-use self::potential::{Potential, backbone, candidates, potentials, supersteps};
-use self::trigger::Trigger;
+use self::potential::{Potential, Potentials, candidates, highest, supersteps};
+use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations};
-use super::{Candidate, Decision, Migration, Options, Policy, View};
+use super::{Candidate, Decision, Explain, Migration, Options, Policy, View};
 use crate::error::Error;
 use crate::random::Stream;
 
@@ -46,6 +48,7 @@ pub struct MigBsp {
     forecasts: Forecasts,
     /// Migrations that the last call decided.
     decided: usize,
+    clusters: Option<Arc<[String]>>,
 }
 
 impl MigBsp {
@@ -62,42 +65,63 @@ impl MigBsp {
             trigger: Trigger::new(&config),
             forecasts: Forecasts::default(),
             decided: 0,
+            clusters: None,
             config,
         })
     }
 
-    fn explain(
-        &self,
-        all: &[Potential],
-        threshold: Option<f64>,
-        view: &View<'_>,
-    ) -> Map<String, Value> {
-        let interval = self.trigger.interval();
+    /// The names of the clusters, for the records of all calls.
+    fn clusters(&mut self, view: &View<'_>) -> Arc<[String]> {
+        let names = || {
+            let clusters = view.platform.clusters.iter();
+            clusters.map(|cluster| cluster.name.clone()).collect()
+        };
+        Arc::clone(self.clusters.get_or_insert_with(names))
+    }
+}
+
+/// Up to so many pairs of a process and a cluster all PM(i,j) of a call are computed and stand in its record; beyond, those of the candidates
+/// do, and [`Potentials::best`] looks only at the pairs that can matter. What is decided is the same, to the bit.
+const LISTED_PAIRS: usize = 20_000;
+
+/// The record of a call: the state of the rule, the thresholds, and the terms of PM(i,j).
+#[derive(Debug)]
+struct Explanation {
+    interval: Interval,
+    highest: Option<f64>,
+    threshold: Option<f64>,
+    listed: Vec<Potential>,
+    left_out: usize,
+    clusters: Arc<[String]>,
+}
+
+impl Explain for Explanation {
+    fn to_json(&self) -> Map<String, Value> {
         let terms = |potential: &Potential| {
             json!({
                 "process": potential.process + 1,
-                "cluster": view.platform.clusters[potential.cluster].name,
+                "cluster": self.clusters[potential.cluster],
                 "compute_s": potential.compute,
                 "communication_s": potential.communication,
                 "memory_s": potential.memory,
                 "potential_s": potential.value(),
             })
         };
-        let highest = all.iter().map(Potential::value).reduce(f64::max);
-        let fields = json!({
-            "alpha": interval.alpha,
-            "next_alpha": interval.next_alpha,
-            "d": interval.tolerance,
-            "quiet_calls": interval.quiet_calls,
-            "votes": interval.votes,
-            "highest_potential_s": highest,
-            "threshold_s": threshold,
-            "potentials": all.iter().map(terms).collect::<Vec<_>>(),
-        });
-        match fields {
-            Value::Object(map) => map,
-            _ => Map::new(),
+        let interval = &self.interval;
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("alpha", json!(interval.alpha));
+        put("next_alpha", json!(interval.next_alpha));
+        put("d", json!(interval.tolerance));
+        put("quiet_calls", json!(interval.quiet_calls));
+        put("votes", json!(interval.votes));
+        put("highest_potential_s", json!(self.highest));
+        put("threshold_s", json!(self.threshold));
+        put("potentials", self.listed.iter().map(terms).collect());
+        if self.left_out > 0 {
+            put("potentials_left_out", json!(self.left_out));
         }
+        fields
     }
 }
 
@@ -115,13 +139,24 @@ impl Policy for MigBsp {
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        let clusters = self.clusters(view);
         let config = &self.config;
         let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
         let mut reservations = Reservations::new(config, &self.forecasts, view);
         let horizon = supersteps(config.potential_horizon, alpha, next_alpha);
         let occupancy = reservations.for_index(config);
-        let all = potentials(config, horizon, &self.forecasts, &occupancy, view);
-        let (mut chosen, threshold) = candidates(config, &all, view.processes());
+        let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view);
+        let (listed, best) = if view.processes() * clusters.len() <= LISTED_PAIRS {
+            let all: Vec<Potential> = (0..view.processes())
+                .flat_map(|process| potentials.of(process))
+                .collect();
+            let best = highest(&all);
+            (Some(all), best)
+        } else {
+            (None, potentials.best())
+        };
+        let highest = best.iter().map(Potential::value).reduce(f64::max);
+        let (mut chosen, threshold) = candidates(config, best, view.processes());
         match config.candidate_order {
             CandidateOrder::Potential | CandidateOrder::PotentialHighestRank => {}
             CandidateOrder::RankAscending => chosen.sort_by_key(|candidate| candidate.process),
@@ -134,8 +169,7 @@ impl Policy for MigBsp {
             forecasts: &self.forecasts,
             view,
             horizon: supersteps(config.viability_horizon, alpha, next_alpha),
-            backbone: backbone(config, view.platform),
-            potentials: &all,
+            potentials: &potentials,
         };
         let judged: Vec<Candidate> = chosen
             .iter()
@@ -150,10 +184,19 @@ impl Policy for MigBsp {
         };
         let migrations: Vec<Migration> = judged.iter().filter_map(migration).collect();
         self.decided = migrations.len();
+        let listed = listed.unwrap_or(chosen);
+        let explanation = Explanation {
+            interval: self.trigger.interval(),
+            highest,
+            threshold,
+            left_out: potentials.count() - listed.len(),
+            listed,
+            clusters,
+        };
         Ok(Decision {
             migrations,
             candidates: judged,
-            explanation: self.explain(&all, threshold, view),
+            explanation: Some(Arc::new(explanation)),
         })
     }
 

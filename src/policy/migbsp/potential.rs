@@ -47,69 +47,296 @@ pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     }
 }
 
-/// PM of every process to every cluster it may want, by process, then by cluster.
-pub(super) fn potentials(
-    config: &MigBspConfig,
+/// What PM(i,j) is made of in one call.
+#[derive(Debug)]
+pub(super) struct Potentials<'a> {
+    config: &'a MigBspConfig,
     horizon: f64,
-    forecasts: &Forecasts,
-    occupancy: &[u32],
-    view: &View<'_>,
-) -> Vec<Potential> {
-    let powers = set_powers(config, occupancy, view);
-    let best = powers.iter().copied().fold(0.0, f64::max);
-    let backbone = backbone(config, view.platform);
-    let mut all = Vec::new();
-    for process in 0..view.processes() {
-        let own = view.cluster_of(process).index();
-        let here = speed_here(occupancy, process, view);
-        for (cluster, &power) in powers.iter().enumerate() {
-            if cluster == own && config.own_cluster == OwnCluster::Excluded {
-                continue;
-            }
-            let index = match config.index_form {
-                IndexForm::OfBest if best > 0.0 => power / best,
-                IndexForm::GainOverSource if power > 0.0 => 1.0 - here / power,
-                IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
-            };
-            let compute =
-                forecasts.regularity(process) * forecasts.compute(process).get() * index * horizon;
-            let time = match config.potential_communication {
-                PotentialCommunication::Counted => {
-                    forecasts.communication(process, cluster).get() * horizon
-                }
-                PotentialCommunication::Ignored => 0.0,
-            };
-            let memory = memory_cost(config, backbone, forecasts, (process, cluster), view).get();
-            all.push(Potential {
-                process,
-                cluster,
-                is_own: cluster == own,
-                compute,
-                communication: forecasts.traffic_regularity(process, cluster) * time,
-                memory,
-            });
-        }
-    }
-    all
+    forecasts: &'a Forecasts,
+    occupancy: &'a [u32],
+    view: &'a View<'a>,
+    /// The power of each cluster, and the largest.
+    powers: Vec<f64>,
+    best: f64,
+    /// The rate of `memory_rate: backbone`, if that is chosen and there is one: a search over all links, done once a call.
+    backbone: Option<BytesPerSecond>,
 }
 
-/// The candidates, highest PM first, and the threshold that they passed \[s\].
-pub(super) fn candidates(
-    config: &MigBspConfig,
-    potentials: &[Potential],
-    processes: usize,
-) -> (Vec<Potential>, Option<f64>) {
-    let mut best: Vec<Potential> = Vec::new();
-    for potential in potentials {
-        match best.last_mut() {
-            Some(last) if last.process == potential.process => {
-                if potential.value() > last.value() {
-                    *last = *potential;
-                }
-            }
-            _ => best.push(*potential),
+impl<'a> Potentials<'a> {
+    pub(super) fn new(
+        config: &'a MigBspConfig,
+        horizon: f64,
+        forecasts: &'a Forecasts,
+        occupancy: &'a [u32],
+        view: &'a View<'a>,
+    ) -> Self {
+        let powers = set_powers(config, occupancy, view);
+        Self {
+            best: powers.iter().copied().fold(0.0, f64::max),
+            backbone: match config.memory_rate {
+                MemoryRate::Backbone => view.platform.backbone(),
+                MemoryRate::Managers => None,
+            },
+            config,
+            horizon,
+            forecasts,
+            occupancy,
+            view,
+            powers,
         }
     }
+
+    /// How many PM(i,j) there are.
+    pub(super) fn count(&self) -> usize {
+        let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
+        self.view.processes() * (self.powers.len() - excluded)
+    }
+
+    /// PM of a process to every cluster that it may want, by cluster.
+    pub(super) fn of(&self, process: usize) -> impl Iterator<Item = Potential> {
+        let own = self.view.cluster_of(process).index();
+        let may_want = move |cluster: &usize| {
+            *cluster != own || self.config.own_cluster != OwnCluster::Excluded
+        };
+        let clusters = (0..self.powers.len()).filter(may_want);
+        clusters.map(move |cluster| self.potential(process, cluster))
+    }
+
+    /// PM(i,j).
+    fn potential(&self, process: usize, cluster: usize) -> Potential {
+        self.at_rate(process, cluster, self.rate(self.origin(process), cluster))
+    }
+
+    /// PM(i,j) where memory comes to cluster j at this rate.
+    fn at_rate(&self, process: usize, cluster: usize, rate: Option<BytesPerSecond>) -> Potential {
+        let (config, forecasts, horizon) = (self.config, self.forecasts, self.horizon);
+        let power = self.powers[cluster];
+        let index = match config.index_form {
+            IndexForm::OfBest if self.best > 0.0 => power / self.best,
+            IndexForm::GainOverSource if power > 0.0 => {
+                1.0 - speed_here(self.occupancy, process, self.view) / power
+            }
+            IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
+        };
+        let compute =
+            forecasts.regularity(process) * forecasts.compute(process).get() * index * horizon;
+        let time = match config.potential_communication {
+            PotentialCommunication::Counted => {
+                forecasts.communication(process, cluster).get() * horizon
+            }
+            PotentialCommunication::Ignored => 0.0,
+        };
+        Potential {
+            process,
+            cluster,
+            is_own: cluster == self.view.cluster_of(process).index(),
+            compute,
+            communication: forecasts.traffic_regularity(process, cluster) * time,
+            memory: self.memory_cost(process, cluster, rate).get(),
+        }
+    }
+
+    /// Mem(i,j); nothing for the cluster in which a process is, unless its transfer is counted from the initial one.
+    fn memory_cost(&self, process: usize, to: usize, rate: Option<BytesPerSecond>) -> Seconds {
+        let is_own = to == self.view.cluster_of(process).index();
+        if is_own && self.config.memory_origin == MemoryOrigin::Present {
+            return Seconds::default();
+        }
+        let transfer = if self.config.memory_transfer {
+            self.transfer(process, rate)
+        } else {
+            Seconds::default()
+        };
+        let operations = if is_own {
+            Seconds::default()
+        } else {
+            self.config.migration_operations
+        };
+        transfer + operations
+    }
+
+    /// M(i) · T(i,j): the time to send the memory of a process to a cluster, from where `memory_origin` says.
+    pub(super) fn transfer_time(&self, process: usize, to: usize) -> Seconds {
+        self.transfer(process, self.rate(self.origin(process), to))
+    }
+
+    /// Without a route there is no rate; the move itself will name the missing route.
+    fn transfer(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
+        rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
+    }
+
+    /// The rate at which memory is sent between two clusters: that of the backbone or else of their managers.
+    fn rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
+        let platform = self.view.platform;
+        let managers = || platform.bottleneck(&route_between(platform, from, to)?);
+        self.backbone.or_else(managers)
+    }
+
+    /// The cluster from which the memory of a process is sent.
+    fn origin(&self, process: usize) -> usize {
+        match self.config.memory_origin {
+            MemoryOrigin::Present => self.view.cluster_of(process).index(),
+            MemoryOrigin::Initial => self.forecasts.initial_cluster(process),
+        }
+    }
+
+    /// The highest PM of each process, of equal ones that of the first cluster, without a look at all clusters: see [`Row`].
+    ///
+    /// ```text
+    /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
+    /// ```
+    pub(super) fn best(&self) -> Vec<Potential> {
+        let processes = 0..self.view.processes();
+        let mut by_origin: Vec<(usize, usize)> = processes
+            .map(|process| (self.origin(process), process))
+            .collect();
+        by_origin.sort_unstable();
+        let mut best = Vec::with_capacity(by_origin.len());
+        for group in by_origin.chunk_by(|a, b| a.0 == b.0) {
+            let mut row = Row::new(self, group[0].0);
+            best.extend(
+                group
+                    .iter()
+                    .filter_map(|&(_, process)| row.best(self, process)),
+            );
+        }
+        best.sort_unstable_by_key(|potential| potential.process);
+        best
+    }
+}
+
+/// The clusters as the processes of one origin see them.
+///
+/// Clusters to which memory goes at the same rate, and with which a process has exchanged nothing, have the same PM but for their power, and
+/// with it PM does not fall, rounding included:
+/// ```text
+/// power(j) >= power(k)  =>  PM(i,j) >= PM(i,k),   equality if Pcomp(i) · CTP(i) = 0
+/// ```
+/// (but for the power 0, whose index is 0 in both forms: a class of its own). So in each class the first cluster that is neither its own nor a
+/// partner is the only one of its power that a process has to look at, and it looks at lower powers only while rounding makes PM equal.
+#[derive(Debug)]
+struct Row {
+    /// Per cluster.
+    rates: Vec<Option<BytesPerSecond>>,
+    classes: Vec<Class>,
+    /// The clusters that the process in hand looks at one by one.
+    is_apart: Vec<bool>,
+}
+
+/// Clusters of one rate, by number, and the same by power: highest first, those of equal power by number.
+#[derive(Debug, Default)]
+struct Class {
+    by_number: Vec<usize>,
+    by_power: Vec<Vec<usize>>,
+}
+
+impl Row {
+    fn new(all: &Potentials<'_>, origin: usize) -> Self {
+        let clusters = 0..all.powers.len();
+        let rates: Vec<_> = clusters.clone().map(|to| all.rate(origin, to)).collect();
+        let mut ordered: Vec<usize> = clusters.collect();
+        let key = |cluster: usize| {
+            let rate = rates[cluster].map(|rate| rate.get().to_bits());
+            (rate, all.powers[cluster] > 0.0)
+        };
+        ordered.sort_by_key(|&cluster| key(cluster));
+        let classes = ordered.chunk_by(|&a, &b| key(a) == key(b));
+        Self {
+            classes: classes
+                .map(|class| Class::new(class, &all.powers))
+                .collect(),
+            is_apart: vec![false; rates.len()],
+            rates,
+        }
+    }
+
+    /// The highest PM of a process, of equal ones that of the first cluster.
+    fn best(&mut self, all: &Potentials<'_>, process: usize) -> Option<Potential> {
+        let own = all.view.cluster_of(process).index();
+        let may_stay = all.config.own_cluster != OwnCluster::Excluded;
+        let others = all.forecasts.partners(process).filter(|&with| with != own);
+        let mut best = may_stay.then(|| all.at_rate(process, own, self.rates[own]));
+        self.is_apart[own] = true;
+        for cluster in others {
+            self.is_apart[cluster] = true;
+            best = higher(best, all.at_rate(process, cluster, self.rates[cluster]));
+        }
+        for class in &self.classes {
+            best = self
+                .best_of_class(class, all, process)
+                .into_iter()
+                .fold(best, higher);
+        }
+        self.is_apart[own] = false;
+        for cluster in all.forecasts.partners(process) {
+            self.is_apart[cluster] = false;
+        }
+        best
+    }
+
+    fn best_of_class(
+        &self,
+        class: &Class,
+        all: &Potentials<'_>,
+        process: usize,
+    ) -> Option<Potential> {
+        let first = |clusters: &[usize]| {
+            let cluster = clusters
+                .iter()
+                .copied()
+                .find(|&cluster| !self.is_apart[cluster])?;
+            Some(all.at_rate(process, cluster, self.rates[cluster]))
+        };
+        let forecasts = all.forecasts;
+        if forecasts.regularity(process) * forecasts.compute(process).get() <= 0.0 {
+            return first(&class.by_number);
+        }
+        let mut best: Option<Potential> = None;
+        for potential in class.by_power.iter().filter_map(|power| first(power)) {
+            if best.is_some_and(|best| potential.value() < best.value()) {
+                break;
+            }
+            best = higher(best, potential);
+        }
+        best
+    }
+}
+
+impl Class {
+    fn new(clusters: &[usize], powers: &[f64]) -> Self {
+        let mut by_power = clusters.to_vec();
+        by_power.sort_by(|&a, &b| powers[b].total_cmp(&powers[a]));
+        let groups = by_power.chunk_by(|&a, &b| powers[a].to_bits() == powers[b].to_bits());
+        Self {
+            by_number: clusters.to_vec(),
+            by_power: groups.map(<[usize]>::to_vec).collect(),
+        }
+    }
+}
+
+/// The higher of two potentials of a process, of equal ones that of the first cluster.
+#[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
+fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
+    let is_best = |best: &Potential| {
+        let (a, b) = (best.value(), other.value());
+        a > b || a == b && best.cluster < other.cluster
+    };
+    Some(best.filter(is_best).unwrap_or(other))
+}
+
+/// The highest PM of each process, of equal ones the first, from all of them by process.
+pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
+    let by_process = potentials.chunk_by(|a, b| a.process == b.process);
+    let one = |all: &[Potential]| all.iter().copied().fold(None, higher);
+    by_process.filter_map(one).collect()
+}
+
+/// The candidates, highest PM first, and the threshold that they passed \[s\]; `best` has the highest PM of each process.
+pub(super) fn candidates(
+    config: &MigBspConfig,
+    mut best: Vec<Potential>,
+    processes: usize,
+) -> (Vec<Potential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
         best.retain(|potential| !potential.is_own);
     }
@@ -191,60 +418,6 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
         .collect()
 }
 
-/// Mem(i,j); nothing for the cluster in which a process is, unless its transfer is counted from the initial one.
-fn memory_cost(
-    config: &MigBspConfig,
-    backbone: Option<BytesPerSecond>,
-    forecasts: &Forecasts,
-    (process, to): (usize, usize),
-    view: &View<'_>,
-) -> Seconds {
-    let own = view.cluster_of(process).index();
-    if to == own && config.memory_origin == MemoryOrigin::Present {
-        return Seconds::default();
-    }
-    let transfer = if config.memory_transfer {
-        transfer_time(config, backbone, forecasts, (process, to), view)
-    } else {
-        Seconds::default()
-    };
-    let operations = if to == own {
-        Seconds::default()
-    } else {
-        config.migration_operations
-    };
-    transfer + operations
-}
-
-/// The rate of `memory_rate: backbone`, if that is chosen and there is one: a search over all links, done once a call.
-pub(super) fn backbone(config: &MigBspConfig, platform: &Platform) -> Option<BytesPerSecond> {
-    match config.memory_rate {
-        MemoryRate::Backbone => platform.backbone(),
-        MemoryRate::Managers => None,
-    }
-}
-
-/// M(i) · T(i,j): the time to send the memory of a process to a cluster, from where `memory_origin` says, at the rate of
-/// [`backbone`] or else of the managers.
-pub(super) fn transfer_time(
-    config: &MigBspConfig,
-    backbone: Option<BytesPerSecond>,
-    forecasts: &Forecasts,
-    (process, to): (usize, usize),
-    view: &View<'_>,
-) -> Seconds {
-    let platform = view.platform;
-    let from = match config.memory_origin {
-        MemoryOrigin::Present => view.cluster_of(process).index(),
-        MemoryOrigin::Initial => forecasts.initial_cluster(process),
-    };
-    // Without a route there is no rate; the move itself will name the missing route.
-    let managers = || platform.bottleneck(&route_between(platform, from, to)?);
-    backbone
-        .or_else(managers)
-        .map_or_else(Seconds::default, |rate| view.memory[process] / rate)
-}
-
 /// The route between the managers of two clusters; inside one cluster, between its manager and the next host.
 pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
     let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
@@ -260,6 +433,9 @@ pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Opti
 mod tests {
     use super::super::config::CommunicationTime;
     use super::*;
+    use crate::policy::Measures;
+    use crate::units::{Bytes, Instructions};
+    use proptest::prelude::*;
 
     fn potential(process: usize, cluster: usize, value: f64) -> Potential {
         Potential {
@@ -281,7 +457,7 @@ mod tests {
             potential(1, 1, 8.0),
             potential(2, 1, 10.0),
         ];
-        let (found, threshold) = candidates(&MigBspConfig::default(), &all, 3);
+        let (found, threshold) = candidates(&MigBspConfig::default(), highest(&all), 3);
         assert_eq!(threshold, Some(8.0));
         assert_eq!(
             found
@@ -296,7 +472,7 @@ mod tests {
     fn no_positive_potential_means_no_candidate() {
         let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
         assert_eq!(
-            candidates(&MigBspConfig::default(), &all, 2),
+            candidates(&MigBspConfig::default(), highest(&all), 2),
             (Vec::new(), None)
         );
     }
@@ -313,49 +489,65 @@ mod tests {
             heuristic: Heuristic::Two,
             ..MigBspConfig::default()
         };
-        assert_eq!(candidates(&two, &all, 4).0, [all[2]]);
+        assert_eq!(candidates(&two, highest(&all), 4).0, [all[2]]);
         let half = MigBspConfig {
             x: 0.5,
             x_of: ThresholdMeaning::OfProcesses,
             ..MigBspConfig::default()
         };
-        assert_eq!(candidates(&half, &all, 4).0, [all[2], all[1]]);
+        assert_eq!(candidates(&half, highest(&all), 4).0, [all[2], all[1]]);
+    }
+
+    /// What a policy sees on a machine that is only ours.
+    fn view<'v>(
+        platform: &'v Platform,
+        placement: &'v [HostId],
+        measures: &'v Measures,
+        memory: &'v [Bytes],
+        external_load: &'v [f64],
+    ) -> View<'v> {
+        View {
+            migrations_happen: true,
+            platform,
+            superstep: 0,
+            now: crate::units::Time::ZERO,
+            placement,
+            measures,
+            memory,
+            external_load,
+            cycles_per_instruction: 1.0,
+        }
     }
 
     /// The terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on
     /// a-0.
     fn after_a_move(config: &MigBspConfig) -> Vec<Potential> {
-        use crate::policy::Measures;
-        use crate::units::{Bytes, Instructions};
         let platform = crate::platform::open("lbm").unwrap().platform;
         let host = |name: &str| platform.host_named(name).unwrap();
         let mut measures = Measures::default();
-        measures.clear(2, 4);
+        measures.clear(2);
         measures.work = vec![Instructions::of(1e6); 2];
         measures.compute = vec![Seconds::of(2e-3), Seconds::of(1e-3)];
         let bytes = Bytes::of(500e3);
-        measures.traffic[3].sent = bytes;
-        measures.traffic[3].send_time = Seconds::of(0.05);
-        measures.traffic[4 + 2].received = bytes;
-        measures.traffic[4 + 2].receive_time = Seconds::of(0.05);
+        measures.traffic_mut(0, 3).sent = bytes;
+        measures.traffic_mut(0, 3).send_time = Seconds::of(0.05);
+        measures.traffic_mut(1, 2).received = bytes;
+        measures.traffic_mut(1, 2).receive_time = Seconds::of(0.05);
         let idle = vec![0.0; platform.hosts.len()];
-        let mut view = View {
-            migrations_happen: true,
-            platform: &platform,
-            superstep: 0,
-            now: crate::units::Time::ZERO,
-            placement: &[host("a-0"), host("s-0")],
-            measures: &measures,
-            memory: &[bytes, bytes],
-            external_load: &idle,
-            cycles_per_instruction: 1.0,
-        };
+        let before = [host("a-0"), host("s-0")];
+        let memory = [bytes, bytes];
+        let mut view = view(&platform, &before, &measures, &memory, &idle);
         let mut forecasts = Forecasts::default();
         forecasts.observe(config, 4, &view);
         let now = [host("lan-0"), host("s-0")];
         view.placement = &now;
         let occupancy = vec![0; platform.hosts.len()];
-        potentials(config, 1.0, &forecasts, &occupancy, &view)
+        let all = Potentials::new(config, 1.0, &forecasts, &occupancy, &view);
+        assert_eq!(
+            all.count(),
+            (0..2).flat_map(|process| all.of(process)).count()
+        );
+        (0..2).flat_map(|process| all.of(process)).collect()
     }
 
     #[test]
@@ -393,5 +585,102 @@ mod tests {
         assert_eq!(communication(CommunicationTime::Larger), both);
         let one = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0];
         assert_eq!(communication(CommunicationTime::Received), one);
+    }
+
+    /// Twelve clusters of three hosts behind two kinds of links, with these speeds \[GHz\].
+    fn twelve(speeds: &[u32]) -> crate::platform::Platform {
+        let cluster = |(at, speed): (usize, &u32)| {
+            let bandwidth = 1 + at % 2;
+            format!(
+                r#"{{ "name": "c{at}", "hosts": 3, "speed": "{speed} GHz", "link": {{ "bandwidth": "{bandwidth} Gbps", "latency": "1 us" }}, "router": "r{at}" }}"#
+            )
+        };
+        let link = |at: usize| {
+            let bandwidth = 1 + at % 3;
+            format!(
+                r#"{{ "name": "up{at}", "from": "r{at}", "to": "core", "bandwidth": "{bandwidth}00 Mbps", "latency": "1 us" }}"#
+            )
+        };
+        let clusters: Vec<_> = speeds.iter().enumerate().map(cluster).collect();
+        let links: Vec<_> = (0..speeds.len()).map(link).collect();
+        let text = format!(
+            r#"{{ "schema": "migsim-platform-1", "name": "twelve", "clusters": [{}], "links": [{}] }}"#,
+            clusters.join(","),
+            links.join(",")
+        );
+        crate::platform::from_json("twelve", &text)
+            .unwrap()
+            .platform
+    }
+
+    /// Options that change what PM(i,j) is made of.
+    fn any_config() -> impl Strategy<Value = MigBspConfig> {
+        let set_index = prop::sample::select(vec![
+            SetIndex::MeanClock,
+            SetIndex::MeanFreePower,
+            SetIndex::BestFreeHost,
+            SetIndex::BestHost,
+            SetIndex::AggregatePower,
+        ]);
+        let index_form = prop::sample::select(vec![IndexForm::OfBest, IndexForm::GainOverSource]);
+        let own = prop::sample::select(vec![OwnCluster::Excluded, OwnCluster::Competes]);
+        let origin = prop::sample::select(vec![MemoryOrigin::Present, MemoryOrigin::Initial]);
+        let rate = prop::sample::select(vec![MemoryRate::Managers, MemoryRate::Backbone]);
+        (set_index, index_form, own, origin, rate, any::<bool>()).prop_map(
+            |(set_index, index_form, own_cluster, memory_origin, memory_rate, memory_transfer)| {
+                MigBspConfig {
+                    set_index,
+                    index_form,
+                    memory_transfer,
+                    memory_rate,
+                    memory_origin,
+                    own_cluster,
+                    ..MigBspConfig::default()
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_is_found_without_a_look_at_all(
+            config in any_config(),
+            speeds in prop::collection::vec(1_u32..4, 12),
+            places in prop::collection::vec((0_u32..36, 0_u32..36), 1..9),
+            work in prop::collection::vec(prop::sample::select(vec![0.0, 1e-3, 1.0]), 27),
+            messages in prop::collection::vec((0_usize..3, 0_usize..9, 0_usize..12, 0.0..0.2), 0..30),
+            load in prop::collection::vec(prop::sample::select(vec![0.0, 0.25, 1.0]), 36),
+        ) {
+            let platform = twelve(&speeds);
+            let count = places.len();
+            let memory = vec![Bytes::of(1e6); count];
+            let mut placement: Vec<HostId> = places.iter().map(|place| HostId(place.0)).collect();
+            let mut forecasts = Forecasts::default();
+            let mut occupancy = vec![0; platform.hosts.len()];
+            let mut measures = Measures::default();
+            for superstep in 0..3 {
+                measures.clear(count);
+                for process in 0..count {
+                    measures.work[process] = Instructions::of(work[3 * process + superstep] * 1e9);
+                    measures.compute[process] = Seconds::of(work[3 * process + superstep]);
+                }
+                for &(at, process, cluster, time) in &messages {
+                    if at == superstep && process < count {
+                        let with = measures.traffic_mut(process, cluster);
+                        (with.sent, with.send_time) = (Bytes::of(1e3), Seconds::of(time));
+                    }
+                }
+                let view = view(&platform, &placement, &measures, &memory, &load);
+                forecasts.observe(&config, 4, &view);
+            }
+            for (process, place) in places.iter().enumerate() {
+                placement[process] = HostId(place.1);
+                occupancy[place.1 as usize] += 1;
+            }
+            let view = view(&platform, &placement, &measures, &memory, &load);
+            let all = Potentials::new(&config, 1.0, &forecasts, &occupancy, &view);
+            let every: Vec<Potential> = (0..count).flat_map(|process| all.of(process)).collect();
+            prop_assert_eq!(all.best(), highest(&every));
+        }
     }
 }

@@ -43,7 +43,7 @@ fn decide(config: MigBspConfig, processes: &[Process], happen: bool) -> (MigBsp,
     let mut measures = Measures::default();
     let mut decision = None;
     for superstep in 0..2 {
-        measures.clear(processes.len(), platform.clusters.len());
+        measures.clear(processes.len());
         for (process, (host, work)) in processes.iter().enumerate() {
             let work = Instructions::of(work[superstep]);
             measures.work[process] = work;
@@ -87,7 +87,8 @@ fn the_gain_over_the_source_is_what_the_next_interval_would_save() {
         (Seconds::new(8.0), Seconds::new(6.9))
     );
     // ICE: 2 · (1 - 1.5/1.6) · 4 - 0.9 = -0.4; Corisco, slower: 2 · (1 - 1.5/1.2) · 4 - 0.9 = -2.9.
-    let potentials = decision.explanation["potentials"].as_array().unwrap();
+    let explained = decision.explained();
+    let potentials = explained["potentials"].as_array().unwrap();
     let value = |cluster: &str| {
         let found = potentials.iter().find(|terms| terms["cluster"] == cluster);
         found.unwrap()["potential_s"].as_f64().unwrap()

@@ -160,9 +160,8 @@ impl Trigger {
                 Population::All => true,
                 Population::Computing => measures.work[process].get() > 0.0,
                 Population::Receiving => {
-                    let mut clusters = 0..measures.clusters;
-                    clusters
-                        .any(|cluster| measures.traffic(process, cluster).receive_time.get() > 0.0)
+                    let mut traffic = measures.traffic.of(process);
+                    traffic.any(|(_, traffic)| traffic.receive_time.get() > 0.0)
                 }
             };
             if !takes_part {
@@ -235,13 +234,13 @@ mod tests {
     fn vote(population: Population, process_time: ProcessTime, d: f64) -> Vote {
         let platform = crate::platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();
-        measures.clear(3, platform.clusters.len());
+        measures.clear(3);
         measures.work.fill(Instructions::of(1e9));
         measures.compute.fill(Seconds::of(1.0));
         measures.send[0] = Seconds::of(9.0);
         for process in [1, 2] {
             measures.communication[process] = Seconds::of(2.0);
-            measures.traffic[process * measures.clusters].receive_time = Seconds::of(2.0);
+            measures.traffic_mut(process, 0).receive_time = Seconds::of(2.0);
         }
         let idle = vec![0.0; platform.hosts.len()];
         let view = View {

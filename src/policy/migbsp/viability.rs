@@ -9,9 +9,9 @@ use super::config::{
     FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, ViabilityCommunication,
 };
 use super::forecast::Forecasts;
-use super::potential::{Potential, route_between, transfer_time};
+use super::potential::{Potential, Potentials, route_between};
 use crate::policy::{Candidate, View};
-use crate::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds};
+use crate::units::{ClusterId, HostId, ProcessId, Seconds};
 
 /// The processes and memory on each host, with what has been reserved in this call.
 #[derive(Clone, Debug)]
@@ -97,10 +97,8 @@ pub(super) struct Call<'a> {
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
     pub(super) horizon: f64,
-    /// The rate at which memory is sent, if it is the backbone's.
-    pub(super) backbone: Option<BytesPerSecond>,
-    /// All PM(i,j), by process: the alternatives when a cluster is full.
-    pub(super) potentials: &'a [Potential],
+    /// PM(i,j): the alternatives when a cluster is full.
+    pub(super) potentials: &'a Potentials<'a>,
 }
 
 impl Call<'_> {
@@ -120,29 +118,30 @@ impl Call<'_> {
             stay: None,
             go: None,
             accepted: false,
-            reason: String::new(),
+            reason: "".into(),
         };
         let Some((cluster, host)) = self.destination(candidate, reservations) else {
-            "no host of the cluster is free for it".clone_into(&mut record.reason);
+            record.reason = "no host of the cluster is free for it".into();
             return record;
         };
         record.to_cluster = ClusterId::from_index(cluster);
         record.to = Some(host);
         let residents = reservations.occupancy(self.config, host.index());
         if self.config.sharing == Sharing::Alone && residents > 0 {
-            "the host is not empty".clone_into(&mut record.reason);
+            record.reason = "the host is not empty".into();
             return record;
         }
         let (stay, go) = self.times(process, host, residents, reservations);
         (record.stay, record.go) = (Some(stay), Some(go));
         record.accepted = stay > go;
         if record.accepted {
-            "viable: t1 > t2".clone_into(&mut record.reason);
+            record.reason = "viable: t1 > t2".into();
             reservations.relocate(process, host, self.forecasts, self.view);
         } else if residents > 0 {
-            record.reason = format!("not viable: t1 <= t2 on a host shared with {residents}");
+            record.reason =
+                format!("not viable: t1 <= t2 on a host shared with {residents}").into();
         } else {
-            "not viable: t1 <= t2".clone_into(&mut record.reason);
+            record.reason = "not viable: t1 <= t2".into();
         }
         record
     }
@@ -164,13 +163,13 @@ impl Call<'_> {
             return None;
         }
         let own = self.view.cluster_of(candidate.process).index();
-        let is_alternative = |other: &&Potential| {
-            other.process == candidate.process
-                && other.cluster != candidate.cluster
+        let is_alternative = |other: &Potential| {
+            other.cluster != candidate.cluster
                 && other.cluster != own
                 && (other.value() > 0.0 || !self.config.only_positive)
         };
-        let mut others: Vec<&Potential> = self.potentials.iter().filter(is_alternative).collect();
+        let all = self.potentials.of(candidate.process);
+        let mut others: Vec<Potential> = all.filter(is_alternative).collect();
         others.sort_by(|a, b| {
             b.value()
                 .total_cmp(&a.value())
@@ -258,7 +257,7 @@ impl Call<'_> {
         let mut cost = config.viability_cost;
         if config.viability_transfer {
             let to = view.platform.cluster_of(host).index();
-            cost += transfer_time(config, self.backbone, forecasts, (process, to), view);
+            cost += self.potentials.transfer_time(process, to);
         }
         (
             Seconds::of(here * horizon),
@@ -272,7 +271,10 @@ impl Call<'_> {
         let platform = self.view.platform;
         let to = platform.cluster_of(host).index();
         let mut sums = (0.0, 0.0);
-        for cluster in 0..platform.clusters.len() {
+        // In order, so that sums do not depend on when the entries came; all others add nothing.
+        let mut partners: Vec<usize> = self.forecasts.partners(process).collect();
+        partners.sort_unstable();
+        for cluster in partners {
             sums.0 += self.forecasts.communication(process, cluster).get();
             let bytes = self.forecasts.bytes(process, cluster);
             if let Some(route) = route_between(platform, cluster, to)
@@ -300,11 +302,11 @@ mod tests {
         // On `lbm`: p1 on lan-0 has received 500 kB from a in 0.2 s. From n and from a: 5 ms over a (100 MB/s).
         let platform = crate::platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();
-        measures.clear(1, platform.clusters.len());
+        measures.clear(1);
         measures.work.fill(Instructions::of(1e6));
         measures.compute.fill(Seconds::of(2e-3));
-        measures.traffic[1].received = Bytes::of(500e3);
-        measures.traffic[1].receive_time = Seconds::of(0.2);
+        measures.traffic_mut(0, 1).received = Bytes::of(500e3);
+        measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
         let idle = vec![0.0; platform.hosts.len()];
         let host = |name: &str| platform.host_named(name).unwrap();
         let view = View {
@@ -326,13 +328,13 @@ mod tests {
         let mut forecasts = Forecasts::default();
         forecasts.observe(&config, 4, &view);
         let reservations = Reservations::new(&config, &forecasts, &view);
+        let occupancy = reservations.for_index(&config);
         let call = Call {
             config: &config,
             forecasts: &forecasts,
             view: &view,
             horizon: 10.0,
-            backbone: None,
-            potentials: &[],
+            potentials: &Potentials::new(&config, 10.0, &forecasts, &occupancy, &view),
         };
         let times = |to: &str| {
             let (stay, go) = call.times(0, host(to), 0, &reservations);

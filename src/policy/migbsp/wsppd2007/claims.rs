@@ -98,7 +98,7 @@ impl Case {
         let mut measures = Measures::default();
         let mut calls = Vec::new();
         for superstep in 1.. {
-            measures.clear(self.placement.len(), self.platform.clusters.len());
+            measures.clear(self.placement.len());
             fill(superstep, &mut measures);
             let view = View {
                 platform: &self.platform,
@@ -151,8 +151,7 @@ fn compute(measures: &mut Measures, process: usize, work: f64, time: f64) {
 
 /// A process receives bytes from a cluster in a time \[s\].
 fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
-    let at = process * measures.clusters + cluster;
-    measures.traffic[at] = Traffic {
+    *measures.traffic_mut(process, cluster) = Traffic {
         received: Bytes::of(bytes),
         receive_time: Seconds::of(time),
         ..Traffic::default()
@@ -170,13 +169,14 @@ fn alternating(superstep: usize) -> f64 {
 
 /// A term of a process, from the decision record.
 fn of_process(decision: &Decision, process: usize, key: &str) -> f64 {
-    let terms = &decision.explanation["processes"][process][key];
+    let terms = &decision.explained()["processes"][process][key];
     terms.as_f64().unwrap_or(f64::NAN)
 }
 
 /// A term of all clusters of a process.
 fn of_clusters(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
-    let all = decision.explanation["potentials"].as_array();
+    let explained = decision.explained();
+    let all = explained["potentials"].as_array();
     let is_of = |terms: &&Value| terms["process"].as_u64() == Some(process as u64 + 1);
     let terms = all.into_iter().flatten().filter(is_of);
     terms
@@ -215,7 +215,7 @@ fn alpha_has_a_floor_of_1_and_no_ceiling() -> (bool, String) {
     let case = Case::new(&[0, 1, 2]);
     let next = |times, count| -> Vec<u64> {
         let calls = case.calls(count, three(times));
-        let of = |call: &(usize, Decision)| call.1.explanation["next_alpha"].as_u64();
+        let of = |call: &(usize, Decision)| call.1.explained()["next_alpha"].as_u64();
         calls.iter().filter_map(of).collect()
     };
     let (down, up) = (next(UNBALANCED, 3), next(BALANCED, 8));
@@ -334,7 +334,7 @@ fn c_is_high_for_regular_and_slow() -> (bool, String) {
 
 fn the_larger_side_counts() -> (bool, String) {
     let decision = Case::new(&[0]).call(|_, measures| {
-        measures.traffic[ICE] = Traffic {
+        *measures.traffic_mut(0, ICE) = Traffic {
             sent: Bytes::of(300.0),
             received: Bytes::of(100.0),
             send_time: Seconds::of(1.0),
@@ -357,7 +357,7 @@ fn one_process_moves_instead_of_its_partners() -> (bool, String) {
         receive(measures, 0, ICE, 3e6, 0.3);
         for partner in 1..=3 {
             compute(measures, partner, 1e8, 0.1);
-            measures.traffic[partner * measures.clusters + LABTEC] = Traffic {
+            *measures.traffic_mut(partner, LABTEC) = Traffic {
                 sent: Bytes::of(1e6),
                 send_time: Seconds::of(0.1),
                 ..Traffic::default()
@@ -439,7 +439,7 @@ fn pm_lies_between_minus_1_and_2() -> (bool, String) {
 fn each_process_has_a_pm_per_cluster() -> (bool, String) {
     let case = Case::new(&[0, 1, 2]);
     let decision = case.call(three(BALANCED));
-    let count = decision.explanation["potentials"]
+    let count = decision.explained()["potentials"]
         .as_array()
         .map_or(0, Vec::len);
     let clusters = case.platform.clusters.len();

@@ -93,7 +93,7 @@ mod tests {
         let profile = Profile::new(vec![(10.0, 0.5)], None).expect("a profile");
         platform.hosts[at.index()].speed_profile = Some(profile);
         let mut measures = Measures::default();
-        measures.clear(1, platform.clusters.len());
+        measures.clear(1);
         let mut loads = HostLoads::default();
         let mut mean = 0.0;
         for (superstep, busy) in busy.iter().enumerate() {

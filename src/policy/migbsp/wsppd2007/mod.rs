@@ -27,6 +27,8 @@ mod destination;
 mod load;
 mod metrics;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 pub use config::{Load, MigBsp2007Config, OwnPartner};
@@ -140,7 +142,7 @@ fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candi
         stay: None,
         go: None,
         accepted,
-        reason: reason.to_owned(),
+        reason: reason.into(),
     }
 }
 
@@ -178,7 +180,7 @@ impl Policy for MigBsp2007 {
         Ok(Decision {
             migrations: candidates.iter().filter_map(migration).collect(),
             candidates,
-            explanation,
+            explanation: Some(Arc::new(explanation)),
         })
     }
 
