@@ -110,7 +110,13 @@ impl AtOnce {
 
     /// Does a superstep, if its plan can be done at once.
     pub(super) fn pass(&mut self, scene: &Scene<'_>, barrier: &Barrier) -> Option<Passed> {
-        if !self.is_possible || !self.find_paths(scene) {
+        if !self.is_possible {
+            return None;
+        }
+        if self.paths.forget_many() {
+            self.volley = Volley::default(); // its remembered shares name paths
+        }
+        if !self.find_paths(scene) {
             return None;
         }
         self.compute(scene);

@@ -418,13 +418,11 @@ impl Runtime<'_, '_> {
         };
         self.rescheduling.next_move = first;
         if costs.wait == Waiting::Movers {
-            let movers: Vec<ProcessId> = self
-                .rescheduling
-                .moves
-                .iter()
-                .map(|wanted| wanted.process)
-                .collect();
-            self.resume_without(&movers)?;
+            let mut moves = vec![false; self.placement.len()];
+            for wanted in &self.rescheduling.moves {
+                moves[wanted.process.index()] = true;
+            }
+            self.resume_without(&moves)?;
         }
         (0..first).try_for_each(|index| self.start_move(index))
     }
@@ -565,13 +563,13 @@ impl Runtime<'_, '_> {
             .migrations
             .iter()
             .for_each(|wanted| placement[wanted.process.index()] = wanted.to);
+        let mut needed = vec![Bytes::default(); platform.hosts.len()];
+        for (at, memory) in placement.iter().zip(&self.memory) {
+            needed[at.index()] = needed[at.index()] + *memory;
+        }
         for wanted in &decision.migrations {
             let host = &platform.hosts[wanted.to.index()];
-            let there = placement
-                .iter()
-                .zip(&self.memory)
-                .filter(|(at, _)| **at == wanted.to);
-            let needed = there.fold(Bytes::default(), |sum, (_, memory)| sum + *memory);
+            let needed = needed[wanted.to.index()];
             if host.memory.is_some_and(|memory| needed > memory) {
                 return refuse(format!("host `{}` has no memory for {needed}", host.name));
             }

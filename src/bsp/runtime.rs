@@ -541,14 +541,13 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.begin_all()
     }
 
-    /// Goes on without those that move: they begin when they have settled.
-    pub(super) fn resume_without(&mut self, moves: &[ProcessId]) -> Result<(), Error> {
+    /// Goes on without those that move, by process: they begin when they have settled.
+    pub(super) fn resume_without(&mut self, moves: &[bool]) -> Result<(), Error> {
         self.is_held = false;
         self.open(self.ending + 1);
-        for process in 0..self.placement.len() {
-            let id = ProcessId::from_index(process);
-            if !moves.contains(&id) {
-                self.begin(id.0)?;
+        for (process, moves) in moves.iter().enumerate() {
+            if !moves {
+                self.begin(ProcessId::from_index(process).0)?;
             }
         }
         Ok(())

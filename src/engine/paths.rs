@@ -36,6 +36,9 @@ pub(crate) struct Path {
     end_use: u32,
 }
 
+/// So many paths are kept between supersteps (about 300 MB); with destinations that are drawn anew they would become all pairs.
+const MOST_PATHS: usize = 1 << 21;
+
 /// All paths that were asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
@@ -87,6 +90,18 @@ impl Paths {
             self.table[pair] = path + 1;
             Some(path)
         })
+    }
+
+    /// Forgets all paths once they take much memory; whether it has.
+    pub(crate) fn forget_many(&mut self) -> bool {
+        let are_many = self.list.len() > MOST_PATHS;
+        if are_many {
+            self.list.clear();
+            self.uses.clear();
+            self.table.fill(0);
+            self.lookup.clear();
+        }
+        are_many
     }
 
     pub(crate) fn get(&self, path: PathId) -> &Path {
