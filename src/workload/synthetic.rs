@@ -4,7 +4,7 @@
 //! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1))
 //! factor                               1, or drawn by `distribution` and `spread`, once or for each superstep
 //! drift(i)                             drawn once, uniformly from -drift to +drift
-//! size of a message                    bytes · (1 ± bytes_spread), drawn for each message
+//! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` as it is without a spread
 //! ```
 //! | pattern | who gets a message from process i of p |
 //! |---|---|
@@ -110,8 +110,8 @@ pub struct SyntheticConfig {
     /// The size of a message on average. Default 500 kB.
     #[serde(default = "default_bytes")]
     pub bytes: Bytes,
-    /// How much the sizes of messages differ: each is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times `bytes`; from 0
-    /// to 1. Default 0.
+    /// How much the sizes of messages differ: each is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times `bytes`, and
+    /// rounded down to whole bytes; from 0 to 1. Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub bytes_spread: f64,
@@ -371,7 +371,12 @@ impl Workload for Synthetic {
         let mut random = Stream::at(config.seed, Purpose::Messages, superstep as u64);
         let size = |random: &mut Stream| match config.bytes_spread {
             0.0 => config.bytes,
-            spread => config.bytes * (1.0 + spread * random.symmetric()),
+            // Whole bytes, which a trace can tell.
+            spread => Bytes::of(
+                (config.bytes * (1.0 + spread * random.symmetric()))
+                    .get()
+                    .floor(),
+            ),
         };
         let messages = &mut plan.messages;
         let mut send = |from: usize, to: usize, size: Bytes| {
@@ -583,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn random_messages_go_to_others_and_differ_between_supersteps_and_seeds() {
+    fn random_messages_go_to_others_in_whole_bytes_and_differ_between_supersteps_and_seeds() {
         let config = SyntheticConfig {
             pattern: Pattern::None,
             random_messages: 3,
@@ -591,9 +596,9 @@ mod tests {
             ..SyntheticConfig::new(50)
         };
         let messages = plan(&config, 2).messages;
-        assert!(messages.iter().all(
-            |message| message.from != message.to && (25e4..=75e4).contains(&message.size.get())
-        ));
+        assert!(messages.iter().all(|message| message.from != message.to
+            && (25e4..=75e4).contains(&message.size.get())
+            && message.size.get().fract() == 0.0));
         assert_ne!(messages, plan(&config, 3).messages);
         assert_ne!(
             messages,

@@ -1,0 +1,72 @@
+//! Supersteps of the applications, and whole runs.
+
+use divan::{Bencher, counter::ItemsCount};
+use migsim::bsp::Scenario;
+use migsim::workload::Plan;
+use migsim_benches::{experiment, platform, run};
+use serde_json::{Value, json};
+
+fn main() {
+    divan::main();
+}
+
+const APPLICATIONS: &[&str] = &["lu", "sw", "lbm", "synthetic"];
+
+fn settings(app: &str) -> Value {
+    match app {
+        "lu" => json!({ "workload.app": "lu", "workload.n": 500, "workload.procs": 25 }),
+        "sw" => json!({ "workload.app": "sw", "workload.n": 50 }),
+        "lbm" => json!({ "workload.app": "lbm", "workload.procs": 10, "workload.supersteps": 100 }),
+        _ => json!({
+            "workload.app": "synthetic",
+            "workload.procs": 1000,
+            "workload.random_messages": 1,
+            "workload.spread": 0.5,
+            "platform": platform("one-cluster-1000"),
+        }),
+    }
+}
+
+/// One superstep of an application, made but not simulated.
+#[divan::bench(args = APPLICATIONS)]
+fn plan_of_a_superstep(bencher: Bencher, app: &str) {
+    let workload = experiment(settings(app)).workload;
+    let superstep = workload.supersteps() / 2;
+    let mut plan = Plan::default();
+    bencher.bench_local(move || {
+        plan.clear(workload.processes());
+        workload.fill(superstep, &mut plan);
+        plan.messages.len()
+    });
+}
+
+/// All supersteps of an application; the rate is in process-supersteps.
+#[divan::bench(args = APPLICATIONS)]
+fn application_only(bencher: Bencher, app: &str) {
+    let experiment = experiment(settings(app));
+    let count = experiment.workload.supersteps() * experiment.workload.processes();
+    bencher
+        .counter(ItemsCount::new(count))
+        .bench_local(|| run(&experiment, Scenario::I));
+}
+
+/// The same with the calls and moves of MigBSP.
+#[divan::bench(args = APPLICATIONS)]
+fn calls_and_moves(bencher: Bencher, app: &str) {
+    let experiment = experiment(settings(app));
+    let count = experiment.workload.supersteps() * experiment.workload.processes();
+    bencher
+        .counter(ItemsCount::new(count))
+        .bench_local(|| run(&experiment, Scenario::Iii));
+}
+
+/// The main job of the README, one scenario.
+#[divan::bench(sample_count = 10)]
+fn main_job(bencher: Bencher) {
+    let experiment = experiment(json!({
+        "workload.app": "lu",
+        "workload.n": 2000,
+        "workload.procs": 50,
+    }));
+    bencher.bench_local(|| run(&experiment, Scenario::Iii));
+}

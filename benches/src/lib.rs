@@ -1,0 +1,38 @@
+//! What the benchmarks share: experiments made of settings.
+
+use migsim::bsp::Scenario;
+use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress};
+use serde_json::Value;
+
+/// The experiment with these settings on top of the built-in one of its application.
+pub fn experiment(settings: Value) -> Experiment {
+    let Value::Object(settings) = settings else {
+        panic!("settings are an object of dotted keys");
+    };
+    let flags = settings
+        .into_iter()
+        .map(|(key, value)| Flag {
+            flag: key.clone(),
+            key,
+            value,
+        })
+        .collect();
+    let mut layers = Layers::default();
+    layers.push_flags(flags);
+    Experiment::load(&layers, Limits::default()).expect("the settings of a benchmark are valid")
+}
+
+/// Runs a scenario and returns its makespan [s].
+pub fn run(experiment: &Experiment, scenario: Scenario) -> f64 {
+    experiment
+        .run_scenario(scenario, &Progress::default(), &mut ())
+        .expect("a benchmark ends")
+        .outcome
+        .makespan
+        .get()
+}
+
+/// The path of a platform of the benchmarks.
+pub fn platform(name: &str) -> String {
+    format!("{}/platforms/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
