@@ -8,7 +8,7 @@ use super::format::{ClusterEntry, LinkEntry, PlatformFile};
 use crate::document::Document;
 use crate::error::Error;
 
-/// The most copies of an entry: more clusters would need more memory for their paths than there is.
+/// The most copies in a file, all entries together: more clusters would need more memory for their paths than there is.
 const MOST_COPIES: u64 = 1_000_000;
 
 /// Which entry of the file each cluster and each link comes from.
@@ -46,15 +46,20 @@ pub(super) fn write_out(document: &Document, file: &mut PlatformFile) -> Result<
     .chain(
         (file.links.iter().map(|l| (l.copies, &l.name)).enumerate()).map(|entry| ("links", entry)),
     );
+    let mut left = MOST_COPIES;
     let problems: Vec<_> = entries
         .filter_map(|(list, (index, (copies, name)))| {
             let copies = copies?;
-            if copies == 0 || copies > MOST_COPIES {
+            let is_possible = (1..=left).contains(&copies);
+            left = left.saturating_sub(copies);
+            if !is_possible {
                 let problem = document.problem(
                     &format!("{list}[{index}].copies"),
                     format!("{copies} copies"),
                 );
-                Some(problem.hint(format!("from 1 to {MOST_COPIES} are possible")))
+                Some(problem.hint(format!(
+                    "from 1 on, and up to {MOST_COPIES} in the whole file"
+                )))
             } else if !name.contains('#') {
                 let problem = document.problem(
                     &format!("{list}[{index}].name"),
@@ -185,7 +190,21 @@ mod tests {
         };
         assert!(message("c", "3", "r").contains("all copies would be called `c`"));
         assert!(message("c#", "0", "r").contains("0 copies"));
-        assert!(message("c#", "1000001", "r").contains("from 1 to 1000000"));
+        assert!(message("c#", "1000001", "r").contains("up to 1000000 in the whole file"));
+        // Each would do, together they would not.
+        let entry = |name: &str| {
+            format!(
+                r#"{{"name": "{name}#", "copies": 600000, "hosts": 1, "speed": "1 GHz", {LINK}}}"#
+            )
+        };
+        let both = format!("{}, {}", entry("a"), entry("b"));
+        let together = from_json("many.json", &text(&both, ""))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            together.contains("600000 copies") && together.contains("clusters[1].copies"),
+            "{together}"
+        );
         // A problem of a copy is one of the entry that it comes from.
         let unconnected = message("c#", "3", "r#");
         assert!(
