@@ -5,9 +5,10 @@
 //! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch, no profiles, no latencies of pairs | clusters² |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise | hosts² |
 //!
-//! If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
+//! `SimGrid` has no memory of hosts: it is left out. If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
 //! faster than any other, and the other links have none.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use crate::error::{Error, Problem};
@@ -183,9 +184,12 @@ impl Writer<'_> {
                 link.latency.get()
             ));
         }
-        let between = platform.links.len() - platform.hosts.len();
-        for link in &platform.links[..between] {
-            self.link(link);
+        // A `<cluster>` makes the access links of its hosts.
+        let made: BTreeSet<LinkId> = access.iter().copied().flatten().collect();
+        for (index, link) in platform.links.iter().enumerate() {
+            if !made.contains(&LinkId::from_index(index)) {
+                self.link(link);
+            }
         }
         for a in 0..platform.clusters.len() {
             for b in 0..platform.clusters.len() {
