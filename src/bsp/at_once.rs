@@ -357,12 +357,12 @@ impl AtOnce {
         for (message, (&start, &end)) in plan.messages.iter().zip(dates) {
             let (from, to) = (message.from.index(), message.to.index());
             let duration = Seconds::of((end - start).max(0.0));
-            let sent = measures.traffic_mut(from, cluster(to));
-            sent.sent = sent.sent + message.size;
-            sent.send_time += duration;
-            let received = measures.traffic_mut(to, cluster(from));
-            received.received = received.received + message.size;
-            received.receive_time += duration;
+            measures.add_message(
+                (from, cluster(from)),
+                (to, cluster(to)),
+                message.size,
+                duration,
+            );
             measures.send[from] = longer(measures.send[from], after(end, from));
         }
     }

@@ -379,13 +379,12 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = self.engine.local_now();
         let duration = Seconds::of((now - self.exchange.started[message as usize]).max(0.0));
-        let cluster = |host: HostId| self.setup.platform.cluster_of(host).index();
-        let sent = self.measures.traffic_mut(from, cluster(self.placement[to]));
-        sent.sent = sent.sent + planned.size;
-        sent.send_time += duration;
-        let received = self.measures.traffic_mut(to, cluster(self.placement[from]));
-        received.received = received.received + planned.size;
-        received.receive_time += duration;
+        let end = |process: usize| {
+            let cluster = self.setup.platform.cluster_of(self.placement[process]);
+            (process, cluster.index())
+        };
+        self.measures
+            .add_message(end(from), end(to), planned.size, duration);
         self.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
         self.exchange.awaited[to] -= 1;
         self.arrive_if_ready(planned.to.0)?;

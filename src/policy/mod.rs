@@ -143,6 +143,22 @@ impl Measures {
         self.traffic
             .get_or_insert(process, cluster, Traffic::default())
     }
+
+    /// Adds a message that took `duration`; each end is a process and its cluster.
+    pub(crate) fn add_message(
+        &mut self,
+        from: (usize, usize),
+        to: (usize, usize),
+        size: Bytes,
+        duration: Seconds,
+    ) {
+        let sent = self.traffic_mut(from.0, to.1);
+        sent.sent = sent.sent + size;
+        sent.send_time += duration;
+        let received = self.traffic_mut(to.0, from.1);
+        received.received = received.received + size;
+        received.receive_time += duration;
+    }
 }
 
 /// One wish of a policy: `process` goes to host `to`.
