@@ -26,13 +26,8 @@ pub(super) fn reproduce(
     if arguments.paper != "all" {
         paper::find(&arguments.paper)?;
     }
-    let progress = Progress::default();
-    let bar = Bar {
-        total: None,
-        is_quiet: arguments.quiet,
-    };
-    let reproduction = with_bar(&bar, &progress, || {
-        paper::reproduce(&arguments.paper, &progress)
+    let reproduction = watched(arguments, |progress| {
+        paper::reproduce(&arguments.paper, progress)
     })?;
     if arguments.out.is_some() {
         write(arguments, &paper::pages(&reproduction)?)?;
@@ -62,14 +57,19 @@ pub(super) fn reproduce(
     Ok(reproduction.is_within_bands())
 }
 
-/// The rules of each paper applied to every other.
-fn one_reading(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
+/// Does work whose progress is shown.
+fn watched<R: Send>(arguments: &ReproduceArguments, work: impl FnOnce(&Progress) -> R + Send) -> R {
     let progress = Progress::default();
     let bar = Bar {
         total: None,
         is_quiet: arguments.quiet,
     };
-    let readings = with_bar(&bar, &progress, || paper::one_reading(&progress))?;
+    with_bar(&bar, &progress, || work(&progress))
+}
+
+/// The rules of each paper applied to every other.
+fn one_reading(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
+    let readings = watched(arguments, paper::one_reading)?;
     let page = paper::one_reading_page(&readings)?;
     if arguments.json {
         let value = json!({ "readings": to_json(&readings)?, "differences": to_json(&paper::differences()?)? });
@@ -90,12 +90,7 @@ fn search(arguments: &ReproduceArguments, start: &str, out: &mut dyn Write) -> R
             .hint("write `migsim reproduce one-reading --search PAPER`")
             .into());
     }
-    let progress = Progress::default();
-    let bar = Bar {
-        total: None,
-        is_quiet: arguments.quiet,
-    };
-    let steps = with_bar(&bar, &progress, || paper::search(start, &progress))?;
+    let steps = watched(arguments, |progress| paper::search(start, progress))?;
     if arguments.json {
         print(
             out,
