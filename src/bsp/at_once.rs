@@ -17,7 +17,7 @@
 
 use super::barrier::Barrier;
 use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
-use crate::engine::{Meetings, NetworkModel, PathId, Paths, Start, Volley};
+use crate::engine::{Flights, NetworkModel, PathId, Paths, Start};
 use crate::platform::Platform;
 use crate::policy::Measures;
 use crate::units::{HostId, ProcessId, Seconds};
@@ -30,8 +30,7 @@ pub(super) struct AtOnce {
     config: RuntimeConfig,
     is_possible: bool,
     paths: Paths,
-    volley: Volley,
-    meetings: Meetings,
+    flights: Flights,
     /// The placement, and what follows from it: the speed and the cluster of each process.
     placement: Vec<HostId>,
     speed: Vec<f64>,
@@ -51,7 +50,6 @@ pub(super) struct AtOnce {
     first: Vec<u32>,
     /// The work of a crowd.
     works: Vec<(f64, u32)>,
-    sizes: Vec<u64>,
 }
 
 /// What came of a superstep.
@@ -64,12 +62,6 @@ pub(super) struct Passed {
 }
 
 const NONE: u32 = u32::MAX;
-/// So many transfers may fly in one volley, whatever their sizes.
-const FEW: usize = 64;
-/// So many, if they have few different sizes: then they end in groups, and the same sets come again.
-const MANY: usize = 512;
-/// Few different sizes: so many transfers per size.
-const PER_SIZE: usize = 8;
 /// Executions whose ends are this near (relative to their date) end together, as in the engine.
 const SAME_DATE: f64 = 1e-14;
 
@@ -90,8 +82,7 @@ impl AtOnce {
                 && barrier.is_foreseeable()
                 && is_constant(platform),
             paths: Paths::new(platform, network),
-            volley: Volley::default(),
-            meetings: Meetings::default(),
+            flights: Flights::default(),
             placement: Vec::new(),
             speed: Vec::new(),
             cluster: Vec::new(),
@@ -104,7 +95,6 @@ impl AtOnce {
             next: Vec::new(),
             first: Vec::new(),
             works: Vec::new(),
-            sizes: Vec::new(),
         }
     }
 
@@ -114,15 +104,13 @@ impl AtOnce {
             return None;
         }
         if self.paths.forget_many() {
-            self.volley = Volley::default(); // its remembered shares name paths
+            self.flights.forget();
         }
         if !self.find_paths(scene) {
             return None;
         }
         self.compute(scene);
-        if !self.exchange(scene) {
-            return None;
-        }
+        self.exchange(scene);
         self.arrive(scene.plan);
         let Self { paths, arrival, .. } = self;
         let (duration, flows) = barrier.foresee(arrival, scene.placement, |from, to, bytes| {
@@ -206,8 +194,8 @@ impl AtOnce {
             .collect();
     }
 
-    /// The start and the delivery of each message, if those that can meet are small enough a number.
-    fn exchange(&mut self, scene: &Scene<'_>) -> bool {
+    /// The start and the delivery of each message.
+    fn exchange(&mut self, scene: &Scene<'_>) {
         let plan = scene.plan;
         refill(&mut self.started, plan.messages.len(), 0.0);
         refill(&mut self.delivered, plan.messages.len(), 0.0);
@@ -217,21 +205,17 @@ impl AtOnce {
         }
     }
 
-    fn send_concurrently(&mut self, scene: &Scene<'_>) -> bool {
-        let (platform, factor) = (scene.platform, self.bandwidth_factor);
+    fn send_concurrently(&mut self, scene: &Scene<'_>) {
         let Self {
             config,
             paths,
-            volley,
-            meetings,
+            flights,
             computed,
             path,
             started,
             delivered,
-            sizes,
             ..
         } = self;
-        volley.starts.clear();
         for (at, message) in scene.plan.messages.iter().enumerate() {
             let mut date = computed[message.from.index()];
             if config.receives == Receives::Late {
@@ -240,64 +224,28 @@ impl AtOnce {
             started[at] = date;
             match launch(at, path[at], message.size.get(), date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
-                Launched::Flies(start) => volley.starts.push(start),
+                Launched::Flies(start) => flights.starts.push(start),
             }
         }
-        if is_small(&volley.starts, sizes) {
-            volley.fly(platform, paths, factor, |message, date| {
-                delivered[message as usize] = date;
-                None
-            });
-            return true;
-        }
-        meetings.split(
-            platform,
-            paths,
-            factor,
-            &mut volley.starts,
-            |message, date| {
-                delivered[message as usize] = date;
-            },
-        );
-        for group in 0..meetings.groups() {
-            let group = meetings.group(group);
-            if !is_small(group, sizes) {
-                return false;
-            }
-            volley.starts.extend_from_slice(group);
-            volley.fly(platform, paths, factor, |message, date| {
-                delivered[message as usize] = date;
-                None
-            });
-        }
-        true
+        let factor = self.bandwidth_factor;
+        flights.fly(scene.platform, paths, factor, |message, date| {
+            delivered[message as usize] = date;
+        });
     }
 
-    fn send_sequentially(&mut self, scene: &Scene<'_>) -> bool {
+    fn send_sequentially(&mut self, scene: &Scene<'_>) {
         let plan = scene.plan;
         let Self {
             paths,
-            volley,
+            flights,
             computed,
             path,
             started,
             delivered,
             next,
             first,
-            sizes,
             ..
         } = self;
-        volley.starts.clear();
-        for (at, message) in plan.messages.iter().enumerate() {
-            if let Launched::Flies(start) = launch(at, path[at], message.size.get(), 0.0, paths) {
-                volley.starts.push(start);
-            }
-        }
-        let is_small = is_small(&volley.starts, sizes);
-        volley.starts.clear();
-        if !is_small {
-            return false;
-        }
         link_by_sender(plan, first, next);
         // From a message on, those of its sender one after the other, until one flies.
         let go_on =
@@ -317,15 +265,20 @@ impl AtOnce {
             };
         for (process, &message) in first.iter().enumerate() {
             let start = go_on(message, computed[process], started, delivered);
-            volley.starts.extend(start);
+            flights.starts.extend(start);
         }
+        let messages = plan.messages.iter().zip(&*path);
+        let flows = messages.filter(|(message, path)| {
+            let bytes = message.size.get();
+            bytes > 0.0 && paths.get(**path).is_shared
+        });
+        let sizes = flows.map(|(message, _)| message.size.get());
         let factor = self.bandwidth_factor;
-        volley.fly(scene.platform, paths, factor, |message, date| {
+        flights.fly_in_turn(scene.platform, paths, factor, sizes, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)
         });
-        true
     }
 
     /// When each process reaches the barrier.
@@ -428,28 +381,6 @@ fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &Paths) ->
         bytes,
         name: to_u32(message),
     })
-}
-
-/// Whether flows are few, or of few sizes.
-fn is_small(flows: &[Start], sizes: &mut Vec<u64>) -> bool {
-    let count = flows.len();
-    if count <= FEW {
-        return true;
-    }
-    if count > MANY {
-        return false;
-    }
-    sizes.clear();
-    for flow in flows {
-        let bits = flow.bytes.to_bits();
-        if !sizes.contains(&bits) {
-            sizes.push(bits);
-            if sizes.len() * PER_SIZE > count {
-                return false;
-            }
-        }
-    }
-    true
 }
 
 /// Per process its first message, per message the next one of its sender.

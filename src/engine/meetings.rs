@@ -11,13 +11,13 @@
 //!
 //! Cost: about 60 ns a flow. Twin: a volley of all flows ([`super::volley`]).
 
+use super::flight::Start;
 use super::paths::Paths;
-use super::volley::Start;
 use crate::platform::Platform;
 
 /// Finds the groups; its arrays are reused.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Meetings {
+pub(super) struct Meetings {
     /// The flows that can meet, group by group.
     starts: Vec<Start>,
     /// Where each group ends in `starts`.
@@ -52,8 +52,8 @@ const UNUSED: Link = Link {
 
 impl Meetings {
     /// Takes all flows that share links out of `starts`; tells `alone(name, end)` of each that meets nobody. The others can be had by
-    /// [`Self::group`].
-    pub(crate) fn split(
+    /// [`Self::groups`].
+    pub(super) fn split(
         &mut self,
         platform: &Platform,
         paths: &Paths,
@@ -102,15 +102,14 @@ impl Meetings {
         }
     }
 
-    /// How many groups there are.
-    pub(crate) fn groups(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The flows of a group.
-    pub(crate) fn group(&self, group: usize) -> &[Start] {
-        let first = group.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.starts[first..self.ends[group]]
+    /// The flows of each group, by date.
+    pub(super) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
+        let (mut rest, mut first) = (&mut self.starts[..], 0);
+        self.ends.iter().map(move |&end| {
+            let (group, others) = std::mem::take(&mut rest).split_at_mut(end - first);
+            (rest, first) = (others, end);
+            group
+        })
     }
 
     /// Finds the links where flows can meet, among those where that is not excluded yet; `starts` by date.
@@ -183,10 +182,11 @@ mod tests {
         let platform = line(&[1e9; 8], 1e3, 1e-3);
         let mut paths = Paths::new(&platform, NetworkModel::default());
         let (mut volley, mut meetings) = (Volley::default(), Meetings::default());
+        let mut starts = Vec::new();
         let mut ends = vec![0.0; flows.len()];
         for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
             let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
-            volley.starts.push(Start {
+            starts.push(Start {
                 date,
                 path,
                 bytes,
@@ -194,23 +194,24 @@ mod tests {
             });
         }
         if !in_groups {
-            volley.fly(&platform, &paths, 1.0, |name, date| {
+            volley.fly(&platform, &paths, 1.0, &mut starts, |name, date| {
                 ends[name as usize] = date;
                 None
             });
             return (ends, 1);
         }
-        meetings.split(&platform, &paths, 1.0, &mut volley.starts, |name, date| {
+        meetings.split(&platform, &paths, 1.0, &mut starts, |name, date| {
             ends[name as usize] = date;
         });
-        for group in 0..meetings.groups() {
-            volley.starts.extend_from_slice(meetings.group(group));
-            volley.fly(&platform, &paths, 1.0, |name, date| {
+        let mut groups = 0;
+        for group in meetings.groups() {
+            groups += 1;
+            volley.fly(&platform, &paths, 1.0, group, |name, date| {
                 ends[name as usize] = date;
                 None
             });
         }
-        (ends, meetings.groups())
+        (ends, groups)
     }
 
     #[test]

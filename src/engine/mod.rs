@@ -6,9 +6,14 @@
 //!                          │  queue      future events in (date, sequence) order
 //!                          │  cpu        executions share the cores of a host
 //!                          │  network    flows: latency, then a share of their links
-//!                          │  │ maxmin   weighted max-min shares as a function
+//!                          │  │ levels   weighted max-min shares, repaired where something changes
+//!                          │  │ maxmin   the same as a function of the whole: the twin
 //!                          │  │ model    the constants of the network model
 //!                          └  profile    capacities that change over time
+//! known starts       ──> Flights: no queue of all events; on links that do not change
+//!                          │  meetings   which flows can meet: the rest are closed form
+//!                          │  volley     few sets of flows: remembered shares
+//!                          └  swarm      many sets of flows: repaired levels, flows of a path as one
 //! ```
 //!
 //! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
@@ -16,6 +21,8 @@
 
 mod clock;
 mod cpu;
+mod flight;
+mod levels;
 mod log;
 mod lookup;
 mod maxmin;
@@ -27,6 +34,7 @@ mod profile;
 mod queue;
 mod shares;
 mod simulation;
+mod swarm;
 #[cfg(test)]
 pub(crate) mod testing;
 mod volley;
@@ -39,6 +47,5 @@ pub use profile::{Change, Changes, Target};
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};
 
-pub(crate) use meetings::Meetings;
+pub(crate) use flight::{Flights, Start};
 pub(crate) use paths::{PathId, Paths};
-pub(crate) use volley::{Start, Volley};

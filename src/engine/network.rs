@@ -4,15 +4,15 @@
 //! `bandwidth_factor · r` until its bytes are gone. r is its weighted
 //! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0) and at most
 //! `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
-//! The rates are computed again for the flows that an event can touch (those reached from its links over shared flows), once
-//! per date, after all processes have reacted. A link that is not shared only bounds the rate of each of its flows.
+//! The levels of the links that an event touches are repaired ([`super::levels`]) once per date, after all processes have reacted. A
+//! link that is not shared only bounds the rate of each of its flows.
 //!
 //! A flow that starts while a link of its route has no capacity is bounded by its links alone.
 //!
 //! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
-use super::maxmin::SharingProblem;
+use super::levels::Levels;
 use super::model::NetworkModel;
 use super::queue::{EventQueue, Key};
 use crate::platform::{Platform, Route};
@@ -22,16 +22,6 @@ use crate::units::{HostId, LinkId};
 enum Phase {
     Latency,
     Transfer,
-}
-
-/// A place where a flow uses a link.
-#[derive(Clone, Copy, Debug)]
-struct Use {
-    link: u32,
-    /// What the flow takes of its rate: 1; with cross-traffic 0.05 for the way back.
-    share: f64,
-    /// Where the link lists the flow.
-    place: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -53,11 +43,22 @@ struct Flow<T> {
     unshared: Vec<u32>,
     /// The latency of the route if the platform fixes it, else it is summed over the way out.
     fixed_latency: Option<f64>,
-    /// Links of the way out come first: `uses[..outward]`; those that only the way back crosses follow.
-    uses: Vec<Use>,
+    /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
+    /// come first: `uses[..outward]`; those that only the way back crosses follow.
+    uses: Vec<(u32, f64)>,
     outward: usize,
-    /// Number of the last sharing that included this flow.
-    visited: u64,
+}
+
+impl<T> Flow<T> {
+    /// Whether it is in its latency or transfer, not a place that waits for another flow.
+    fn is_present(&self) -> bool {
+        self.event.is_some()
+    }
+
+    /// The most that its route and window leave it \[B/s\].
+    fn bound(&self) -> f64 {
+        self.narrowest.min(self.window)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -65,12 +66,6 @@ struct LinkState {
     bandwidth: f64,
     latency: f64,
     is_shared: bool,
-    /// The transferring flows that use it: flow, and which of its uses.
-    flows: Vec<(u32, u32)>,
-    is_dirty: bool,
-    visited: u64,
-    /// Its number in the sharing problem at hand.
-    local: u32,
 }
 
 /// All links and the flows on them.
@@ -80,13 +75,7 @@ pub(super) struct Network<T> {
     links: Vec<LinkState>,
     flows: Vec<Flow<T>>,
     free: Vec<u32>,
-    /// Links whose flows must be shared again.
-    dirty: Vec<u32>,
-    generation: u64,
-    problem: SharingProblem,
-    component: Vec<u32>,
-    frontier: Vec<u32>,
-    rates: Vec<f64>,
+    levels: Levels,
 }
 
 /// What the way back takes of a flow's rate with cross-traffic (SimGrid's constant).
@@ -98,22 +87,13 @@ impl<T: Copy> Network<T> {
             bandwidth: link.bandwidth.get(),
             latency: link.latency.get(),
             is_shared: link.is_shared,
-            flows: Vec::new(),
-            is_dirty: false,
-            visited: 0,
-            local: 0,
         });
         Self {
             model,
             links: links.collect(),
             flows: Vec::new(),
             free: Vec::new(),
-            dirty: Vec::new(),
-            generation: 0,
-            problem: SharingProblem::default(),
-            component: Vec::new(),
-            frontier: Vec::new(),
-            rates: Vec::new(),
+            levels: Levels::new(platform.links.iter().map(|link| link.bandwidth.get())),
         }
     }
 
@@ -123,6 +103,7 @@ impl<T: Copy> Network<T> {
         self.free.clear();
         self.free.extend((0..).take(self.flows.len()));
         self.free.reverse();
+        self.levels.repair(|_, _| {});
     }
 
     /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.
@@ -207,7 +188,14 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
     ) {
         self.links[link].bandwidth = bandwidth;
-        self.mark_dirty(link);
+        self.levels.set_capacity(to_u32(link), bandwidth);
+        if !self.model.sharing {
+            for slot in 0..to_u32(self.flows.len()) {
+                if self.transfers_over(slot, link) {
+                    self.set_rate(slot, self.rate_alone(slot), now, queue);
+                }
+            }
+        }
         if self.model.weight_s > 0.0 {
             self.reweigh(link, now, queue);
         }
@@ -227,34 +215,26 @@ impl<T: Copy> Network<T> {
 
     /// The links that stop flows: those without capacity.
     pub(super) fn stopped_by(&self) -> impl Iterator<Item = usize> + '_ {
-        let has_flow = |link: &usize| !self.links[*link].flows.is_empty();
+        let has_flow = |link: &usize| {
+            let mut flows = 0..to_u32(self.flows.len());
+            flows.any(|slot| self.transfers_over(slot, *link))
+        };
         (0..self.links.len())
-            .filter(has_flow)
             .filter(|&link| self.links[link].bandwidth <= 0.0)
+            .filter(has_flow)
     }
 
-    /// Shares the links again among the flows that recent events can touch, and moves the ends of those whose rate changes.
+    /// Shares the links again where something has changed, and moves the ends of the flows whose rate changes.
     pub(super) fn share<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
-        if self.dirty.is_empty() {
-            return;
-        }
-        self.generation += 1;
-        self.collect_component();
-        if !self.model.sharing {
-            for index in 0..self.component.len() {
-                let slot = self.component[index];
-                let rate = self.rate_alone(slot);
-                self.set_rate(slot, rate, now, queue);
-            }
-        } else if let [slot] = self.component[..] {
-            let rate = self.rate_alone(slot);
-            self.set_rate(slot, rate, now, queue);
-        } else {
-            self.solve_component();
-            for index in 0..self.component.len() {
-                self.set_rate(self.component[index], self.rates[index], now, queue);
-            }
-        }
+        let Self {
+            model,
+            flows,
+            levels,
+            ..
+        } = self;
+        levels.repair(|slot, share| {
+            flows[slot as usize].set_rate(share, model.bandwidth_factor, now, queue);
+        });
     }
 
     /// The latency of the route of a flow as the links are now \[s\].
@@ -263,7 +243,7 @@ impl<T: Copy> Network<T> {
         let sum = || {
             let shared = flow.uses[..flow.outward]
                 .iter()
-                .map(|used| self.links[used.link as usize].latency * used.share.floor());
+                .map(|&(link, share)| self.links[link as usize].latency * share.floor());
             let unshared = flow.unshared.iter();
             let unshared = unshared.map(|&link| self.links[link as usize].latency);
             shared.chain(unshared).sum()
@@ -288,10 +268,8 @@ impl<T: Copy> Network<T> {
                 unshared: Vec::new(),
                 uses: Vec::new(),
                 outward: 0,
-                visited: 0,
             });
-            u32::try_from(self.flows.len() - 1)
-                .expect("fewer than 2^32 flows are in progress at once")
+            to_u32(self.flows.len() - 1)
         });
         let flow = &mut self.flows[slot as usize];
         flow.token = token;
@@ -318,41 +296,29 @@ impl<T: Copy> Network<T> {
         flow.phase = Phase::Transfer;
         flow.updated = now;
         flow.event = Some(queue.push(f64::INFINITY, event));
-        for index in 0..flow.uses.len() {
-            let link = flow.uses[index].link as usize;
-            let listed = &mut self.links[link].flows;
-            flow.uses[index].place = u32::try_from(listed.len()).expect("fewer than 2^32 flows");
-            listed.push((slot, u32::try_from(index).expect("a route is short")));
-        }
-        for index in 0..self.flows[slot as usize].uses.len() {
-            self.mark_dirty(self.flows[slot as usize].uses[index].link as usize);
-        }
-        if self.flows[slot as usize].uses.is_empty() {
-            // A route without links that are shared: nothing changes its rate.
-            let flow = &self.flows[slot as usize];
-            let rate = flow.narrowest.min(flow.window) * self.model.bandwidth_factor;
-            let key = flow.event.expect("set above");
-            queue.reschedule(key, now + flow.remaining / rate);
+        if flow.uses.is_empty() || !self.model.sharing {
+            // No other flow changes its rate.
+            self.set_rate(slot, self.rate_alone(slot), now, queue);
+        } else {
+            let uses = flow.uses.iter().copied();
+            let (weight, bound) = (flow.weight, flow.bound());
+            self.levels.put(slot, (weight, bound, 1), uses);
         }
     }
 
     fn remove(&mut self, slot: u32) {
         self.free.push(slot);
-        if self.flows[slot as usize].phase == Phase::Transfer {
-            self.leave_links(slot);
+        let flow = &self.flows[slot as usize];
+        if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
+            self.levels.set_count(slot, 0);
         }
     }
 
-    fn leave_links(&mut self, slot: u32) {
-        for index in 0..self.flows[slot as usize].uses.len() {
-            let Use { link, place, .. } = self.flows[slot as usize].uses[index];
-            let listed = &mut self.links[link as usize].flows;
-            listed.swap_remove(place as usize);
-            if let Some(&(moved, which)) = listed.get(place as usize) {
-                self.flows[moved as usize].uses[which as usize].place = place;
-            }
-            self.mark_dirty(link as usize);
-        }
+    /// Whether a flow is in its transfer over a link that is shared.
+    fn transfers_over(&self, slot: u32, link: usize) -> bool {
+        let flow = &self.flows[slot as usize];
+        let crosses = || flow.uses.iter().any(|used| used.0 as usize == link);
+        flow.is_present() && flow.phase == Phase::Transfer && crosses()
     }
 
     /// Computes the weight and window of a flow from the links as they are now; `again`: they have changed under it.
@@ -360,7 +326,7 @@ impl<T: Copy> Network<T> {
         let latency = self.latency(slot);
         let flow = &self.flows[slot as usize];
         let per_byte: f64 = if self.model.weight_s > 0.0 {
-            let shared = flow.uses[..flow.outward].iter().map(|used| used.link);
+            let shared = flow.uses[..flow.outward].iter().map(|used| used.0);
             let links = shared.chain(flow.unshared.iter().copied());
             links
                 .map(|link| self.model.weight_s / self.links[link as usize].bandwidth)
@@ -380,10 +346,17 @@ impl<T: Copy> Network<T> {
 
     /// Weighs the flows of a link again.
     fn reweigh<E: Copy>(&mut self, link: usize, now: f64, queue: &mut EventQueue<E>) {
-        for index in 0..self.links[link].flows.len() {
-            self.weigh(self.links[link].flows[index].0, true);
+        for slot in 0..to_u32(self.flows.len()) {
+            if self.transfers_over(slot, link) {
+                self.weigh(slot, true);
+                let flow = &self.flows[slot as usize];
+                if self.model.sharing {
+                    self.levels.reweigh(slot, flow.weight, flow.bound());
+                } else {
+                    self.set_rate(slot, self.rate_alone(slot), now, queue);
+                }
+            }
         }
-        self.mark_dirty(link);
         if !self.model.reweigh_slip {
             return;
         }
@@ -391,56 +364,12 @@ impl<T: Copy> Network<T> {
             let crosses = || {
                 flow.uses[..flow.outward]
                     .iter()
-                    .any(|used| used.link as usize == link)
+                    .any(|used| used.0 as usize == link)
             };
             if let (Phase::Latency, Some(key)) = (flow.phase, flow.event)
                 && crosses()
             {
                 queue.reschedule(key, now);
-            }
-        }
-    }
-
-    fn mark_dirty(&mut self, link: usize) {
-        if !self.links[link].is_dirty {
-            self.links[link].is_dirty = true;
-            self.dirty
-                .push(u32::try_from(link).expect("links have u32 ids"));
-        }
-    }
-
-    /// Lists the flows that can feel a change of the dirty links: those on them and, with sharing, all that are connected to
-    /// these over links that they use together.
-    fn collect_component(&mut self) {
-        self.component.clear();
-        self.frontier.clear();
-        for &link in &self.dirty {
-            self.links[link as usize].is_dirty = false;
-            self.links[link as usize].visited = self.generation;
-            self.frontier.push(link);
-        }
-        self.dirty.clear();
-        let mut at = 0;
-        while at < self.frontier.len() {
-            let link = self.frontier[at] as usize;
-            at += 1;
-            for index in 0..self.links[link].flows.len() {
-                let slot = self.links[link].flows[index].0;
-                let flow = &mut self.flows[slot as usize];
-                if flow.visited == self.generation {
-                    continue;
-                }
-                flow.visited = self.generation;
-                self.component.push(slot);
-                if self.model.sharing {
-                    for used in &flow.uses {
-                        let other = &mut self.links[used.link as usize];
-                        if other.visited != self.generation {
-                            other.visited = self.generation;
-                            self.frontier.push(used.link);
-                        }
-                    }
-                }
             }
         }
     }
@@ -451,69 +380,45 @@ impl<T: Copy> Network<T> {
         let capacities = flow
             .uses
             .iter()
-            .map(|used| self.links[used.link as usize].bandwidth / used.share);
-        capacities.fold(flow.narrowest.min(flow.window), f64::min)
-    }
-
-    fn solve_component(&mut self) {
-        let Self {
-            problem,
-            links,
-            flows,
-            component,
-            frontier,
-            rates,
-            ..
-        } = self;
-        problem.clear();
-        for &link in frontier.iter() {
-            let link = &mut links[link as usize];
-            link.local = problem.add_link(link.bandwidth);
-        }
-        for &slot in component.iter() {
-            let flow = &flows[slot as usize];
-            let bound = flow.narrowest.min(flow.window);
-            problem.add_flow(
-                flow.weight,
-                bound,
-                flow.uses
-                    .iter()
-                    .map(|used| (links[used.link as usize].local, used.share)),
-            );
-        }
-        problem.solve(rates);
+            .map(|&(link, share)| self.links[link as usize].bandwidth / share);
+        capacities.fold(flow.bound(), f64::min)
     }
 
     fn set_rate<E: Copy>(&mut self, slot: u32, share: f64, now: f64, queue: &mut EventQueue<E>) {
-        let flow = &mut self.flows[slot as usize];
-        if share.to_bits() == flow.share.to_bits() && flow.rate > 0.0 {
-            return;
-        }
-        flow.remaining = (flow.remaining - flow.rate * (now - flow.updated)).max(0.0);
-        flow.updated = now;
-        flow.share = share;
-        flow.rate = share * self.model.bandwidth_factor;
-        let date = if flow.rate > 0.0 {
-            now + flow.remaining / flow.rate
-        } else {
-            f64::INFINITY
-        };
-        queue.reschedule(
-            flow.event
-                .expect("a transferring flow has its end in the queue"),
-            date,
-        );
+        let factor = self.model.bandwidth_factor;
+        self.flows[slot as usize].set_rate(share, factor, now, queue);
     }
 }
 
+impl<T> Flow<T> {
+    /// Gives it a share \[B/s, before the bandwidth factor\] and moves its end.
+    fn set_rate<E: Copy>(&mut self, share: f64, factor: f64, now: f64, queue: &mut EventQueue<E>) {
+        if share.to_bits() == self.share.to_bits() && self.rate > 0.0 {
+            return;
+        }
+        self.remaining = (self.remaining - self.rate * (now - self.updated)).max(0.0);
+        self.updated = now;
+        self.share = share;
+        self.rate = share * factor;
+        let date = if self.rate > 0.0 {
+            now + self.remaining / self.rate
+        } else {
+            f64::INFINITY
+        };
+        let end = self.event;
+        let end = end.expect("a transferring flow has its end in the queue");
+        queue.reschedule(end, date);
+    }
+}
+
+fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 links, and flows in progress at once")
+}
+
 /// Adds `share` of a link to the uses of a flow.
-fn add_use(uses: &mut Vec<Use>, link: u32, share: f64) {
-    match uses.iter_mut().find(|used| used.link == link) {
-        Some(used) => used.share += share,
-        None => uses.push(Use {
-            link,
-            share,
-            place: 0,
-        }),
+fn add_use(uses: &mut Vec<(u32, f64)>, link: u32, share: f64) {
+    match uses.iter_mut().find(|used| used.0 == link) {
+        Some(used) => used.1 += share,
+        None => uses.push((link, share)),
     }
 }

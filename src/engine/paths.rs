@@ -104,6 +104,11 @@ impl Paths {
         are_many
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     pub(crate) fn get(&self, path: PathId) -> &Path {
         &self.list[path as usize]
     }

@@ -13,34 +13,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::flight::{Later, SAME_END, SAME_START, Start};
 use super::paths::{PathId, Paths};
 use super::shares::Shares;
 use crate::platform::Platform;
-
-/// A flow that begins its transfer at a date.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Start {
-    /// The date \[s\].
-    pub date: f64,
-    /// Its path.
-    pub path: PathId,
-    /// Its bytes, more than zero.
-    pub bytes: f64,
-    /// Names it to whoever sent it.
-    pub name: u32,
-}
-
-impl Start {
-    /// By date (dates are not negative, so that their bits have their order), then by path and name.
-    fn order(&self) -> u128 {
-        u128::from(self.date.to_bits()) << 64 | u128::from(self.flow().order())
-    }
-
-    fn flow(&self) -> Flow {
-        let Self { path, name, .. } = *self;
-        Flow { path, name }
-    }
-}
 
 /// A flow in transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,33 +26,20 @@ pub(super) struct Flow {
 }
 
 impl Flow {
+    fn of(start: &Start) -> Self {
+        let Start { path, name, .. } = *start;
+        Self { path, name }
+    }
+
     fn order(self) -> u64 {
         u64::from(self.path) << 32 | u64::from(self.name)
     }
 }
 
-/// A start that follows from an end, for the heap.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Later(Start);
-
-impl Eq for Later {}
-impl PartialOrd for Later {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Later {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.order().cmp(&other.0.order())
-    }
-}
-
 /// The arrays of a volley, reused from one to the next.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Volley {
+pub(super) struct Volley {
     shares: Shares,
-    /// The known starts; emptied by [`Self::fly`].
-    pub(crate) starts: Vec<Start>,
     later: BinaryHeap<Reverse<Later>>,
     flows: Vec<Flow>,
     left: Vec<f64>,
@@ -84,30 +47,28 @@ pub(crate) struct Volley {
     batch: Vec<Start>,
 }
 
-/// Starts this near (relative) happen at one date.
-const SAME_START: f64 = 1.0 + 4e-16;
-/// Ends this near (relative to the time until then) happen at one date.
-const SAME_END: f64 = 1.0 + 1e-14;
-
 impl Volley {
-    /// Simulates the flows of `starts`. `ended(name, date)` is told of each end and may start another flow, not before that date.
-    pub(crate) fn fly(
+    /// Simulates the flows of `starts`, in any order. `ended(name, date)` is told of each end and may start another flow, not before that date.
+    pub(super) fn fly(
         &mut self,
         platform: &Platform,
         paths: &Paths,
         bandwidth_factor: f64,
+        starts: &mut [Start],
         mut ended: impl FnMut(u32, f64) -> Option<Start>,
     ) {
         let Self {
             shares,
-            starts,
             later,
             flows,
             left,
             batch,
         } = self;
-        starts.sort_unstable_by_key(Start::order);
-        let mut known = &starts[..];
+        // Dates are not negative, so that their bits have their order.
+        starts.sort_unstable_by_key(|start| {
+            u128::from(start.date.to_bits()) << 64 | u128::from(Flow::of(start).order())
+        });
+        let mut known = &*starts;
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
             let next_known = known.first().map_or(f64::INFINITY, |start| start.date);
@@ -166,14 +127,13 @@ impl Volley {
                 later.pop();
             }
             if !batch.is_empty() {
-                batch.sort_unstable_by_key(|start| start.flow().order());
+                batch.sort_unstable_by_key(|start| Flow::of(start).order());
                 for start in &*batch {
                     set = set.wrapping_add(paths.get(start.path).number);
                 }
                 merge(batch, flows, left);
             }
         }
-        starts.clear();
         later.clear(); // what starts at no date that a number can hold
     }
 }
@@ -207,6 +167,6 @@ fn merge(batch: &[Start], flows: &mut Vec<Flow>, left: &mut Vec<f64>) {
             (flows[to], left[to]) = (flows[from], left[from]);
         }
         to -= 1;
-        (flows[to], left[to]) = (start.flow(), start.bytes);
+        (flows[to], left[to]) = (Flow::of(start), start.bytes);
     }
 }

@@ -1,0 +1,157 @@
+//! Flights: flows on links that do not change, whose starts are known or follow from the ends of others, without an event queue of all.
+//!
+//! ```text
+//!                few, or of few sizes: their sets come again  ──> volley (remembered shares)
+//! known starts ─ meetings ─ group by group ┤
+//!                                          └ else ──> swarm (levels that are repaired)
+//! ```
+//! Which of the two flies a group is a matter of its flows alone, never of what was simulated before. Their dates agree to 1e-13, not to
+//! the bit. The slow twin is [`super::Simulation`].
+
+use super::meetings::Meetings;
+use super::paths::{PathId, Paths};
+use super::swarm::Swarm;
+use super::volley::Volley;
+use crate::platform::Platform;
+
+/// A flow that begins its transfer at a date.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Start {
+    /// The date \[s\].
+    pub date: f64,
+    /// Its path.
+    pub path: PathId,
+    /// Its bytes, more than zero.
+    pub bytes: f64,
+    /// Names it to whoever sent it; each name once.
+    pub name: u32,
+}
+
+impl Start {
+    /// By date (dates are not negative, so that their bits have their order), then by name.
+    pub(super) fn order(&self) -> u128 {
+        u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
+    }
+}
+
+/// A start that follows from an end, for a heap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Later(pub(super) Start);
+
+impl Eq for Later {}
+impl PartialOrd for Later {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Later {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.order().cmp(&other.0.order())
+    }
+}
+
+/// Starts this near (relative) happen at one date.
+pub(super) const SAME_START: f64 = 1.0 + 4e-16;
+/// Ends this near (relative) happen at one date.
+pub(super) const SAME_END: f64 = 1.0 + 1e-14;
+
+/// So many flows are few, whatever their sizes.
+const FEW: usize = 64;
+/// So many may be of few sizes: then they end together, and the same sets come again.
+const MANY: usize = 512;
+/// Few different sizes: so many flows per size.
+const PER_SIZE: usize = 8;
+
+/// Both ways to fly, and arrays that are filled again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flights {
+    /// The flows that start at known dates; emptied by a flight.
+    pub(crate) starts: Vec<Start>,
+    volley: Volley,
+    swarm: Swarm,
+    meetings: Meetings,
+    sizes: Vec<u64>,
+}
+
+impl Flights {
+    /// Flows that start at known dates, all of them. `ended(name, date)` is told of each end.
+    pub(crate) fn fly(
+        &mut self,
+        platform: &Platform,
+        paths: &Paths,
+        bandwidth_factor: f64,
+        mut ended: impl FnMut(u32, f64),
+    ) {
+        let Self {
+            starts,
+            volley,
+            swarm,
+            meetings,
+            sizes,
+        } = self;
+        let mut only_ended = |name: u32, date: f64| {
+            ended(name, date);
+            None
+        };
+        if have_few_sets(starts.iter().map(|start| start.bytes), sizes) {
+            volley.fly(platform, paths, bandwidth_factor, starts, only_ended);
+            starts.clear();
+            return;
+        }
+        meetings.split(platform, paths, bandwidth_factor, starts, |name, date| {
+            only_ended(name, date);
+        });
+        for group in meetings.groups() {
+            if have_few_sets(group.iter().map(|start| start.bytes), sizes) {
+                volley.fly(platform, paths, bandwidth_factor, group, &mut only_ended);
+            } else {
+                swarm.fly(platform, paths, bandwidth_factor, group, &mut only_ended);
+            }
+        }
+    }
+
+    /// Flows of these sizes, of which some start when others end: `ended(name, date)` is told of each end and may start another one, not
+    /// before that date.
+    pub(crate) fn fly_in_turn(
+        &mut self,
+        platform: &Platform,
+        paths: &Paths,
+        bandwidth_factor: f64,
+        sizes: impl Iterator<Item = f64> + Clone,
+        ended: impl FnMut(u32, f64) -> Option<Start>,
+    ) {
+        let starts = &mut self.starts;
+        if have_few_sets(sizes, &mut self.sizes) {
+            self.volley
+                .fly(platform, paths, bandwidth_factor, starts, ended);
+        } else {
+            self.swarm
+                .fly(platform, paths, bandwidth_factor, starts, ended);
+        }
+        starts.clear();
+    }
+
+    /// Forgets what was remembered about paths.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Whether flows of these sizes are few, or of few sizes.
+fn have_few_sets(flows: impl Iterator<Item = f64> + Clone, sizes: &mut Vec<u64>) -> bool {
+    let count = flows.clone().take(MANY + 1).count();
+    if count <= FEW || count > MANY {
+        return count <= FEW;
+    }
+    sizes.clear();
+    for bytes in flows {
+        let bits = bytes.to_bits();
+        if !sizes.contains(&bits) {
+            sizes.push(bits);
+            if sizes.len() * PER_SIZE > count {
+                return false;
+            }
+        }
+    }
+    true
+}
