@@ -20,7 +20,7 @@ use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use crate::engine::{Flights, NetworkModel, PathId, Paths, Start};
 use crate::platform::Platform;
 use crate::policy::Measures;
-use crate::units::{HostId, ProcessId, Seconds};
+use crate::units::{Bytes, HostId, ProcessId, Seconds};
 use crate::workload::Plan;
 
 /// What stays from superstep to superstep: the paths, the remembered shares, and arrays that are filled again.
@@ -28,6 +28,9 @@ use crate::workload::Plan;
 pub(super) struct AtOnce {
     bandwidth_factor: f64,
     config: RuntimeConfig,
+    /// Whether nothing changes on the platform, and shortcuts may be taken.
+    is_constant: bool,
+    /// Whether supersteps can be done at once, too.
     is_possible: bool,
     paths: Paths,
     flights: Flights,
@@ -74,13 +77,12 @@ impl AtOnce {
     ) -> Self {
         // Processes that send and receive one after the other can wait for each other for ever.
         let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
+        let is_constant = config.shortcuts != Shortcuts::None && is_constant(platform);
         Self {
             bandwidth_factor: network.bandwidth_factor,
             config,
-            is_possible: config.shortcuts != Shortcuts::None
-                && has_order
-                && barrier.is_foreseeable()
-                && is_constant(platform),
+            is_constant,
+            is_possible: is_constant && has_order && barrier.is_foreseeable(),
             paths: Paths::new(platform, network),
             flights: Flights::default(),
             placement: Vec::new(),
@@ -116,12 +118,45 @@ impl AtOnce {
         let (duration, flows) = barrier.foresee(arrival, scene.placement, |from, to, bytes| {
             let path = paths.find(scene.platform, from, to)?;
             let path = paths.get(path);
-            let is_alone = !path.is_shared || bytes.get() <= 0.0;
+            let is_alone = !path.is_shared() || bytes.get() <= 0.0;
             is_alone.then(|| path.delay + bytes.get() / path.rate_alone)
         })?;
         Some(Passed {
             duration,
             flows: flows + scene.plan.messages.len() as u64,
+        })
+    }
+
+    /// What becomes of messages (from, to, size) that are sent together while nothing else is in progress, if that can be said at once.
+    pub(super) fn deliver(
+        &mut self,
+        platform: &Platform,
+        messages: &[(HostId, HostId, Bytes)],
+    ) -> Option<Passed> {
+        if !self.is_constant {
+            return None;
+        }
+        if self.paths.forget_many() {
+            self.flights.forget();
+        }
+        let mut last = 0.0_f64;
+        for (at, &(from, to, size)) in messages.iter().enumerate() {
+            let Some(path) = self.paths.find(platform, from, to) else {
+                self.flights.starts.clear();
+                return None;
+            };
+            match launch(at, path, size.get(), 0.0, &self.paths) {
+                Launched::Delivered(date) => last = last.max(date),
+                Launched::Flies(start) => self.flights.starts.push(start),
+            }
+        }
+        let factor = self.bandwidth_factor;
+        self.flights.fly(platform, &self.paths, factor, |_, date| {
+            last = last.max(date);
+        });
+        Some(Passed {
+            duration: last,
+            flows: messages.len() as u64,
         })
     }
 
@@ -270,7 +305,7 @@ impl AtOnce {
         let messages = plan.messages.iter().zip(&*path);
         let flows = messages.filter(|(message, path)| {
             let bytes = message.size.get();
-            bytes > 0.0 && paths.get(**path).is_shared
+            bytes > 0.0 && paths.get(**path).is_shared()
         });
         let sizes = flows.map(|(message, _)| message.size.get());
         let factor = self.bandwidth_factor;
@@ -296,7 +331,7 @@ impl AtOnce {
     }
 
     /// What was measured in the superstep that has just been done.
-    pub(super) fn measure(&self, scene: &Scene<'_>, measures: &mut Measures) {
+    pub(super) fn measure(&self, scene: &Scene<'_>, has_policy: bool, measures: &mut Measures) {
         let (computed, plan) = (&self.computed, scene.plan);
         measures.clear(computed.len());
         measures.work.clone_from(&plan.work);
@@ -309,6 +344,10 @@ impl AtOnce {
         let dates = self.started.iter().zip(&self.delivered);
         for (message, (&start, &end)) in plan.messages.iter().zip(dates) {
             let (from, to) = (message.from.index(), message.to.index());
+            measures.send[from] = longer(measures.send[from], after(end, from));
+            if !has_policy {
+                continue; // traffic is what policies look at
+            }
             let duration = Seconds::of((end - start).max(0.0));
             measures.add_message(
                 (from, cluster(from)),
@@ -316,7 +355,6 @@ impl AtOnce {
                 message.size,
                 duration,
             );
-            measures.send[from] = longer(measures.send[from], after(end, from));
         }
     }
 }
@@ -372,7 +410,7 @@ enum Launched {
 
 fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &Paths) -> Launched {
     let way = paths.get(path);
-    if bytes <= 0.0 || !way.is_shared {
+    if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + way.delay + bytes / way.rate_alone);
     }
     Launched::Flies(Start {

@@ -30,6 +30,8 @@ pub(super) struct Rescheduling<'a> {
     /// Serial moves: the next one to start.
     next_move: usize,
     moves_start: Time,
+    /// The messages of a step of the call.
+    messages: Vec<(HostId, HostId, Bytes)>,
     waiting: Waiting,
     /// Whether the call is paid beside the next superstep.
     is_overlapped: bool,
@@ -80,6 +82,7 @@ impl<'a> Rescheduling<'a> {
             moves: Vec::new(),
             next_move: 0,
             moves_start: Time::ZERO,
+            messages: Vec::new(),
             waiting: Waiting::All,
             is_overlapped: false,
             waits_since: None,
@@ -288,35 +291,27 @@ impl Runtime<'_, '_> {
         self.rescheduling.call_pending = 0;
         let platform = self.setup.platform;
         let cost = self.setup.costs.call;
+        let mut messages = std::mem::take(&mut self.rescheduling.messages);
+        messages.clear();
         match step {
             Step::Reports | Step::Answers => {
-                for process in 0..self.placement.len() {
-                    let host = self.placement[process];
+                messages.extend(self.placement.iter().map(|&host| {
                     let manager = platform.manager(platform.cluster_of(host));
-                    let (from, to, size) = if step == Step::Reports {
+                    if step == Step::Reports {
                         (host, manager, cost.report)
                     } else {
                         (manager, host, cost.answer)
-                    };
-                    self.rescheduling.call_pending += 1;
-                    self.engine.send(from, to, size, Token::Call)?;
-                }
+                    }
+                }));
             }
             Step::Exchange => {
                 let populated = self.populated_clusters();
                 for &(from, count) in &populated {
-                    for &(to, _) in &populated {
-                        if from != to {
-                            let size = cost.exchange * count as f64;
-                            self.rescheduling.call_pending += 1;
-                            self.engine.send(
-                                platform.manager(from),
-                                platform.manager(to),
-                                size,
-                                Token::Call,
-                            )?;
-                        }
-                    }
+                    let others = populated.iter().filter(|(to, _)| *to != from);
+                    let size = cost.exchange * count as f64;
+                    messages.extend(
+                        others.map(|&(to, _)| (platform.manager(from), platform.manager(to), size)),
+                    );
                 }
             }
             Step::Computation => {
@@ -331,14 +326,34 @@ impl Runtime<'_, '_> {
             }
             Step::Idle | Step::Price | Step::Moves => {}
         }
+        let sent = self.send_together(&messages);
+        self.rescheduling.messages = messages;
+        sent?;
         if self.rescheduling.call_pending > 0 {
             return Ok(());
         }
         match step {
+            Step::Reports => self.start_step(Step::Exchange),
             Step::Exchange => self.start_step(Step::Computation),
             Step::Computation => self.start_step(Step::Answers),
             _ => self.paid(),
         }
+    }
+
+    /// Delivers the messages of a call: at once if nothing else is in progress, else by events.
+    fn send_together(&mut self, messages: &[(HostId, HostId, Bytes)]) -> Result<(), Error> {
+        if self.engine.is_idle()
+            && !self.rescheduling.is_overlapped
+            && let Some(passed) = self.at_once.deliver(self.setup.platform, messages)
+            && self.engine.pass(passed.duration, passed.flows)
+        {
+            return Ok(());
+        }
+        for &(from, to, size) in messages {
+            self.rescheduling.call_pending += 1;
+            self.engine.send(from, to, size, Token::Call)?;
+        }
+        Ok(())
     }
 
     /// The clusters that have processes, and how many.

@@ -89,7 +89,7 @@ pub(super) struct Runtime<'a, 'r> {
     recorder: &'r mut dyn Recorder,
     pub(super) engine: Simulation<'a, Token>,
     barrier: Barrier,
-    at_once: AtOnce,
+    pub(super) at_once: AtOnce,
     again: Again,
     /// Whether equal supersteps take equal times, and may be remembered.
     may_repeat: bool,
@@ -270,7 +270,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
             return false;
         }
         if known.is_none() {
-            self.at_once.measure(&scene, &mut self.measures);
+            let has_policy = self.setup.scenario != Scenario::I;
+            self.at_once.measure(&scene, has_policy, &mut self.measures);
             self.digest = None;
             self.remember(passed);
         }
@@ -383,8 +384,10 @@ impl<'a, 'r> Runtime<'a, 'r> {
             let cluster = self.setup.platform.cluster_of(self.placement[process]);
             (process, cluster.index())
         };
-        self.measures
-            .add_message(end(from), end(to), planned.size, duration);
+        if self.setup.scenario != Scenario::I {
+            self.measures
+                .add_message(end(from), end(to), planned.size, duration);
+        }
         self.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
         self.exchange.awaited[to] -= 1;
         self.arrive_if_ready(planned.to.0)?;

@@ -1,15 +1,17 @@
-//! Finds what was noted under a name, where names are numbers of 128 bits that look random.
+//! Finds what was noted under a name, where the names stand in a list of their own.
 //!
-//! Open addressing: name n stands in the first place from `n mod 2^k` on that is not taken by another one; at most half of the places
-//! are taken. The names are their own hash, so that nothing depends on a seed. Nothing can be iterated, so there is no order.
+//! Open addressing: an entry whose hash is h stands in the first place from `h mod 2^k` on that is not taken by another one; at most half
+//! of the places are taken. A place is the number of the entry alone (4 B): the owner of the list says whether an entry has the name that
+//! is sought, and what the hash of an entry is. Hashes are numbers that look random, made from the names by a fixed rule, so that nothing
+//! depends on a seed. Nothing can be iterated, so there is no order.
 //!
-//! Cost: 5 ns if the table is in the cache.
+//! Cost: 5 ns if the table and the list are in the cache.
 
-/// A table from names to numbers.
+/// A table of numbers of entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lookup {
-    /// Names with their values; `NONE`: free.
-    places: Vec<(u128, u32)>,
+    /// Numbers of entries; `NONE`: free.
+    places: Vec<u32>,
     taken: usize,
 }
 
@@ -18,51 +20,51 @@ const NONE: u32 = u32::MAX;
 const FEWEST: usize = 64;
 
 impl Lookup {
-    /// What was noted under `name`.
-    pub(super) fn get(&self, name: u128) -> Option<u32> {
-        if self.places.is_empty() {
-            return None;
+    /// The entry with this hash of which `is_it` holds.
+    pub(super) fn get(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let last = self.places.len().checked_sub(1)?; // 2^k - 1
+        let mut place = hash as usize & last;
+        loop {
+            let entry = self.places[place];
+            if entry == NONE {
+                return None;
+            }
+            if is_it(entry) {
+                return Some(entry);
+            }
+            place = (place + 1) & last;
         }
-        let (_, value) = self.places[self.place_of(name)];
-        (value != NONE).then_some(value)
     }
 
-    /// Notes `value`, not the largest number, under a new name.
-    pub(super) fn insert(&mut self, name: u128, value: u32) {
+    /// Notes an entry (not the largest number) whose name is new. `hash_of` tells the hash of any entry, this one included.
+    pub(super) fn insert(&mut self, entry: u32, hash_of: impl Fn(u32) -> u64) {
         if 2 * (self.taken + 1) > self.places.len() {
-            self.grow();
+            let room = (2 * self.places.len()).max(FEWEST);
+            let before = std::mem::replace(&mut self.places, vec![NONE; room]);
+            for entry in before {
+                if entry != NONE {
+                    self.put(entry, hash_of(entry));
+                }
+            }
         }
-        let place = self.place_of(name);
-        debug_assert!(value != NONE && self.places[place].1 == NONE);
-        self.places[place] = (name, value);
+        self.put(entry, hash_of(entry));
         self.taken += 1;
     }
 
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
-        self.places.fill((0, NONE));
+        self.places.fill(NONE);
         self.taken = 0;
     }
 
-    /// Where a name stands, or would stand.
-    fn place_of(&self, name: u128) -> usize {
-        let last = self.places.len() - 1; // 2^k - 1
-        let mut place = name as usize & last;
-        while self.places[place].1 != NONE && self.places[place].0 != name {
+    fn put(&mut self, entry: u32, hash: u64) {
+        debug_assert_ne!(entry, NONE);
+        let last = self.places.len() - 1;
+        let mut place = hash as usize & last;
+        while self.places[place] != NONE {
             place = (place + 1) & last;
         }
-        place
-    }
-
-    fn grow(&mut self) {
-        let room = (2 * self.places.len()).max(FEWEST);
-        let before = std::mem::replace(&mut self.places, vec![(0, NONE); room]);
-        for (name, value) in before {
-            if value != NONE {
-                let place = self.place_of(name);
-                self.places[place] = (name, value);
-            }
-        }
+        self.places[place] = entry;
     }
 }
 
@@ -75,17 +77,24 @@ mod tests {
     #[test]
     fn it_finds_what_a_tree_finds() {
         let (mut lookup, mut tree) = (Lookup::default(), BTreeMap::new());
+        let mut names: Vec<u64> = Vec::new();
         // Few low bits, so that names meet.
-        let name = |number: u32| u128::from(number % 7) | u128::from(number) << 40;
+        let name = |number: u64| number % 7 | number << 40;
         for number in 0..1000 {
-            assert_eq!(lookup.get(name(number)), None);
-            lookup.insert(name(number), number);
-            tree.insert(name(number), number);
+            let wanted = name(number);
+            let is_it = |entry: u32| names[entry as usize] == wanted;
+            assert_eq!(lookup.get(wanted, is_it), None);
+            let entry = u32::try_from(names.len()).unwrap();
+            tree.insert(wanted, entry);
+            names.push(wanted);
+            lookup.insert(entry, |entry| names[entry as usize]);
             for number in (0..=number + 3).step_by(97) {
-                assert_eq!(lookup.get(name(number)), tree.get(&name(number)).copied());
+                let wanted = name(number);
+                let is_it = |entry: u32| names[entry as usize] == wanted;
+                assert_eq!(lookup.get(wanted, is_it), tree.get(&wanted).copied());
             }
         }
         lookup.clear();
-        assert_eq!(lookup.get(name(5)), None);
+        assert_eq!(lookup.get(name(5), |_| true), None);
     }
 }

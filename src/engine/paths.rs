@@ -4,7 +4,7 @@
 //! delay = latency_factor · L      weight = L + Σ weight_s / bandwidth (1 if L is 0)      bound = min(least bandwidth, tcp_gamma / 2L)
 //! ```
 //! with L the latency of the route, as in [`super::network`], the twin, which finds the same afresh for each flow. Cost: a look-up in a table
-//! (few hosts) or a hash map; about 60 bytes per pair in use.
+//! (few hosts) or a hash table; about 110 bytes per pair in use.
 
 use super::lookup::Lookup;
 use super::model::NetworkModel;
@@ -26,14 +26,19 @@ pub(crate) struct Path {
     pub bound: f64,
     /// The rate of a flow that meets no other one, after the bandwidth factor \[B/s\].
     pub rate_alone: f64,
-    /// Whether it crosses links that flows share.
-    pub is_shared: bool,
     /// Stands for the path in the name of a set of flows.
     pub number: u128,
     /// The pair of hosts: an order of paths that does not depend on when they were first asked for.
     pub pair: u64,
     first_use: u32,
-    end_use: u32,
+    uses: u32,
+}
+
+impl Path {
+    /// Whether it crosses links that flows share.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.uses > 0
+    }
 }
 
 /// So many paths are kept between supersteps (about 300 MB); with destinations that are drawn anew they would become all pairs.
@@ -78,10 +83,14 @@ impl Paths {
     pub(crate) fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let pair = from.index() * self.hosts + to.index();
         if self.table.is_empty() {
-            let number = number_of(pair as u64);
-            return self.lookup.get(number).or_else(|| {
+            let pair = pair as u64;
+            let list = &self.list;
+            let is_it = |path: u32| list[path as usize].pair == pair;
+            return self.lookup.get(hash(pair), is_it).or_else(|| {
                 let path = self.add(platform, from, to)?;
-                self.lookup.insert(number, path);
+                let list = &self.list;
+                self.lookup
+                    .insert(path, |path| hash(list[path as usize].pair));
                 Some(path)
             });
         }
@@ -116,7 +125,8 @@ impl Paths {
     /// The shared links of a path, each with what a flow takes there of its rate.
     pub(crate) fn uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];
-        &self.uses[path.first_use as usize..path.end_use as usize]
+        let first = path.first_use as usize;
+        &self.uses[first..first + path.uses as usize]
     }
 
     fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
@@ -129,11 +139,10 @@ impl Paths {
                 weight: 1.0,
                 bound: self.model.loopback_bandwidth,
                 rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
-                is_shared: false,
                 number: 0,
                 pair,
                 first_use: 0,
-                end_use: 0,
+                uses: 0,
             }
         } else {
             self.measure(platform, from, to)?
@@ -142,7 +151,7 @@ impl Paths {
             number: number_of(pair),
             pair,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
-            end_use: u32::try_from(self.uses.len()).expect("fewer than 2^32 uses of links"),
+            uses: u32::try_from(self.uses.len() - first_use).expect("fewer than 2^32 links"),
             ..path
         });
         Some(id)
@@ -182,6 +191,9 @@ impl Paths {
             .iter()
             .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
         let alone = capacities.fold(bound, f64::min);
+        if !self.model.sharing {
+            self.uses.truncate(first_use);
+        }
         Some(Path {
             delay: self.model.latency_factor * latency,
             weight: if latency > 0.0 {
@@ -191,11 +203,10 @@ impl Paths {
             },
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
-            is_shared: self.model.sharing && self.uses.len() > first_use,
             number: 0,
             pair: 0,
             first_use: 0,
-            end_use: 0,
+            uses: 0,
         })
     }
 
@@ -210,11 +221,16 @@ impl Paths {
 /// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
 fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
-    let mix = |seed: u64| {
-        let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair + 1));
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
-    u128::from(mix(1)) << 64 | u128::from(mix(0x6a09_e667_f3bc_c909))
+    u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))
+}
+
+fn hash(pair: u64) -> u64 {
+    mix(pair, 1)
+}
+
+fn mix(pair: u64, seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair + 1));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

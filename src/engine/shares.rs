@@ -20,8 +20,8 @@ use crate::platform::Platform;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shares {
     names: Lookup,
-    /// Where each row begins in `numbers`: the rates, then their inverses.
-    rows: Vec<usize>,
+    /// The name of each row, and where it begins in `numbers`: the rates, then their inverses.
+    rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
     problem: SharingProblem,
     /// The flows of the problem: their pairs of hosts, and their places in the row.
@@ -48,8 +48,10 @@ impl Shares {
         platform: &Platform,
         factor: f64,
     ) -> (&[f64], &[f64]) {
-        let first = match self.names.get(name) {
-            Some(row) => self.rows[row as usize],
+        let rows = &self.rows;
+        let is_it = |row: u32| rows[row as usize].0 == name;
+        let first = match self.names.get(hash(name), is_it) {
+            Some(row) => self.rows[row as usize].1,
             None => self.add(name, flows, paths, platform, factor),
         };
         self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
@@ -75,8 +77,9 @@ impl Shares {
         self.numbers.extend(rates.clone());
         self.numbers.extend(rates.map(|rate| 1.0 / rate));
         let row = u32::try_from(self.rows.len()).expect("at most MOST_NUMBERS rows");
-        self.names.insert(name, row);
-        self.rows.push(first);
+        self.rows.push((name, first));
+        let rows = &self.rows;
+        self.names.insert(row, |row| hash(rows[row as usize].0));
         first
     }
 
@@ -114,4 +117,9 @@ impl Shares {
             self.rates[place as usize] = rate;
         }
     }
+}
+
+/// Names are sums of numbers that look random: any part of them does.
+fn hash(name: u128) -> u64 {
+    (name & u128::from(u64::MAX)) as u64
 }

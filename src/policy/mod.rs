@@ -99,7 +99,7 @@ pub struct Measures {
     pub send: Vec<Seconds>,
     /// From the end of a process's computation until it reached the barrier: its sends and receives.
     pub communication: Vec<Seconds>,
-    /// The traffic of each process with those clusters with which it had any.
+    /// The traffic of each process with those clusters with which it had any; not measured in scenario i, where no policy looks at it.
     pub traffic: Pairs<Traffic>,
 }
 
