@@ -382,12 +382,8 @@ pub(super) fn is_constant(platform: &Platform) -> bool {
     let hosts = platform.hosts.iter();
     let links = platform.links.iter();
     hosts
-        .map(|host| host.speed_profile.is_none() && host.speed.get() > 0.0)
-        .chain(links.map(|link| {
-            link.bandwidth_profile.is_none()
-                && link.latency_profile.is_none()
-                && link.bandwidth.get() > 0.0
-        }))
+        .map(|host| !host.varies() && host.speed.get() > 0.0)
+        .chain(links.map(|link| !link.varies() && link.bandwidth.get() > 0.0))
         .all(|is_constant| is_constant)
 }
 

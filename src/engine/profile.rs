@@ -1,9 +1,12 @@
-//! The changes of capacity that profiles announce, in order of their absolute dates.
+//! The changes of capacity that profiles and loads bring, in order of their absolute dates.
+//!
+//! Cost: 20 ns and what the step costs, in a heap of those that vary; only the next step of each is held.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
-use crate::platform::{Platform, Profile};
+use crate::platform::{Platform, Steps};
 use crate::units::{HostId, LinkId};
 
 /// What changes.
@@ -26,47 +29,62 @@ pub struct Change {
     pub value: f64,
 }
 
-/// All profiles of a platform, each with its next change.
+/// All capacities of a platform that vary, each with its next change.
 #[derive(Debug)]
 pub struct Changes<'p> {
-    /// Sorted once; equal dates come in this order.
-    profiles: Vec<(Target, &'p Profile)>,
-    /// (date in bits, profile, index of the step). Dates are not negative, so their bits sort as they do.
-    next: BinaryHeap<Reverse<(u64, usize, usize)>>,
+    /// Equal dates come in this order.
+    varying: Vec<Varying<'p>>,
+    /// (date in bits, place in `varying`). Dates are not negative, so their bits sort as they do.
+    next: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+/// A capacity that varies.
+#[derive(Debug)]
+struct Varying<'p> {
+    target: Target,
+    /// Its value from its next change on.
+    value: f64,
+    steps: Box<dyn Steps + 'p>,
 }
 
 impl<'p> Changes<'p> {
     /// The changes of `platform` from the start of the run on.
     pub fn new(platform: &'p Platform) -> Self {
-        let mut profiles = Vec::new();
+        let mut changes = Self {
+            varying: Vec::new(),
+            next: BinaryHeap::new(),
+        };
         for (index, host) in platform.hosts.iter().enumerate() {
-            profiles.extend(
-                host.speed_profile
-                    .as_ref()
-                    .map(|p| (Target::Speed(HostId::from_index(index)), p)),
+            changes.add(
+                Target::Speed(HostId::from_index(index)),
+                host.availability(),
             );
         }
         for (index, link) in platform.links.iter().enumerate() {
             let id = LinkId::from_index(index);
-            profiles.extend(
-                link.bandwidth_profile
-                    .as_ref()
-                    .map(|p| (Target::Bandwidth(id), p)),
-            );
-            profiles.extend(
-                link.latency_profile
-                    .as_ref()
-                    .map(|p| (Target::Latency(id), p)),
-            );
-        }
-        let mut changes = Self {
-            profiles,
-            next: BinaryHeap::new(),
-        };
-        for index in 0..changes.profiles.len() {
-            changes.enqueue(index, 0);
+            changes.add(Target::Bandwidth(id), link.capacity());
+            let latency: Option<Box<dyn Steps>> = match &link.latency_profile {
+                Some(profile) => Some(Box::new(profile.steps())),
+                None => None,
+            };
+            changes.add(Target::Latency(id), latency);
         }
         changes
+    }
+
+    fn add(&mut self, target: Target, steps: Option<Box<dyn Steps + 'p>>) {
+        let Some(mut steps) = steps else {
+            return;
+        };
+        if let Some((date, value)) = steps.next() {
+            let place = self.varying.len();
+            self.next.push(Reverse((date.to_bits(), place)));
+            self.varying.push(Varying {
+                target,
+                value,
+                steps,
+            });
+        }
     }
 
     /// The absolute date of the next change \[s\]; infinite if there is none.
@@ -78,17 +96,22 @@ impl<'p> Changes<'p> {
 
     /// Takes out the next change.
     pub fn pop(&mut self) -> Option<Change> {
-        let Reverse((_, index, step)) = self.next.pop()?;
-        self.enqueue(index, step + 1);
-        let (target, profile) = self.profiles[index];
-        profile
-            .step(step)
-            .map(|(_, value)| Change { target, value })
-    }
-
-    fn enqueue(&mut self, index: usize, step: usize) {
-        if let Some((date, _)) = self.profiles[index].1.step(step) {
-            self.next.push(Reverse((date.to_bits(), index, step)));
+        let mut first = self.next.peek_mut()?;
+        let Reverse((_, place)) = *first;
+        let varying = &mut self.varying[place];
+        let change = Change {
+            target: varying.target,
+            value: varying.value,
+        };
+        match varying.steps.next() {
+            Some((date, value)) => {
+                varying.value = value;
+                *first = Reverse((date.to_bits(), place));
+            }
+            None => {
+                PeekMut::pop(first);
+            }
         }
+        Some(change)
     }
 }

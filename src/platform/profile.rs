@@ -3,7 +3,14 @@
 //! The value of a step holds until the next one; before the first one the nominal value holds. A speed value multiplies
 //! the speed of the host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
 
+use std::fmt;
+
 use crate::error::Problem;
+
+/// Dates \[s\] that increase, each with the value that holds from then on; as many as are asked for.
+pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug {}
+
+impl<T: Iterator<Item = (f64, f64)> + fmt::Debug> Steps for T {}
 
 /// A schedule of values, each from its date on.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +72,25 @@ impl Profile {
         }
     }
 
+    /// The steps of the first round.
+    pub fn once(&self) -> &[(f64, f64)] {
+        &self.steps
+    }
+
+    /// After which time the steps begin again \[s\], if they do.
+    pub fn period(&self) -> Option<f64> {
+        self.period
+    }
+
+    /// The same with all values times `factor`, which is not negative.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        for (_, value) in &mut self.steps {
+            *value *= factor;
+        }
+        self
+    }
+
     /// The profile as a file of `SimGrid`.
     pub fn to_simgrid(&self) -> String {
         let period = self.period.map(|period| format!("PERIODICITY {period}\n"));
@@ -85,18 +111,20 @@ impl Profile {
             reason = "whole and not negative"
         )]
         let skipped = (rounds - 1.0).max(0.0) as usize;
-        let (mut at, mut value, mut sum) = (from, nominal, 0.0);
-        for index in skipped * self.steps.len().. {
-            let Some((date, next)) = self.step(index).filter(|step| step.0 < to) else {
-                break;
-            };
-            if date > at {
-                sum += value * (date - at);
-                at = date;
-            }
-            value = next;
+        let steps = self.steps_from(skipped * self.steps.len());
+        mean(steps, nominal, from, to)
+    }
+
+    /// All changes, from the first one on.
+    pub fn steps(&self) -> ProfileSteps<'_> {
+        self.steps_from(0)
+    }
+
+    fn steps_from(&self, next: usize) -> ProfileSteps<'_> {
+        ProfileSteps {
+            profile: self,
+            next,
         }
-        (sum + value * (to - at)) / (to - from)
     }
 
     /// The least value that ever holds, the nominal one not counted; infinite without steps.
@@ -106,6 +134,44 @@ impl Profile {
             .map(|step| step.1)
             .fold(f64::INFINITY, f64::min)
     }
+}
+
+/// The changes of a profile, one after the other.
+#[derive(Clone, Debug)]
+pub struct ProfileSteps<'p> {
+    profile: &'p Profile,
+    next: usize,
+}
+
+impl Iterator for ProfileSteps<'_> {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        let step = self.profile.step(self.next);
+        self.next += 1;
+        step
+    }
+}
+
+/// The mean value of `steps` from one date to a later one \[s\], where `nominal` holds before the first step.
+pub(super) fn mean(
+    steps: impl Iterator<Item = (f64, f64)>,
+    nominal: f64,
+    from: f64,
+    to: f64,
+) -> f64 {
+    let (mut at, mut value, mut sum) = (from, nominal, 0.0);
+    for (date, next) in steps {
+        if date >= to {
+            break;
+        }
+        if date > at {
+            sum += value * (date - at);
+            at = date;
+        }
+        value = next;
+    }
+    (sum + value * (to - at)) / (to - from)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! load(p): how busy each host has been over the last minutes (section 2.4).
 //!
 //! Busy with the application: `Σ work · cycles / (speed · cores)`, each superstep spread evenly over its time. Busy with others: what the
-//! speed profile of the host has taken away. Both as a fraction of the window, or of the time since the start if that is shorter; two
+//! profile and loads of the host have taken away. Both as a fraction of the window, or of the time since the start if that is shorter; two
 //! marks of what was done are compared, kept a sixtieth of the window apart, so that the memory is bounded.
 
 use super::config::{Load, MigBsp2007Config};
@@ -52,8 +52,7 @@ impl HostLoads {
         if now <= from {
             return 0.0;
         }
-        let profile = view.platform.hosts[host.index()].speed_profile.as_ref();
-        let external = profile.map_or(0.0, |profile| 1.0 - profile.mean(1.0, from, now));
+        let external = 1.0 - view.platform.hosts[host.index()].mean_availability(from, now);
         let own = match config.load {
             Load::Measured => self.busy_between(host.index(), from, view.now) / (now - from),
             Load::External => 0.0,
