@@ -54,6 +54,16 @@ pub struct Flag {
     pub value: Value,
 }
 
+impl Flag {
+    /// Whether it gives `key`, alone or inside an object or list.
+    fn sets(&self, key: &str) -> bool {
+        let inside = key.strip_prefix(&*self.key);
+        inside.is_some_and(|rest| {
+            is_within(key, &self.key) && (rest.is_empty() || lookup(&self.value, rest).is_some())
+        })
+    }
+}
+
 /// Layers of settings, the strongest last.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
@@ -94,6 +104,15 @@ impl Layers {
             .map(Layer::name)
     }
 
+    /// Who gave the value of a key: the strongest layer that has it.
+    pub(super) fn giver(&self, key: &str) -> Option<String> {
+        let has = |layer: &&Layer| match layer {
+            Layer::File(document) => lookup(&document.value, key).is_some(),
+            Layer::Flags(flags) => flags.iter().any(|flag| flag.sets(key)),
+        };
+        self.layers.iter().rev().find(has).map(Layer::name)
+    }
+
     /// All layers merged: objects key by key, anything else replaced whole.
     ///
     /// # Errors
@@ -104,6 +123,10 @@ impl Layers {
             if layer.get("network.model").is_some() {
                 // A preset stands for all its constants: those of weaker layers belong to another one.
                 set(&mut all, "network", Value::Object(Map::new()));
+            }
+            if layer.get("load.kind").is_some() {
+                // Likewise the parameters of another kind of load.
+                set(&mut all, "load", Value::Object(Map::new()));
             }
             match layer {
                 Layer::File(document) if !document.value.is_object() => {
@@ -162,16 +185,19 @@ impl Layers {
 }
 
 /// Whether the path `inner` is `outer` or lies inside it.
-fn is_within(inner: &str, outer: &str) -> bool {
+pub(super) fn is_within(inner: &str, outer: &str) -> bool {
     inner
         .strip_prefix(outer)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// The value at a dotted path.
+/// The value at a path such as `policy.name` or `load[1].mean`.
 pub(super) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    key.split('.')
-        .try_fold(value, |value, part| value.get(part))
+    let parts = key.split(['.', '[']).filter(|part| !part.is_empty());
+    parts.fold(Some(value), |value, part| match part.strip_suffix(']') {
+        Some(index) => value?.get(index.parse::<usize>().ok()?),
+        None => value?.get(part),
+    })
 }
 
 fn merge(below: &mut Value, above: &Value) {
