@@ -509,6 +509,7 @@ impl Runtime<'_, '_> {
     /// Measures the load that is not ours: its mean since the last call, or as it is now.
     fn measure_loads(&mut self) {
         for (host, mark) in &mut self.rescheduling.varying {
+            self.engine.refresh(*host);
             let left = match self.setup.runtime.load {
                 LoadMeasure::SinceCall => self.engine.mean_availability(*host, *mark),
                 LoadMeasure::Present => self.engine.available(*host),

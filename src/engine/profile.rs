@@ -1,6 +1,7 @@
 //! The changes of capacity that profiles and loads bring, in order of their absolute dates.
 //!
-//! Cost: 20 ns and what the step costs, in a heap of those that vary; only the next step of each is held.
+//! Only the next step of each is held. A host on which nothing runs sleeps: its changes are taken when somebody needs it again, all at
+//! once and without the heap. Cost: 20 ns a change of those that are awake, and what its step costs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,6 +24,8 @@ pub enum Target {
 /// One change of capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
+    /// Since when \[s\], absolute.
+    pub date: f64,
     /// What changes.
     pub target: Target,
     /// The value that holds from now on.
@@ -34,84 +37,159 @@ pub struct Change {
 pub struct Changes<'p> {
     /// Equal dates come in this order.
     varying: Vec<Varying<'p>>,
-    /// (date in bits, place in `varying`). Dates are not negative, so their bits sort as they do.
-    next: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Where in `varying` the speed of each host stands; `NONE`: it does not vary.
+    of_host: Vec<u32>,
+    /// (date in bits, place in `varying`) of those that are awake. Dates are not negative, so their bits sort as they do.
+    next: BinaryHeap<Reverse<(u64, u32)>>,
+    /// How many hosts are awake.
+    awake: usize,
 }
 
 /// A capacity that varies.
 #[derive(Debug)]
 struct Varying<'p> {
     target: Target,
-    /// Its value from its next change on.
+    /// Its next change: the date, infinite after the last one, and the value from then on.
+    date: f64,
     value: f64,
     steps: Box<dyn Steps + 'p>,
+    is_awake: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Varying<'_> {
+    /// Takes its next change.
+    fn advance(&mut self) -> Change {
+        let change = Change {
+            date: self.date,
+            target: self.target,
+            value: self.value,
+        };
+        (self.date, self.value) = self.steps.next().unwrap_or((f64::INFINITY, 0.0));
+        change
+    }
 }
 
 impl<'p> Changes<'p> {
-    /// The changes of `platform` from the start of the run on.
+    /// The changes of `platform` from the start of the run on; all are awake.
     pub fn new(platform: &'p Platform) -> Self {
         let mut changes = Self {
             varying: Vec::new(),
+            of_host: vec![NONE; platform.hosts.len()],
             next: BinaryHeap::new(),
+            awake: 0,
         };
         for (index, host) in platform.hosts.iter().enumerate() {
-            changes.add(
-                Target::Speed(HostId::from_index(index)),
-                host.availability(),
-            );
+            if let Some(steps) = host.availability() {
+                changes.of_host[index] = to_u32(changes.varying.len());
+                changes.add(Target::Speed(HostId::from_index(index)), steps);
+            }
         }
         for (index, link) in platform.links.iter().enumerate() {
             let id = LinkId::from_index(index);
-            changes.add(Target::Bandwidth(id), link.capacity());
-            let latency: Option<Box<dyn Steps>> = match &link.latency_profile {
-                Some(profile) => Some(Box::new(profile.steps())),
-                None => None,
-            };
-            changes.add(Target::Latency(id), latency);
+            if let Some(steps) = link.capacity() {
+                changes.add(Target::Bandwidth(id), steps);
+            }
+            if let Some(profile) = &link.latency_profile {
+                changes.add(Target::Latency(id), Box::new(profile.steps()));
+            }
+        }
+        for place in 0..changes.varying.len() {
+            changes.rouse(place);
         }
         changes
     }
 
-    fn add(&mut self, target: Target, steps: Option<Box<dyn Steps + 'p>>) {
-        let Some(mut steps) = steps else {
-            return;
-        };
-        if let Some((date, value)) = steps.next() {
-            let place = self.varying.len();
-            self.next.push(Reverse((date.to_bits(), place)));
-            self.varying.push(Varying {
-                target,
-                value,
-                steps,
-            });
-        }
+    fn add(&mut self, target: Target, mut steps: Box<dyn Steps + 'p>) {
+        let (date, value) = steps.next().unwrap_or((f64::INFINITY, 0.0));
+        self.varying.push(Varying {
+            target,
+            date,
+            value,
+            steps,
+            is_awake: false,
+        });
     }
 
-    /// The absolute date of the next change \[s\]; infinite if there is none.
+    /// Whether nothing varies.
+    pub fn is_empty(&self) -> bool {
+        self.varying.is_empty()
+    }
+
+    /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
     pub fn next_date(&self) -> f64 {
         self.next
             .peek()
-            .map_or(f64::INFINITY, |Reverse((date, ..))| f64::from_bits(*date))
+            .map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
     }
 
-    /// Takes out the next change.
-    pub fn pop(&mut self) -> Option<Change> {
+    /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or is no host.
+    pub fn pop(&mut self, is_needed: impl FnOnce(HostId) -> bool) -> Option<Change> {
         let mut first = self.next.peek_mut()?;
         let Reverse((_, place)) = *first;
-        let varying = &mut self.varying[place];
-        let change = Change {
-            target: varying.target,
-            value: varying.value,
+        let varying = &mut self.varying[place as usize];
+        let change = varying.advance();
+        let host = match change.target {
+            Target::Speed(host) => Some(host),
+            Target::Bandwidth(_) | Target::Latency(_) => None,
         };
-        match varying.steps.next() {
-            Some((date, value)) => {
-                varying.value = value;
-                *first = Reverse((date.to_bits(), place));
-            }
-            None => {
-                PeekMut::pop(first);
-            }
+        if varying.date.is_finite() && host.is_none_or(is_needed) {
+            *first = Reverse((varying.date.to_bits(), place));
+        } else {
+            PeekMut::pop(first);
+            varying.is_awake = false;
+            self.awake -= usize::from(host.is_some());
         }
         Some(change)
     }
+
+    /// Lets all hosts sleep: their changes are not announced until they are woken.
+    pub fn let_hosts_sleep(&mut self) {
+        if self.awake == 0 {
+            return;
+        }
+        let varying = &mut self.varying;
+        self.next.retain(|Reverse((_, place))| {
+            let varying = &mut varying[*place as usize];
+            varying.is_awake = !matches!(varying.target, Target::Speed(_));
+            varying.is_awake
+        });
+        self.awake = 0;
+    }
+
+    /// Takes the next change of a host that sleeps, if it `is_due`.
+    pub fn take_due(&mut self, host: HostId, is_due: impl FnOnce(f64) -> bool) -> Option<Change> {
+        let varying = self.varying.get_mut(self.of_host[host.index()] as usize)?;
+        let is_taken = !varying.is_awake && varying.date.is_finite() && is_due(varying.date);
+        is_taken.then(|| varying.advance())
+    }
+
+    /// The absolute date of the next change of a host \[s\]; infinite if there is none.
+    pub fn next_date_of(&self, host: HostId) -> f64 {
+        let varying = self.varying.get(self.of_host[host.index()] as usize);
+        varying.map_or(f64::INFINITY, |varying| varying.date)
+    }
+
+    /// Wakes a host.
+    pub fn wake(&mut self, host: HostId) {
+        let place = self.of_host[host.index()];
+        if place != NONE && !self.varying[place as usize].is_awake {
+            self.rouse(place as usize);
+        }
+    }
+
+    fn rouse(&mut self, place: usize) {
+        let varying = &mut self.varying[place];
+        if varying.date.is_finite() {
+            varying.is_awake = true;
+            let date = varying.date.to_bits();
+            self.next.push(Reverse((date, to_u32(place))));
+            self.awake += usize::from(matches!(varying.target, Target::Speed(_)));
+        }
+    }
+}
+
+fn to_u32(place: usize) -> u32 {
+    u32::try_from(place).expect("hosts and links have u32 ids")
 }

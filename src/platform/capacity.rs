@@ -69,6 +69,7 @@ impl<'p> Capacity<'p> {
         match (profile, loads) {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
+            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => Some(load.shares()),
             _ => Some(Box::new(Self::new(nominal, profile, loads))),
         }
     }
