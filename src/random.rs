@@ -51,6 +51,11 @@ impl Stream {
         Self(generator)
     }
 
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// A number above 0 and at most 1, all equally likely: a multiple of 2^-53.
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64

@@ -1,12 +1,13 @@
 //! Background load: laws and twins of whole runs, what is told about it, and that it is the same for all.
 
-use migsim::experiment::{Experiment, Progress};
+use migsim::document::Document;
+use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, ScenarioRun};
 use migsim::load::KINDS;
 use migsim::platform::{Platform, Profile};
 use migsim::units::{BytesPerSecond, InstructionsPerSecond};
 use serde_json::{Value, json};
 
-use crate::support::experiment;
+use crate::support::{ROUNDING, assert_close, experiment};
 
 /// A built-in experiment of order `n` under a load.
 fn under(name: &str, n: u64, load: Value, more: &[(&str, Value)]) -> Experiment {
@@ -107,6 +108,10 @@ fn the_resolved_load_is_complete_and_means_the_same_again() {
         let load = &given.resolved["load"];
         let origins = &given.resolved["origins"];
         assert_eq!(origins["load.kind"], "stated: given by command line");
+        assert_eq!(
+            origins["load.on"],
+            format!("inferred: default of the load \"{}\"", entry.name)
+        );
         for parameter in entry.parameters() {
             assert!(!load[&parameter.name].is_null(), "{parameter:?}");
             let origin = &origins[format!("load.{}", parameter.name)];
@@ -121,4 +126,87 @@ fn the_resolved_load_is_complete_and_means_the_same_again() {
         assert_eq!(again.resolved["load"], *load);
         assert_same(&given, &again);
     }
+}
+
+#[test]
+fn supersteps_between_two_changes_are_done_at_once_with_the_same_result() {
+    let run = |shortcuts: &str| {
+        let settings = [
+            ("workload.procs", json!(10)),
+            ("runtime.shortcuts", json!(shortcuts)),
+        ];
+        let load =
+            json!([{ "kind": "walk", "period": "10 ms" }, { "kind": "on-off", "busy": "1 s" }]);
+        let results = under("lu", 200, load, &settings).run(&Progress::default());
+        results.expect("it runs").runs
+    };
+    for (fast, slow) in run("all").iter().zip(&run("none")) {
+        assert_eq!(fast.outcome.migrations.len(), slow.outcome.migrations.len());
+        let ends = |run: &ScenarioRun| {
+            let dates = run.outcome.supersteps.iter().map(|dates| dates.end.get());
+            dates.collect::<Vec<_>>()
+        };
+        for (fast, slow) in ends(fast).iter().zip(ends(slow)) {
+            assert_close(*fast, slow, ROUNDING, "the end of a superstep");
+        }
+    }
+}
+
+#[test]
+fn the_origin_of_a_parameter_is_that_of_the_load_it_belongs_to() {
+    let document = |text: &str| Document::parse("mine.json", text).expect("JSON");
+    let flag = |key: &str, value: Value| Flag {
+        key: key.into(),
+        flag: format!("--set {key}"),
+        value,
+    };
+    let origin = |flags: Vec<Flag>| {
+        let mut layers = Layers::default();
+        layers.push_file(document(
+            r#"{ "workload": { "app": "sw", "n": 10 }, "load": { "kind": "walk", "step": 0.2, "most": 0.5 },
+                 "origins": { "load.most": "fitted: to see it" } }"#,
+        ));
+        layers.push_flags(flags);
+        let experiment = Experiment::load(&layers, Limits::default()).expect("it is right");
+        let resolved = &experiment.resolved;
+        ["load.step", "load.most", "load.mean"].map(|key| {
+            let origin = resolved["origins"][key].as_str().unwrap_or("-");
+            origin.split(' ').take(4).collect::<Vec<_>>().join(" ")
+        })
+    };
+    let given = ["stated: given by mine.json", "fitted: to see it", "-"];
+    assert_eq!(origin(vec![]), given);
+    let given = ["stated: given by command", "fitted: to see it", "-"];
+    assert_eq!(origin(vec![flag("load.step", json!(0.3))]), given);
+    // The same kind again, but another load.
+    let usual = ["inferred: default of the", "inferred: default of the", "-"];
+    assert_eq!(origin(vec![flag("load", json!({ "kind": "walk" }))]), usual);
+    let given = ["-", "inferred: default of the", "inferred: default of the"];
+    assert_eq!(origin(vec![flag("load.kind", json!("ar"))]), given);
+    assert_eq!(origin(vec![flag("load", Value::Null)]), ["-", "-", "-"]);
+}
+
+#[test]
+fn a_trace_is_found_beside_its_experiment_and_told_in_the_manifest() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("trace.csv"), "date_s,load\n0,0.5\n3,0.1\n").expect("it is written");
+    let text = r#"{ "workload": { "app": "sw", "n": 5 }, "load": [{ "kind": "file", "file": "trace.csv", "repeat": "5 s" }] }"#;
+    std::fs::write(path("mine.json"), text).expect("it is written");
+    let (mine, out) = (path("mine.json"), path("out"));
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(["run", &mine, "--quiet", "--out", &out])
+        .status();
+    assert!(run.expect("it starts").success());
+    let manifest = std::fs::read_to_string(path("out/run.json")).expect("it is there");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    let inputs = manifest["inputs"].as_array().expect("a list");
+    let is_load = |input: &&Value| input["role"] == "load";
+    let load = inputs.iter().find(is_load).expect("the trace");
+    assert_eq!(load["source"], path("trace.csv"));
+    let load = &manifest["experiment"]["load"][0];
+    assert_eq!(
+        (&load["format"], &load["values"]),
+        (&json!("csv"), &json!("load"))
+    );
 }

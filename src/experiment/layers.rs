@@ -104,13 +104,33 @@ impl Layers {
             .map(Layer::name)
     }
 
-    /// Who gave the value of a key: the strongest layer that has it.
-    pub(super) fn giver(&self, key: &str) -> Option<String> {
-        let has = |layer: &&Layer| match layer {
-            Layer::File(document) => lookup(&document.value, key).is_some(),
-            Layer::Flags(flags) => flags.iter().any(|flag| flag.sets(key)),
-        };
-        self.layers.iter().rev().find(has).map(Layer::name)
+    /// Where the value of a key inside `load` comes from: what its layer says, or which one it is; none for a default.
+    pub(super) fn origin_in_load(&self, key: &str) -> Option<String> {
+        for layer in self.layers.iter().rev() {
+            let (is_given, is_replaced) = match layer {
+                Layer::File(document) => {
+                    let load = document.value.get("load");
+                    let is_whole = |load: &Value| !load.is_object() || load.get("kind").is_some();
+                    let is_given = lookup(&document.value, key).is_some();
+                    (is_given, load.is_some_and(is_whole))
+                }
+                Layer::Flags(flags) => (
+                    flags.iter().any(|flag| flag.sets(key)),
+                    ["load", "load.kind"]
+                        .iter()
+                        .any(|key| layer.get(key).is_some()),
+                ),
+            };
+            if is_given {
+                let told = layer.origin(key).and_then(Value::as_str);
+                let giver = || format!("stated: given by {}", layer.name());
+                return Some(told.map_or_else(giver, str::to_owned));
+            }
+            if is_replaced {
+                break; // what stands below is not of this load
+            }
+        }
+        None
     }
 
     /// All layers merged: objects key by key, anything else replaced whole.

@@ -464,20 +464,15 @@ fn tell_origins_of_load(
         one => vec![("load".into(), one)],
     };
     // What is told of another load, below this one, no longer holds.
-    let mut told = BTreeMap::new();
+    origins.retain(|key, _| !is_within(key, "load"));
     for (prefix, spec) in specs {
         for key in spec.as_object().into_iter().flat_map(Map::keys) {
             let key = format!("{prefix}.{key}");
-            let origin = match (origins.remove(&key), layers.giver(&key)) {
-                (Some(origin), _) => origin,
-                (None, Some(giver)) => format!("stated: given by {giver}"),
-                (None, None) => format!("inferred: default of the load {}", spec["kind"]),
-            };
-            told.insert(key, origin);
+            let origin = layers.origin_in_load(&key);
+            let usual = || format!("inferred: default of the load {}", spec["kind"]);
+            origins.insert(key, origin.unwrap_or_else(usual));
         }
     }
-    origins.retain(|key, _| !is_within(key, "load"));
-    origins.extend(told);
 }
 
 fn inputs(platform: &LoadedPlatform, loads: &Loads, workload: &[(String, String)]) -> Vec<Input> {

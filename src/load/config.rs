@@ -116,8 +116,11 @@ fn read_one(key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
     let mut keys = keys.clone();
     let kind = match keys.remove("kind") {
         Some(Value::String(kind)) => kind,
-        _ => {
-            let problem = Problem::new("the load has no kind").key("kind");
+        other => {
+            let mut problem = Problem::new("the load has no kind");
+            if other.is_some() {
+                problem = Problem::new("the kind of the load is not a text").key("kind");
+            }
             let names = KINDS.iter().map(|entry| entry.name);
             return Err(problem.known("loads", names).into());
         }

@@ -40,7 +40,7 @@ impl Ranges {
     ) -> Self {
         if !range.contains(&value.get()) {
             let (least, most) = (range.start(), range.end());
-            let hint = format!("it must be from {least} s to {most} s");
+            let hint = format!("it must be from {least:?} s to {most:?} s");
             self.problems.push(
                 Problem::new(format!("`{key}` is {value}"))
                     .key(key)
