@@ -10,7 +10,9 @@
 //! duration     = what the barrier makes of the arrivals ([`Barrier::foresee`])
 //! ```
 //! It holds when everybody begins together, nothing else is in progress, and no capacity changes before the end: if capacities vary,
-//! supersteps between two changes are done this way. Whether one is depends on the platform, the options, its plan and its date. Cost: 5 ns a process, 10 ns a message, and the volley.
+//! supersteps between two changes are done this way. Whether one is depends on the platform, the options, its plan and its date.
+//!
+//! Cost: 5 ns a process, 10 ns a message, and the volley.
 //!
 //! The slow twin is the simulation event by event ([`super::runtime`]). The two agree to 1e-12, not to the bit: in the queue of the
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link.
@@ -150,8 +152,8 @@ impl AtOnce {
             return None;
         }
         self.compute(scene);
-        let is_slow = |end: &f64| !(end * JUST_AFTER < scene.steady_until);
-        if self.computed.iter().any(is_slow) || !self.exchange(scene) {
+        let is_in_time = |end: &f64| end * JUST_AFTER < scene.steady_until; // no host stands still, either
+        if !self.computed.iter().all(is_in_time) || !self.exchange(scene) {
             return None;
         }
         self.arrive(scene.plan);

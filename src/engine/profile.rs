@@ -34,9 +34,9 @@ pub struct Change {
 
 /// All capacities of a platform that vary, each with its next change.
 #[derive(Debug)]
-pub struct Changes<'p> {
+pub struct Changes {
     /// Equal dates come in this order.
-    varying: Vec<Varying<'p>>,
+    varying: Vec<Varying>,
     /// Where in `varying` the speed of each host stands; `NONE`: it does not vary.
     of_host: Vec<u32>,
     /// (date in bits, place in `varying`) of those that are awake. Dates are not negative, so their bits sort as they do.
@@ -47,18 +47,18 @@ pub struct Changes<'p> {
 
 /// A capacity that varies.
 #[derive(Debug)]
-struct Varying<'p> {
+struct Varying {
     target: Target,
     /// Its next change: the date, infinite after the last one, and the value from then on.
     date: f64,
     value: f64,
-    steps: Box<dyn Steps + 'p>,
+    steps: Box<dyn Steps>,
     is_awake: bool,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Varying<'_> {
+impl Varying {
     /// Takes its next change.
     fn advance(&mut self) -> Change {
         let change = Change {
@@ -71,9 +71,9 @@ impl Varying<'_> {
     }
 }
 
-impl<'p> Changes<'p> {
+impl Changes {
     /// The changes of `platform` from the start of the run on; all are awake.
-    pub fn new(platform: &'p Platform) -> Self {
+    pub fn new(platform: &Platform) -> Self {
         let mut changes = Self {
             varying: Vec::new(),
             of_host: vec![NONE; platform.hosts.len()],
@@ -101,7 +101,7 @@ impl<'p> Changes<'p> {
         changes
     }
 
-    fn add(&mut self, target: Target, mut steps: Box<dyn Steps + 'p>) {
+    fn add(&mut self, target: Target, mut steps: Box<dyn Steps>) {
         let (date, value) = steps.next().unwrap_or((f64::INFINITY, 0.0));
         self.varying.push(Varying {
             target,

@@ -34,7 +34,7 @@ pub struct Simulation<'p, T> {
     queue: EventQueue<Event<T>>,
     cpus: Cpus<T>,
     network: Network<T>,
-    changes: Changes<'p>,
+    changes: Changes,
     /// Tokens of the activities that have ended at the current date and were not handed out yet, last one first.
     ended: Vec<T>,
     flows: u64,

@@ -213,10 +213,10 @@ pub(super) fn is_within(inner: &str, outer: &str) -> bool {
 
 /// The value at a path such as `policy.name` or `load[1].mean`.
 pub(super) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    let parts = key.split(['.', '[']).filter(|part| !part.is_empty());
-    parts.fold(Some(value), |value, part| match part.strip_suffix(']') {
-        Some(index) => value?.get(index.parse::<usize>().ok()?),
-        None => value?.get(part),
+    let mut parts = key.split(['.', '[']).filter(|part| !part.is_empty());
+    parts.try_fold(value, |value, part| match part.strip_suffix(']') {
+        Some(index) => value.get(index.parse::<usize>().ok()?),
+        None => value.get(part),
     })
 }
 

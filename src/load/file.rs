@@ -150,7 +150,7 @@ impl Keys for FileConfig {
         Ok(Arc::new(Measured {
             sha256: sha256(text.as_bytes()),
             source: self.file,
-            profile: Arc::new(profile),
+            profile,
             is_shifted: self.shift,
         }))
     }
@@ -217,15 +217,15 @@ pub struct Measured {
     source: String,
     sha256: String,
     /// Its loads, no longer its values.
-    profile: Arc<Profile>,
+    profile: Profile,
     is_shifted: bool,
 }
 
 impl Load for Measured {
     fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-        let profile = Arc::clone(&self.profile);
+        let profile = self.profile.clone();
         let Some(period) = profile.period().filter(|_| self.is_shifted) else {
-            return Box::new((0..).map_while(move |index| profile.step(index)));
+            return Box::new(profile.steps());
         };
         // Up to a period; from the second round on, so that a step lies before it.
         let begin = period * (1.0 + random.unit());
@@ -310,7 +310,7 @@ mod tests {
         let measured = Measured {
             source: String::new(),
             sha256: String::new(),
-            profile: Arc::new(profile.clone()),
+            profile: profile.clone(),
             is_shifted: true,
         };
         for seed in 0..50 {

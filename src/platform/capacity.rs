@@ -19,20 +19,20 @@ pub trait Background: fmt::Debug + Send + Sync {
 
 /// A capacity over time: the product of its parts.
 #[derive(Debug)]
-pub(super) struct Capacity<'p> {
-    parts: Vec<Part<'p>>,
+pub(super) struct Capacity {
+    parts: Vec<Part>,
 }
 
 /// A factor of a capacity.
 #[derive(Debug)]
-struct Part<'p> {
+struct Part {
     value: f64,
     next: Option<(f64, f64)>,
-    steps: Box<dyn Steps + 'p>,
+    steps: Box<dyn Steps>,
 }
 
-impl<'p> Part<'p> {
-    fn new(value: f64, mut steps: Box<dyn Steps + 'p>) -> Self {
+impl Part {
+    fn new(value: f64, mut steps: Box<dyn Steps>) -> Self {
         Self {
             value,
             next: steps.next(),
@@ -41,14 +41,14 @@ impl<'p> Part<'p> {
     }
 }
 
-impl<'p> Capacity<'p> {
+impl Capacity {
     /// The capacity of something that has `nominal` for itself alone.
     pub(super) fn new(
         nominal: f64,
-        profile: Option<&'p Profile>,
+        profile: Option<&Profile>,
         loads: &[Arc<dyn Background>],
     ) -> Self {
-        let base: Box<dyn Steps + 'p> = match profile {
+        let base: Box<dyn Steps> = match profile {
             Some(profile) => Box::new(profile.steps()),
             None => Box::new(std::iter::empty()),
         };
@@ -63,9 +63,9 @@ impl<'p> Capacity<'p> {
     /// The same, or none if nothing changes.
     pub(super) fn steps(
         nominal: f64,
-        profile: Option<&'p Profile>,
+        profile: Option<&Profile>,
         loads: &[Arc<dyn Background>],
-    ) -> Option<Box<dyn Steps + 'p>> {
+    ) -> Option<Box<dyn Steps>> {
         match (profile, loads) {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
@@ -75,7 +75,7 @@ impl<'p> Capacity<'p> {
     }
 }
 
-impl Iterator for Capacity<'_> {
+impl Iterator for Capacity {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {

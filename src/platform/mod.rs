@@ -43,7 +43,7 @@ pub use format::schema;
 pub use load::from_json;
 pub use mapping::Mapping;
 pub use model::{Cluster, ClusterPath, Host, Link, Platform, Route, Routes};
-pub use profile::{Profile, ProfileSteps, Steps};
+pub use profile::{Integral, Profile, ProfileSteps, Steps};
 pub(crate) use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid};
 

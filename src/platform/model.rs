@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::capacity::{Background, Capacity};
-use super::profile::{self, Profile, Steps};
+use super::profile::{Profile, Steps};
 use crate::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
@@ -59,20 +59,8 @@ impl Host {
     }
 
     /// The available fraction of its speed over time; none if it does not vary.
-    pub fn availability(&self) -> Option<Box<dyn Steps + '_>> {
+    pub fn availability(&self) -> Option<Box<dyn Steps>> {
         Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
-    }
-
-    /// The mean available fraction of its speed from one date to a later one \[s\].
-    pub fn mean_availability(&self, from: f64, to: f64) -> f64 {
-        match (&self.speed_profile, &self.loads[..]) {
-            (None, []) => 1.0,
-            (Some(profile), []) => profile.mean(1.0, from, to),
-            (profile, loads) => {
-                let steps = Capacity::new(1.0, profile.as_ref(), loads);
-                profile::mean(steps, 1.0, from, to)
-            }
-        }
     }
 }
 
@@ -102,7 +90,7 @@ impl Link {
     }
 
     /// Its capacity over time \[B/s\]; none if that does not vary.
-    pub fn capacity(&self) -> Option<Box<dyn Steps + '_>> {
+    pub fn capacity(&self) -> Option<Box<dyn Steps>> {
         let nominal = self.bandwidth.get();
         Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
     }
