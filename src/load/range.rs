@@ -18,34 +18,22 @@ pub(super) struct Ranges {
 
 impl Ranges {
     /// `value` must lie in `range`.
-    pub(super) fn number(mut self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
-        if !range.contains(&value) {
-            let (least, most) = (range.start(), range.end());
-            let hint = format!("it must be from {least} to {most}");
-            self.problems.push(
-                Problem::new(format!("`{key}` is {value}"))
-                    .key(key)
-                    .hint(hint),
-            );
-        }
-        self
+    pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
+        let hint = format!("it must be from {} to {}", range.start(), range.end());
+        self.require(range.contains(&value), key, &value.to_string(), hint)
     }
 
     /// A duration must lie in `range` \[s\].
-    pub(super) fn duration(
-        mut self,
-        key: &str,
-        value: Seconds,
-        range: &RangeInclusive<f64>,
-    ) -> Self {
-        if !range.contains(&value.get()) {
-            let (least, most) = (range.start(), range.end());
-            let hint = format!("it must be from {least:?} s to {most:?} s");
-            self.problems.push(
-                Problem::new(format!("`{key}` is {value}"))
-                    .key(key)
-                    .hint(hint),
-            );
+    pub(super) fn duration(self, key: &str, value: Seconds, range: &RangeInclusive<f64>) -> Self {
+        let (least, most) = (range.start(), range.end());
+        let hint = format!("it must be from {least:?} s to {most:?} s");
+        self.require(range.contains(&value.get()), key, &value.to_string(), hint)
+    }
+
+    fn require(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
+        if !is_right {
+            let problem = Problem::new(format!("`{key}` is {value}"));
+            self.problems.push(problem.key(key).hint(hint));
         }
         self
     }
