@@ -29,6 +29,7 @@
 //! |---|---|
 //! | [`engine`] | time, hosts, links: activities that share capacities |
 //! | [`platform`] | clusters, hosts, links, routes; JSON and `SimGrid` XML |
+//! | [`load`] | what others take of hosts and links |
 //! | [`workload`] | what processes compute and send, superstep by superstep |
 //! | [`policy`] | what a policy may see and ask; MigBSP |
 //! | [`bsp`] | supersteps, barriers, rescheduling calls, migrations |
@@ -53,6 +54,7 @@ pub mod document;
 pub mod engine;
 pub mod error;
 pub mod experiment;
+pub mod load;
 pub mod output;
 pub mod paper;
 pub mod platform;

@@ -2,6 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use sha2::{Digest, Sha256};
 
 /// What a stream is for; each has its own numbers for a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,10 @@ pub enum Purpose {
     Drift,
     /// Receivers and sizes of its messages.
     Messages,
+    /// What others take of hosts.
+    HostLoad,
+    /// What others take of links.
+    LinkLoad,
 }
 
 /// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.
@@ -34,6 +39,26 @@ impl Stream {
         // 2^36 words for each superstep: 2^32 blocks, more than any superstep draws.
         stream.0.set_word_pos(u128::from(superstep) << 36);
         stream
+    }
+
+    /// The stream of `seed` for the thing called `name` of `purpose`, whatever else there is: its key is a hash of seed and name.
+    pub fn named(seed: u64, purpose: Purpose, name: &str) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        hash.update(name.as_bytes());
+        let mut generator = ChaCha8Rng::from_seed(hash.finalize().into());
+        generator.set_stream(purpose as u64);
+        Self(generator)
+    }
+
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number above 0 and at most 1, all equally likely: a multiple of 2^-53.
+    pub fn unit(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// A number from -1 to 1, all equally likely: a multiple of 2^-52.

@@ -546,7 +546,7 @@ proptest! {
     /// A superstep that is computed at once, or remembered, is what the simulation event by event makes of it.
     #[test]
     fn shortcuts_change_no_result(
-        mut platform in any_machine(false),
+        mut platform in any::<bool>().prop_flat_map(any_machine),
         network in any_network(),
         list in many_plans(),
         runtime in any_runtime(),
@@ -555,6 +555,8 @@ proptest! {
     ) {
         if let Some(link) = platform.links.get_mut(unshared as usize) {
             link.is_shared = false;
+            link.bandwidth_profile = None;
+            link.latency_profile = None;
         }
         let hosts = platform.hosts.len();
         let host = |index: usize| HostId::from_index(places[index] % hosts).0;

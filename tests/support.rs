@@ -66,6 +66,7 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
                 cores: 1,
                 memory: None,
                 speed_profile: None,
+                loads: Vec::new(),
             });
             add_link(&mut platform, access);
         }
@@ -115,6 +116,7 @@ fn add_link(platform: &mut Platform, Wire(bandwidth, latency): Wire) -> LinkId {
         is_shared: true,
         bandwidth_profile: None,
         latency_profile: None,
+        loads: Vec::new(),
     });
     id
 }

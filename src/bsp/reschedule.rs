@@ -37,8 +37,8 @@ pub(super) struct Rescheduling<'a> {
     is_overlapped: bool,
     /// Since when all wait for an overlapped call; none if they do not.
     waits_since: Option<Time>,
-    /// The hosts with a speed profile, and their availability at the last call.
-    profiled: Vec<(HostId, Availability)>,
+    /// The hosts whose speed varies, and their availability at the last call.
+    varying: Vec<(HostId, Availability)>,
 }
 
 /// Where a rescheduling call is.
@@ -69,7 +69,7 @@ struct Move {
 
 impl<'a> Rescheduling<'a> {
     pub(super) fn new(platform: &Platform) -> Self {
-        let has_profile = |&host: &HostId| platform.hosts[host.index()].speed_profile.is_some();
+        let varies = |&host: &HostId| platform.hosts[host.index()].varies();
         let hosts = (0..platform.hosts.len()).map(HostId::from_index);
         Self {
             is_due: false,
@@ -86,8 +86,8 @@ impl<'a> Rescheduling<'a> {
             waiting: Waiting::All,
             is_overlapped: false,
             waits_since: None,
-            profiled: hosts
-                .filter(has_profile)
+            varying: hosts
+                .filter(varies)
                 .map(|host| (host, Availability::default()))
                 .collect(),
         }
@@ -523,7 +523,8 @@ impl Runtime<'_, '_> {
 
     /// Measures the load that is not ours: its mean since the last call, or as it is now.
     fn measure_loads(&mut self) {
-        for (host, mark) in &mut self.rescheduling.profiled {
+        for (host, mark) in &mut self.rescheduling.varying {
+            self.engine.refresh(*host);
             let left = match self.setup.runtime.load {
                 LoadMeasure::SinceCall => self.engine.mean_availability(*host, *mark),
                 LoadMeasure::Present => self.engine.available(*host),

@@ -256,11 +256,14 @@ impl<'a, 'r> Runtime<'a, 'r> {
     /// Does the open superstep without events: as the one before it, or at once. Returns whether it did.
     fn pass(&mut self) -> bool {
         let start = self.engine.now();
+        let steady_until = self.engine.steady_until(&self.placement);
         let scene = Scene {
             platform: self.setup.platform,
             plan: &self.plan,
             placement: &self.placement,
             cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
+            engine: &self.engine,
+            steady_until,
         };
         let known = self.again.recall(&self.placement);
         let Some(passed) = known.or_else(|| self.at_once.pass(&scene, &self.barrier)) else {
@@ -271,7 +274,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
         }
         if known.is_none() {
             let has_policy = self.setup.scenario != Scenario::I;
-            self.at_once.measure(&scene, has_policy, &mut self.measures);
+            self.at_once
+                .measure(&self.plan, has_policy, &mut self.measures);
             self.digest = None;
             self.remember(passed);
         }

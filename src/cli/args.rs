@@ -40,7 +40,7 @@ pub(super) enum Command {
     /// Platforms: hosts, links and routes
     #[command(subcommand)]
     Platform(PlatformCommand),
-    /// List what exists: applications, experiments, papers, policies, platforms, network models
+    /// List what exists: applications, experiments, loads, papers, policies, platforms, network models
     List {
         /// What to list
         #[arg(value_enum)]
@@ -119,6 +119,7 @@ pub(super) enum PlatformFormat {
 pub(super) enum Listing {
     Apps,
     Experiments,
+    Loads,
     Papers,
     Policies,
     Platforms,
@@ -177,6 +178,8 @@ pub(super) struct ReproduceArguments {
       migsim run --app lu --network cm02 --net tcp_gamma=20000 --net crosstraffic=true\n  \
     A trace on a SimGrid platform:\n    \
       migsim run --platform platform.xml --app trace --trace trace.txt --scenario i --out out\n  \
+    Under a background load, of the hosts and of the links between clusters:\n    \
+      migsim run --app sw --n 25 --load ar,mean=0.4 --load on-off,on=links\n  \
     An experiment file; flags win over it:\n    \
       migsim run experiment.json --n 500\n\n\
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
@@ -243,6 +246,10 @@ pub(super) struct SettingsArguments {
     /// Seed of random choices
     #[arg(long, help_heading = "What to run")]
     pub(super) seed: Option<u64>,
+
+    /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing
+    #[arg(long, value_name = "KIND[,KEY=VALUE]...", help_heading = "What to run")]
+    pub(super) load: Vec<String>,
 
     /// The policy (see `migsim list policies`)
     #[arg(long, value_name = "NAME", help_heading = "Policy")]

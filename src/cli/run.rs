@@ -12,6 +12,7 @@ use super::print;
 use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
+use crate::load::from_flag;
 use crate::output::{ProcessTable, RunFolder, summary, table};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
@@ -116,7 +117,9 @@ pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
             .hint("leave it out, or choose `--policy migbsp`")
             .into());
     }
-    layers.push_flags(flags(arguments, policy));
+    let mut flags = flags(arguments, policy);
+    flags.splice(0..0, load_flag(&arguments.load)?);
+    layers.push_flags(flags);
     Ok(layers)
 }
 
@@ -152,14 +155,34 @@ fn read_experiment(path: &Path) -> Result<Document, Error> {
             *value = candidate.display().to_string().into();
         }
     };
-    for pointer in ["/platform", "/workload/trace"] {
+    let loads = document.value["load"].as_array().map_or(0, Vec::len);
+    let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
+    let pointers = ["/platform", "/workload/trace", "/load/file"].map(str::to_owned);
+    for pointer in pointers.into_iter().chain(in_loads) {
         document
             .value
-            .pointer_mut(pointer)
+            .pointer_mut(&pointer)
             .into_iter()
             .for_each(beside);
     }
     Ok(document)
+}
+
+/// The flags `--load` together.
+fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
+    if loads.is_empty() {
+        return Ok(None);
+    }
+    let flag = format!("--load {}", loads.join(" --load "));
+    let value = from_flag(loads).map_err(|message| {
+        let problem = Problem::new(message).source(&flag);
+        problem.hint("write a kind and its parameters, for example `--load ar,mean=0.3`")
+    })?;
+    Ok(Some(Flag {
+        key: "load".into(),
+        flag,
+        value,
+    }))
 }
 
 fn flags(arguments: &SettingsArguments, policy: &str) -> Vec<Flag> {

@@ -138,6 +138,11 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
+    /// Whether something runs on a host.
+    pub(super) fn is_busy(&self, host: usize) -> bool {
+        !self.cpus[host].running.is_empty()
+    }
+
     /// The available fraction of a host's speed.
     pub(super) fn available(&self, host: usize) -> f64 {
         self.cpus[host].available

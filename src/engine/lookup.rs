@@ -23,7 +23,7 @@ impl Lookup {
     /// The entry with this hash of which `is_it` holds.
     pub(super) fn get(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let last = self.places.len().checked_sub(1)?; // 2^k - 1
-        let mut place = hash as usize & last;
+        let mut place = first_place(hash, last);
         loop {
             let entry = self.places[place];
             if entry == NONE {
@@ -60,12 +60,16 @@ impl Lookup {
     fn put(&mut self, entry: u32, hash: u64) {
         debug_assert_ne!(entry, NONE);
         let last = self.places.len() - 1;
-        let mut place = hash as usize & last;
+        let mut place = first_place(hash, last);
         while self.places[place] != NONE {
             place = (place + 1) & last;
         }
         self.places[place] = entry;
     }
+}
+
+fn first_place(hash: u64, last: usize) -> usize {
+    usize::try_from(hash & last as u64).expect("no larger than the last place")
 }
 
 #[cfg(test)]
@@ -79,7 +83,7 @@ mod tests {
         let (mut lookup, mut tree) = (Lookup::default(), BTreeMap::new());
         let mut names: Vec<u64> = Vec::new();
         // Few low bits, so that names meet.
-        let name = |number: u64| number % 7 | number << 40;
+        let name = |number: u64| (number % 7) | (number << 40);
         for number in 0..1000 {
             let wanted = name(number);
             let is_it = |entry: u32| names[entry as usize] == wanted;

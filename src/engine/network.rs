@@ -213,6 +213,11 @@ impl<T: Copy> Network<T> {
         self.reweigh(link, now, queue);
     }
 
+    /// The capacity \[B/s\] and the latency \[s\] of a link.
+    pub(super) fn link(&self, link: usize) -> (f64, f64) {
+        (self.links[link].bandwidth, self.links[link].latency)
+    }
+
     /// The links that stop flows: those without capacity.
     pub(super) fn stopped_by(&self) -> impl Iterator<Item = usize> + '_ {
         let has_flow = |link: &usize| {

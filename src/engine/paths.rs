@@ -105,10 +105,7 @@ impl Paths {
     pub(crate) fn forget_many(&mut self) -> bool {
         let are_many = self.list.len() > MOST_PATHS;
         if are_many {
-            self.list.clear();
-            self.uses.clear();
-            self.table.fill(0);
-            self.lookup.clear();
+            self.forget();
         }
         are_many
     }
@@ -116,6 +113,19 @@ impl Paths {
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Forgets all paths: links have changed.
+    pub(crate) fn forget(&mut self) {
+        if self.table.is_empty() {
+            self.lookup.clear();
+        } else {
+            for path in &self.list {
+                self.table[usize::try_from(path.pair).expect("a place of the table")] = 0;
+            }
+        }
+        self.list.clear();
+        self.uses.clear();
     }
 
     pub(crate) fn get(&self, path: PathId) -> &Path {

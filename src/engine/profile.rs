@@ -1,9 +1,13 @@
-//! The changes of capacity that profiles announce, in order of their absolute dates.
+//! The changes of capacity that profiles and loads bring, in order of their absolute dates.
+//!
+//! Only the next step of each is held. A host on which nothing runs sleeps: its changes are taken when somebody needs it again, all at
+//! once and without the heap. Cost: 20 ns a change of those that are awake, and what its step costs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
-use crate::platform::{Platform, Profile};
+use crate::platform::{Platform, Steps};
 use crate::units::{HostId, LinkId};
 
 /// What changes.
@@ -20,75 +24,172 @@ pub enum Target {
 /// One change of capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
+    /// Since when \[s\], absolute.
+    pub date: f64,
     /// What changes.
     pub target: Target,
     /// The value that holds from now on.
     pub value: f64,
 }
 
-/// All profiles of a platform, each with its next change.
+/// All capacities of a platform that vary, each with its next change.
 #[derive(Debug)]
-pub struct Changes<'p> {
-    /// Sorted once; equal dates come in this order.
-    profiles: Vec<(Target, &'p Profile)>,
-    /// (date in bits, profile, index of the step). Dates are not negative, so their bits sort as they do.
-    next: BinaryHeap<Reverse<(u64, usize, usize)>>,
+pub struct Changes {
+    /// Equal dates come in this order.
+    varying: Vec<Varying>,
+    /// Where in `varying` the speed of each host stands; `NONE`: it does not vary.
+    of_host: Vec<u32>,
+    /// (date in bits, place in `varying`) of those that are awake. Dates are not negative, so their bits sort as they do.
+    next: BinaryHeap<Reverse<(u64, u32)>>,
+    /// How many hosts are awake.
+    awake: usize,
 }
 
-impl<'p> Changes<'p> {
-    /// The changes of `platform` from the start of the run on.
-    pub fn new(platform: &'p Platform) -> Self {
-        let mut profiles = Vec::new();
+/// A capacity that varies.
+#[derive(Debug)]
+struct Varying {
+    target: Target,
+    /// Its next change: the date, infinite after the last one, and the value from then on.
+    date: f64,
+    value: f64,
+    steps: Box<dyn Steps>,
+    is_awake: bool,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Varying {
+    /// Takes its next change.
+    fn advance(&mut self) -> Change {
+        let change = Change {
+            date: self.date,
+            target: self.target,
+            value: self.value,
+        };
+        (self.date, self.value) = self.steps.next().unwrap_or((f64::INFINITY, 0.0));
+        change
+    }
+}
+
+impl Changes {
+    /// The changes of `platform` from the start of the run on; all are awake.
+    pub fn new(platform: &Platform) -> Self {
+        let mut changes = Self {
+            varying: Vec::new(),
+            of_host: vec![NONE; platform.hosts.len()],
+            next: BinaryHeap::new(),
+            awake: 0,
+        };
         for (index, host) in platform.hosts.iter().enumerate() {
-            profiles.extend(
-                host.speed_profile
-                    .as_ref()
-                    .map(|p| (Target::Speed(HostId::from_index(index)), p)),
-            );
+            if let Some(steps) = host.availability() {
+                changes.of_host[index] = to_u32(changes.varying.len());
+                changes.add(Target::Speed(HostId::from_index(index)), steps);
+            }
         }
         for (index, link) in platform.links.iter().enumerate() {
             let id = LinkId::from_index(index);
-            profiles.extend(
-                link.bandwidth_profile
-                    .as_ref()
-                    .map(|p| (Target::Bandwidth(id), p)),
-            );
-            profiles.extend(
-                link.latency_profile
-                    .as_ref()
-                    .map(|p| (Target::Latency(id), p)),
-            );
+            if let Some(steps) = link.capacity() {
+                changes.add(Target::Bandwidth(id), steps);
+            }
+            if let Some(profile) = &link.latency_profile {
+                changes.add(Target::Latency(id), Box::new(profile.steps()));
+            }
         }
-        let mut changes = Self {
-            profiles,
-            next: BinaryHeap::new(),
-        };
-        for index in 0..changes.profiles.len() {
-            changes.enqueue(index, 0);
+        for place in 0..changes.varying.len() {
+            changes.rouse(place);
         }
         changes
     }
 
-    /// The absolute date of the next change \[s\]; infinite if there is none.
+    fn add(&mut self, target: Target, mut steps: Box<dyn Steps>) {
+        let (date, value) = steps.next().unwrap_or((f64::INFINITY, 0.0));
+        self.varying.push(Varying {
+            target,
+            date,
+            value,
+            steps,
+            is_awake: false,
+        });
+    }
+
+    /// Whether nothing varies.
+    pub fn is_empty(&self) -> bool {
+        self.varying.is_empty()
+    }
+
+    /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
     pub fn next_date(&self) -> f64 {
         self.next
             .peek()
-            .map_or(f64::INFINITY, |Reverse((date, ..))| f64::from_bits(*date))
+            .map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
     }
 
-    /// Takes out the next change.
-    pub fn pop(&mut self) -> Option<Change> {
-        let Reverse((_, index, step)) = self.next.pop()?;
-        self.enqueue(index, step + 1);
-        let (target, profile) = self.profiles[index];
-        profile
-            .step(step)
-            .map(|(_, value)| Change { target, value })
+    /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or is no host.
+    pub fn pop(&mut self, is_needed: impl FnOnce(HostId) -> bool) -> Option<Change> {
+        let mut first = self.next.peek_mut()?;
+        let Reverse((_, place)) = *first;
+        let varying = &mut self.varying[place as usize];
+        let change = varying.advance();
+        let host = match change.target {
+            Target::Speed(host) => Some(host),
+            Target::Bandwidth(_) | Target::Latency(_) => None,
+        };
+        if varying.date.is_finite() && host.is_none_or(is_needed) {
+            *first = Reverse((varying.date.to_bits(), place));
+        } else {
+            PeekMut::pop(first);
+            varying.is_awake = false;
+            self.awake -= usize::from(host.is_some());
+        }
+        Some(change)
     }
 
-    fn enqueue(&mut self, index: usize, step: usize) {
-        if let Some((date, _)) = self.profiles[index].1.step(step) {
-            self.next.push(Reverse((date.to_bits(), index, step)));
+    /// Lets all hosts sleep: their changes are not announced until they are woken.
+    pub fn let_hosts_sleep(&mut self) {
+        if self.awake == 0 {
+            return;
+        }
+        let varying = &mut self.varying;
+        self.next.retain(|Reverse((_, place))| {
+            let varying = &mut varying[*place as usize];
+            varying.is_awake = !matches!(varying.target, Target::Speed(_));
+            varying.is_awake
+        });
+        self.awake = 0;
+    }
+
+    /// Takes the next change of a host that sleeps, if it `is_due`.
+    pub fn take_due(&mut self, host: HostId, is_due: impl FnOnce(f64) -> bool) -> Option<Change> {
+        let varying = self.varying.get_mut(self.of_host[host.index()] as usize)?;
+        let is_taken = !varying.is_awake && varying.date.is_finite() && is_due(varying.date);
+        is_taken.then(|| varying.advance())
+    }
+
+    /// The absolute date of the next change of a host \[s\]; infinite if there is none.
+    pub fn next_date_of(&self, host: HostId) -> f64 {
+        let varying = self.varying.get(self.of_host[host.index()] as usize);
+        varying.map_or(f64::INFINITY, |varying| varying.date)
+    }
+
+    /// Wakes a host.
+    pub fn wake(&mut self, host: HostId) {
+        let place = self.of_host[host.index()];
+        if place != NONE && !self.varying[place as usize].is_awake {
+            self.rouse(place as usize);
         }
     }
+
+    fn rouse(&mut self, place: usize) {
+        let varying = &mut self.varying[place];
+        if varying.date.is_finite() {
+            varying.is_awake = true;
+            let date = varying.date.to_bits();
+            self.next.push(Reverse((date, to_u32(place))));
+            self.awake += usize::from(matches!(varying.target, Target::Speed(_)));
+        }
+    }
+}
+
+fn to_u32(place: usize) -> u32 {
+    u32::try_from(place).expect("hosts and links have u32 ids")
 }

@@ -121,5 +121,5 @@ impl Shares {
 
 /// Names are sums of numbers that look random: any part of them does.
 fn hash(name: u128) -> u64 {
-    (name & u128::from(u64::MAX)) as u64
+    u64::try_from(name >> 64).expect("64 bits are left")
 }

@@ -9,11 +9,11 @@ use super::clock::Clock;
 use super::cpu::Cpus;
 use super::model::NetworkModel;
 use super::network::Network;
-use super::profile::{Changes, Target};
+use super::profile::{Change, Changes, Target};
 use super::queue::EventQueue;
 use crate::error::{Error, Problem};
 use crate::platform::Platform;
-use crate::units::{Bytes, HostId, Instructions, Seconds, Time};
+use crate::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 
 /// What can happen at a date.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +34,12 @@ pub struct Simulation<'p, T> {
     queue: EventQueue<Event<T>>,
     cpus: Cpus<T>,
     network: Network<T>,
-    changes: Changes<'p>,
+    changes: Changes,
     /// Tokens of the activities that have ended at the current date and were not handed out yet, last one first.
     ended: Vec<T>,
     flows: u64,
+    /// How many changes of capacity there were.
+    changed: u64,
 }
 
 /// Events this near (relative to the local date) happen at one date. Flows that start alike end alike but for rounding.
@@ -59,6 +61,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
             changes: Changes::new(platform),
             ended: Vec::new(),
             flows: 0,
+            changed: 0,
         };
         // A change at date 0 holds for what starts at date 0.
         while simulation.changes.next_date() <= 0.0 {
@@ -95,6 +98,27 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.queue.is_empty() && self.ended.is_empty()
     }
 
+    /// Until when (local date, \[s\]) neither the speeds of `hosts` nor any link change, while nothing is in progress. What these hosts
+    /// have is up to date then ([`Self::available`]).
+    pub fn steady_until(&mut self, hosts: &[HostId]) -> f64 {
+        if self.changes.is_empty() {
+            return f64::INFINITY;
+        }
+        debug_assert!(self.is_idle(), "hosts that compute do not sleep");
+        self.changes.let_hosts_sleep();
+        let mut until = self.changes.next_date();
+        for &host in hosts {
+            self.refresh(host);
+            until = until.min(self.changes.next_date_of(host));
+        }
+        self.clock.to_local(until)
+    }
+
+    /// How many changes of capacity have been applied: as long as they are as many, nothing has changed.
+    pub fn changed(&self) -> u64 {
+        self.changed
+    }
+
     /// Lets time pass while nothing is in progress here: `flows` were simulated elsewhere. Returns whether it did; a date that a
     /// number cannot hold is refused.
     pub fn pass(&mut self, duration: f64, flows: u64) -> bool {
@@ -109,6 +133,10 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Starts an execution of `work` on a host, whose cores all executions on it share.
     pub fn execute(&mut self, host: HostId, work: Instructions, token: T) {
+        if !self.changes.is_empty() {
+            self.refresh(host);
+            self.changes.wake(host);
+        }
         let now = self.clock.local();
         self.cpus.start(
             host.index(),
@@ -203,7 +231,17 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.flows
     }
 
-    /// The mean fraction of a host's speed that was available since `since`; 1 without a profile.
+    /// Applies to a host the changes that have come while nothing ran there.
+    pub fn refresh(&mut self, host: HostId) {
+        let clock = self.clock;
+        let until = (clock.local() * SAME_DATE).min(f64::MAX);
+        let is_due = |date| clock.to_local(date) <= until;
+        while let Some(change) = self.changes.take_due(host, is_due) {
+            self.apply(change);
+        }
+    }
+
+    /// The mean fraction of a host's speed that was available since `since`; 1 if it does not vary. Up to date after [`Self::refresh`].
     pub fn mean_availability(&self, host: HostId, since: Availability) -> f64 {
         let now = self.now().get();
         let duration = now - since.date;
@@ -214,12 +252,17 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
-    /// The fraction of a host's speed that is available now; 1 without a profile.
+    /// The fraction of a host's speed that is available now; 1 if it does not vary. Up to date after [`Self::refresh`].
     pub fn available(&self, host: HostId) -> f64 {
         self.cpus.available(host.index())
     }
 
-    /// A mark from which [`Self::mean_availability`] can be asked later.
+    /// The capacity \[B/s\] and the latency \[s\] of a link now.
+    pub fn link(&self, link: LinkId) -> (f64, f64) {
+        self.network.link(link.index())
+    }
+
+    /// A mark from which [`Self::mean_availability`] can be asked later. Up to date after [`Self::refresh`].
     pub fn availability_mark(&self, host: HostId) -> Availability {
         let date = self.now().get();
         Availability {
@@ -255,12 +298,17 @@ impl<'p, T: Copy> Simulation<'p, T> {
     }
 
     fn apply_change(&mut self) {
-        let Some(change) = self.changes.pop() else {
-            return;
-        };
+        let cpus = &self.cpus;
+        if let Some(change) = self.changes.pop(|host| cpus.is_busy(host.index())) {
+            self.apply(change);
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        self.changed += 1;
         match change.target {
             Target::Speed(host) => {
-                let dates = (self.clock.local(), self.now().get());
+                let dates = (self.clock.local(), change.date);
                 self.cpus.set_available(
                     host.index(),
                     change.value,
@@ -479,6 +527,27 @@ mod tests {
         simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'a');
         let ended = run(&mut simulation);
         assert!((ended[0].1 - 4.0).abs() < 1e-6, "{ended:?}");
+    }
+
+    #[test]
+    fn a_host_that_has_slept_has_the_speed_of_the_date() {
+        let mut platform = line(&[1e9, 1e9], 1e6, 0.0);
+        let steps = vec![(0.0, 0.5), (1.0, 0.25), (2.0, 1.0), (9.0, 0.5)];
+        let profile = crate::platform::Profile::new(steps, None).unwrap();
+        platform.hosts[0].speed_profile = Some(profile);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        simulation.wait(Seconds::of(1.5), 'a');
+        assert_eq!(simulation.next_ended().unwrap(), Some('a'));
+        // From 1.5 to 2 s a quarter of the speed, 0.125e9; the rest at full speed.
+        simulation.execute(HostId(0), Instructions::new(1e9).unwrap(), 'b');
+        assert_eq!(run(&mut simulation), [('b', 2.875)]);
+        let since_start = Availability::default();
+        // 1 s of 0.5, 1 s of 0.25, 0.875 s of 1.
+        let mean = simulation.mean_availability(HostId(0), since_start);
+        assert_eq!(mean, 1.625 / 2.875);
+        // Asleep or not, what comes next is known.
+        assert_eq!(simulation.steady_until(&[HostId(0)]), 9.0);
+        assert_eq!(simulation.steady_until(&[HostId(1)]), f64::INFINITY);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
         cores: 1,
         memory: None,
         speed_profile: None,
+        loads: Vec::new(),
     };
     let link = |index: usize| Link {
         name: format!("l{index}"),
@@ -21,6 +22,7 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
         is_shared: true,
         bandwidth_profile: None,
         latency_profile: None,
+        loads: Vec::new(),
     };
     Platform {
         name: "line".into(),

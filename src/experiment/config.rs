@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::bsp::{Costs, RuntimeConfig, Scenario};
+use crate::load::{self, LoadKey};
 use crate::platform::Mapping;
 use crate::policy::REGISTRY;
 use crate::workload::registry::APPLICATIONS;
@@ -42,6 +43,9 @@ pub struct ExperimentConfig {
     /// The platform: a file, or the name of a built-in one.
     #[serde(default = "usual_platform")]
     pub platform: String,
+    /// What others take of hosts and links: one load (`kind`, `on` and its parameters) or a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadKey>,
     /// The application (`app`) and its keys.
     pub workload: Map<String, Value>,
     /// Where processes start: `contiguous`, `round-robin`, or a list of hosts.
@@ -122,6 +126,7 @@ pub fn schema() -> String {
     for entry in REGISTRY {
         policy.insert(entry.name.into(), entry.schema(&mut generator).to_value());
     }
+    let loads = load::schema(&mut generator);
     let options = generator.take_definitions(true);
     let application = |entry: &crate::workload::registry::Entry, keys: Value| {
         let app = json!({ "app": { "const": entry.name } });
@@ -140,6 +145,7 @@ pub fn schema() -> String {
     let mut root = schemars::schema_for!(ExperimentConfig).to_value();
     root["properties"]["policy"] =
         json!({ "type": "object", "properties": policy, "additionalProperties": false });
+    root["properties"]["load"] = loads;
     root["properties"]["workload"] = json!({ "type": "object", "anyOf": applications });
     if let Some(object) = root.as_object_mut() {
         object.remove("required");

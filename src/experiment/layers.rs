@@ -54,6 +54,16 @@ pub struct Flag {
     pub value: Value,
 }
 
+impl Flag {
+    /// Whether it gives `key`, alone or inside an object or list.
+    fn sets(&self, key: &str) -> bool {
+        let inside = key.strip_prefix(&*self.key);
+        inside.is_some_and(|rest| {
+            is_within(key, &self.key) && (rest.is_empty() || lookup(&self.value, rest).is_some())
+        })
+    }
+}
+
 /// Layers of settings, the strongest last.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
@@ -94,6 +104,35 @@ impl Layers {
             .map(Layer::name)
     }
 
+    /// Where the value of a key inside `load` comes from: what its layer says, or which one it is; none for a default.
+    pub(super) fn origin_in_load(&self, key: &str) -> Option<String> {
+        for layer in self.layers.iter().rev() {
+            let (is_given, is_replaced) = match layer {
+                Layer::File(document) => {
+                    let load = document.value.get("load");
+                    let is_whole = |load: &Value| !load.is_object() || load.get("kind").is_some();
+                    let is_given = lookup(&document.value, key).is_some();
+                    (is_given, load.is_some_and(is_whole))
+                }
+                Layer::Flags(flags) => (
+                    flags.iter().any(|flag| flag.sets(key)),
+                    ["load", "load.kind"]
+                        .iter()
+                        .any(|key| layer.get(key).is_some()),
+                ),
+            };
+            if is_given {
+                let told = layer.origin(key).and_then(Value::as_str);
+                let giver = || format!("stated: given by {}", layer.name());
+                return Some(told.map_or_else(giver, str::to_owned));
+            }
+            if is_replaced {
+                break; // what stands below is not of this load
+            }
+        }
+        None
+    }
+
     /// All layers merged: objects key by key, anything else replaced whole.
     ///
     /// # Errors
@@ -104,6 +143,10 @@ impl Layers {
             if layer.get("network.model").is_some() {
                 // A preset stands for all its constants: those of weaker layers belong to another one.
                 set(&mut all, "network", Value::Object(Map::new()));
+            }
+            if layer.get("load.kind").is_some() {
+                // Likewise the parameters of another kind of load.
+                set(&mut all, "load", Value::Object(Map::new()));
             }
             match layer {
                 Layer::File(document) if !document.value.is_object() => {
@@ -162,16 +205,19 @@ impl Layers {
 }
 
 /// Whether the path `inner` is `outer` or lies inside it.
-fn is_within(inner: &str, outer: &str) -> bool {
+pub(super) fn is_within(inner: &str, outer: &str) -> bool {
     inner
         .strip_prefix(outer)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// The value at a dotted path.
+/// The value at a path such as `policy.name` or `load[1].mean`.
 pub(super) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    key.split('.')
-        .try_fold(value, |value, part| value.get(part))
+    let mut parts = key.split(['.', '[']).filter(|part| !part.is_empty());
+    parts.try_fold(value, |value, part| match part.strip_suffix(']') {
+        Some(index) => value.get(index.parse::<usize>().ok()?),
+        None => value.get(part),
+    })
 }
 
 fn merge(below: &mut Value, above: &Value) {

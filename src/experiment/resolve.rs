@@ -6,11 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::built_in;
 use super::config::ExperimentConfig;
-use super::layers::{Layers, lookup};
+use super::layers::{Layers, is_within, lookup};
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig};
 use crate::document;
 use crate::engine::NetworkModel;
 use crate::error::{Error, Problem};
+use crate::load::Loads;
 use crate::platform::{self, LoadedPlatform};
 use crate::policy;
 use crate::units::{HostId, ProcessId};
@@ -20,7 +21,7 @@ use crate::workload::{Workload, registry};
 /// A file that a result depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// `platform`, `workload`, `experiment` or `profile`.
+    /// `platform`, `profile`, `load` or `workload`.
     pub role: &'static str,
     /// Its name as given.
     pub source: String,
@@ -31,7 +32,7 @@ pub struct Input {
 /// An experiment that is ready to run.
 #[derive(Debug)]
 pub struct Experiment {
-    /// The machine and its file.
+    /// The machine, with the load that others put on it, and its file.
     pub platform: LoadedPlatform,
     /// The application.
     pub workload: Box<dyn Workload>,
@@ -45,6 +46,7 @@ pub struct Experiment {
     pub resolved: Value,
     /// The files that it depends on.
     pub inputs: Vec<Input>,
+    loads: Loads,
     pub(super) policy: &'static policy::Entry,
     pub(super) policy_options: Value,
 }
@@ -78,12 +80,16 @@ impl Experiment {
         );
         let network = keep(network(&config.network), &mut problems);
         let policy = keep(policy_of(&config.policy), &mut problems);
+        let loads = keep(Loads::read(config.load.as_ref()), &mut problems);
         let built = keep(app.build(&keys), &mut problems);
-        let (Some(platform), Some(network), Some((entry, options)), Some(built)) =
-            (platform, network, policy, built)
+        let (Some(mut platform), Some(network), Some((entry, options)), Some(loads), Some(built)) =
+            (platform, network, policy, loads, built)
         else {
             return Err(Error::Input(problems));
         };
+        if !loads.is_empty() {
+            loads.put_on(&mut platform.platform, config.seed)?;
+        }
         check_size(&config, built.workload.as_ref(), &platform, limits)?;
         let placement = place(&config, built.workload.as_ref(), &platform)?;
         check_memory(&placement, built.workload.as_ref(), &platform)?;
@@ -105,8 +111,9 @@ impl Experiment {
             }
         }
         config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
-        let inputs = inputs(&platform, &built.inputs);
-        let resolved = resolved(&config, network, app, (entry, &options))?;
+        tell_origins_of_load(&mut config.origins, layers, loads.resolved());
+        let inputs = inputs(&platform, &loads, &built.inputs);
+        let resolved = resolved(&config, network, &loads, app, (entry, &options))?;
         let problems = origin_problems(&config.origins, &resolved);
         if !problems.is_empty() {
             return Err(Error::Input(problems));
@@ -120,6 +127,7 @@ impl Experiment {
             config,
             resolved,
             inputs,
+            loads,
             policy: entry,
             policy_options: options,
         })
@@ -132,6 +140,11 @@ impl Experiment {
             .get("app")
             .and_then(Value::as_str)
             .unwrap_or_default()
+    }
+
+    /// Whether its background load depends on the seed.
+    pub fn load_uses_seed(&self) -> bool {
+        self.loads.uses_seed()
     }
 
     /// The name of the policy.
@@ -437,11 +450,36 @@ fn gigabytes(bytes: f64) -> String {
     format!("{:.1} GB", bytes / 1e9)
 }
 
-fn inputs(platform: &LoadedPlatform, workload: &[(String, String)]) -> Vec<Input> {
-    let input = |role, (source, sha256): (&String, &String)| Input {
+/// Notes where each key of the load comes from, as `origins` does for calibrated values: who gave it, or that it is a default.
+fn tell_origins_of_load(
+    origins: &mut BTreeMap<String, String>,
+    layers: &Layers,
+    resolved: Option<Value>,
+) {
+    let load = resolved.unwrap_or_default();
+    let specs: Vec<(String, &Value)> = match &load {
+        Value::Array(list) => (list.iter().enumerate())
+            .map(|(index, spec)| (format!("load[{index}]"), spec))
+            .collect(),
+        one => vec![("load".into(), one)],
+    };
+    // What is told of another load, below this one, no longer holds.
+    origins.retain(|key, _| !is_within(key, "load"));
+    for (prefix, spec) in specs {
+        for key in spec.as_object().into_iter().flat_map(Map::keys) {
+            let key = format!("{prefix}.{key}");
+            let origin = layers.origin_in_load(&key);
+            let usual = || format!("inferred: default of the load {}", spec["kind"]);
+            origins.insert(key, origin.unwrap_or_else(usual));
+        }
+    }
+}
+
+fn inputs(platform: &LoadedPlatform, loads: &Loads, workload: &[(String, String)]) -> Vec<Input> {
+    let input = |role, (source, sha256): (&str, &str)| Input {
         role,
-        source: source.clone(),
-        sha256: sha256.clone(),
+        source: source.to_owned(),
+        sha256: sha256.to_owned(),
     };
     let mut all = vec![input("platform", (&platform.source, &platform.sha256))];
     all.extend(
@@ -450,6 +488,7 @@ fn inputs(platform: &LoadedPlatform, workload: &[(String, String)]) -> Vec<Input
             .iter()
             .map(|file| input("profile", (&file.0, &file.1))),
     );
+    all.extend(loads.files().map(|file| input("load", file)));
     all.extend(
         workload
             .iter()
@@ -462,6 +501,7 @@ fn inputs(platform: &LoadedPlatform, workload: &[(String, String)]) -> Vec<Input
 fn resolved(
     config: &ExperimentConfig,
     network: NetworkModel,
+    loads: &Loads,
     app: &registry::Entry,
     (policy, options): (&policy::Entry, &Value),
 ) -> Result<Value, Error> {
@@ -488,6 +528,9 @@ fn resolved(
         all.extend(rest);
     }
     value["network"] = constants;
+    if let Some(load) = loads.resolved() {
+        value["load"] = load;
+    }
     value["policy"] = json!({ "name": policy.name, policy.name: policy.resolve(options)? });
     Ok(value)
 }

@@ -35,6 +35,7 @@ impl LinkParts {
             is_shared: self.is_shared,
             bandwidth_profile: self.bandwidth_profile,
             latency_profile: self.latency_profile,
+            loads: Vec::new(),
         }
     }
 }
@@ -136,6 +137,7 @@ impl Assembly {
                 cores: parts.cores,
                 memory: parts.memory,
                 speed_profile: parts.speed_profile.clone(),
+                loads: Vec::new(),
             });
         }
         let id_of = |index: usize| ClusterId::from_index(index).0;

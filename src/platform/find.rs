@@ -120,7 +120,7 @@ fn not_found(name: &str) -> Problem {
 }
 
 /// The text of a file.
-pub(super) fn read(path: &str) -> Result<String, Problem> {
+pub(crate) fn read(path: &str) -> Result<String, Problem> {
     let cannot = |error: &std::io::Error| {
         Problem::new(format!("cannot read `{path}`: {error}")).source(path)
     };
@@ -146,7 +146,7 @@ pub(super) fn read(path: &str) -> Result<String, Problem> {
 }
 
 /// The SHA-256 of some bytes, in hexadecimal.
-pub(super) fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
         .fold(String::with_capacity(64), |mut text, byte| {

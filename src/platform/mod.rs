@@ -19,6 +19,7 @@
 //! | [`Mapping`] | the first host of every process |
 
 mod assemble;
+mod capacity;
 mod copies;
 mod find;
 pub mod format;
@@ -35,12 +36,15 @@ mod simgrid;
 
 use std::collections::BTreeMap;
 
+pub use capacity::Background;
 pub use find::{built_in, open};
+pub(crate) use find::{read as read_text, sha256};
 pub use format::schema;
 pub use load::from_json;
 pub use mapping::Mapping;
 pub use model::{Cluster, ClusterPath, Host, Link, Platform, Route, Routes};
-pub use profile::Profile;
+pub use profile::{Integral, Profile, ProfileSteps, Steps};
+pub(crate) use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid};
 
 /// A platform together with what is known about its file.

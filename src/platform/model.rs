@@ -1,8 +1,10 @@
 //! The machine: clusters of hosts, links, and the route between any two hosts.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::Profile;
+use super::capacity::{Background, Capacity};
+use super::profile::{Profile, Steps};
 use crate::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
@@ -46,6 +48,20 @@ pub struct Host {
     pub memory: Option<Bytes>,
     /// The available fraction of the speed over time.
     pub speed_profile: Option<Profile>,
+    /// What others take of it; each leaves a share of what the profile and those before it leave.
+    pub loads: Vec<Arc<dyn Background>>,
+}
+
+impl Host {
+    /// Whether its speed changes over time.
+    pub fn varies(&self) -> bool {
+        self.speed_profile.is_some() || !self.loads.is_empty()
+    }
+
+    /// The available fraction of its speed over time; none if it does not vary.
+    pub fn availability(&self) -> Option<Box<dyn Steps>> {
+        Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
+    }
 }
 
 /// A network link; its capacity is shared by both directions.
@@ -63,6 +79,21 @@ pub struct Link {
     pub bandwidth_profile: Option<Profile>,
     /// The delay over time \[s\].
     pub latency_profile: Option<Profile>,
+    /// What others take of its capacity; each leaves a share of what those before it leave.
+    pub loads: Vec<Arc<dyn Background>>,
+}
+
+impl Link {
+    /// Whether its capacity or its delay changes over time.
+    pub fn varies(&self) -> bool {
+        self.bandwidth_profile.is_some() || self.latency_profile.is_some() || !self.loads.is_empty()
+    }
+
+    /// Its capacity over time \[B/s\]; none if that does not vary.
+    pub fn capacity(&self) -> Option<Box<dyn Steps>> {
+        let nominal = self.bandwidth.get();
+        Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
+    }
 }
 
 /// The links between two different hosts, in order, and their delay.

@@ -3,12 +3,20 @@
 //! The value of a step holds until the next one; before the first one the nominal value holds. A speed value multiplies
 //! the speed of the host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::error::Problem;
+
+/// Dates \[s\] that increase, each with the value that holds from then on; as many as are asked for.
+pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
+
+impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
 /// A schedule of values, each from its date on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    steps: Vec<(f64, f64)>,
+    steps: Arc<[(f64, f64)]>,
     period: Option<f64>,
 }
 
@@ -48,7 +56,10 @@ impl Profile {
                 )));
             }
         }
-        Ok(Self { steps, period })
+        Ok(Self {
+            steps: steps.into(),
+            period,
+        })
     }
 
     /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period.
@@ -65,6 +76,24 @@ impl Profile {
         }
     }
 
+    /// The steps of the first round.
+    pub fn once(&self) -> &[(f64, f64)] {
+        &self.steps
+    }
+
+    /// After which time the steps begin again \[s\], if they do.
+    pub fn period(&self) -> Option<f64> {
+        self.period
+    }
+
+    /// The same with all values times `factor`, which is not negative.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        let steps = self.steps.iter();
+        self.steps = steps.map(|(date, value)| (*date, value * factor)).collect();
+        self
+    }
+
     /// The profile as a file of `SimGrid`.
     pub fn to_simgrid(&self) -> String {
         let period = self.period.map(|period| format!("PERIODICITY {period}\n"));
@@ -75,28 +104,12 @@ impl Profile {
         period.into_iter().chain(steps).collect()
     }
 
-    /// The mean value from one date to a later one \[s\], where `nominal` holds before the first step.
-    pub fn mean(&self, nominal: f64, from: f64, to: f64) -> f64 {
-        // The round before the one of `from` has steps, all of them before it: nothing earlier matters.
-        let rounds = self.period.map_or(0.0, |period| (from / period).floor());
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "whole and not negative"
-        )]
-        let skipped = (rounds - 1.0).max(0.0) as usize;
-        let (mut at, mut value, mut sum) = (from, nominal, 0.0);
-        for index in skipped * self.steps.len().. {
-            let Some((date, next)) = self.step(index).filter(|step| step.0 < to) else {
-                break;
-            };
-            if date > at {
-                sum += value * (date - at);
-                at = date;
-            }
-            value = next;
+    /// All changes, from the first one on.
+    pub fn steps(&self) -> ProfileSteps {
+        ProfileSteps {
+            profile: self.clone(),
+            next: 0,
         }
-        (sum + value * (to - at)) / (to - from)
     }
 
     /// The least value that ever holds, the nominal one not counted; infinite without steps.
@@ -105,6 +118,57 @@ impl Profile {
             .iter()
             .map(|step| step.1)
             .fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The changes of a profile, one after the other.
+#[derive(Clone, Debug)]
+pub struct ProfileSteps {
+    profile: Profile,
+    next: usize,
+}
+
+impl Iterator for ProfileSteps {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        let step = self.profile.step(self.next);
+        self.next += 1;
+        step
+    }
+}
+
+/// The integral over time of a value that changes in steps, from date 0 s to dates that only go on.
+#[derive(Debug)]
+pub struct Integral {
+    steps: Box<dyn Steps>,
+    next: Option<(f64, f64)>,
+    /// Up to which date it is known, what holds there, and the integral.
+    date: f64,
+    value: f64,
+    sum: f64,
+}
+
+impl Integral {
+    /// The integral of `steps`; `nominal` holds before the first one.
+    pub fn new(nominal: f64, mut steps: Box<dyn Steps>) -> Self {
+        Self {
+            next: steps.next(),
+            steps,
+            date: 0.0,
+            value: nominal,
+            sum: 0.0,
+        }
+    }
+
+    /// The integral from date 0 s to `date`, which is not before the last one asked for.
+    pub fn up_to(&mut self, date: f64) -> f64 {
+        while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
+            self.sum += self.value * (change - self.date);
+            (self.date, self.value) = (change, value);
+            self.next = self.steps.next();
+        }
+        self.sum + self.value * (date - self.date)
     }
 }
 
@@ -127,17 +191,18 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_taken_over_the_steps_and_their_repetitions() {
+    fn the_integral_is_taken_over_the_steps_and_their_repetitions() {
         let once = Profile::new(vec![(10.0, 0.5), (30.0, 0.0)], None).unwrap();
-        // 10 s of 1, 20 s of 0.5, 10 s of 0; then 0 for ever.
-        assert_eq!(once.mean(1.0, 0.0, 40.0), 0.5);
-        assert_eq!(once.mean(1.0, 20.0, 40.0), 0.25);
-        assert_eq!(once.mean(1.0, 50.0, 60.0), 0.0);
+        let mut integral = Integral::new(1.0, Box::new(once.steps()));
+        // 10 s of 1, 20 s of 0.5, then 0 for ever.
+        let dates = [5.0, 10.0, 20.0, 30.0, 30.0, 90.0];
+        let found = dates.map(|date| integral.up_to(date));
+        assert_eq!(found, [5.0, 10.0, 15.0, 20.0, 20.0, 20.0]);
         // 1 s of 0.5 and 3 s of 0.25, again and again, begun at 1 s.
         let again = Profile::new(vec![(1.0, 0.5), (2.0, 0.25)], Some(4.0)).unwrap();
-        assert_eq!(again.mean(1.0, 0.0, 1.0), 1.0);
-        assert_eq!(again.mean(1.0, 1.0, 4001.0), (0.5 + 3.0 * 0.25) / 4.0);
-        assert_eq!(again.mean(1.0, 4000.5, 4001.5), 0.375);
+        let mut integral = Integral::new(1.0, Box::new(again.steps()));
+        assert_eq!(integral.up_to(1.0), 1.0);
+        assert_eq!(integral.up_to(4001.0), 1.0 + 1000.0 * 1.25);
     }
 
     #[test]

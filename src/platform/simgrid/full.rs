@@ -171,6 +171,7 @@ fn host<'a>(reader: &mut Reader<'a, '_>, node: Node<'a, 'a>) -> Option<Host> {
         cores: cores?,
         memory: None,
         speed_profile,
+        loads: Vec::new(),
     })
 }
 

@@ -22,6 +22,7 @@ mod units;
 mod write;
 mod xml;
 
+pub(crate) use trace::read_profile;
 pub use write::{Export, to_simgrid};
 
 use roxmltree::{Document, Node, ParsingOptions};

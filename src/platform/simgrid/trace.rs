@@ -198,11 +198,16 @@ fn read_file(path: &str) -> (Result<Profile, Problem>, String) {
     match find::read(path) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
-            let profile = parse(&text, None)
-                .map_err(|(line, message)| Problem::new(message).source(path).at(line.max(1), 1));
+            let profile = read_profile(path, &text);
             (profile, find::sha256(text.as_bytes()))
         }
     }
+}
+
+/// The profile in the text of a file; a problem has its line.
+pub(crate) fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
+    parse(text, None)
+        .map_err(|(line, message)| Problem::new(message).source(path).at(line.max(1), 1))
 }
 
 /// Reads a profile; an error comes with its line.

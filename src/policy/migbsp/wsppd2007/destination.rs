@@ -30,7 +30,11 @@ pub(super) struct Offers<'a> {
 }
 
 impl<'a> Offers<'a> {
-    pub(super) fn new(config: &MigBsp2007Config, loads: &HostLoads, view: &'a View<'a>) -> Self {
+    pub(super) fn new(
+        config: &MigBsp2007Config,
+        loads: &mut HostLoads,
+        view: &'a View<'a>,
+    ) -> Self {
         let hosts = view.platform.hosts.len();
         let mut memory = vec![0.0; hosts];
         for (host, image) in view.placement.iter().zip(view.memory) {

@@ -1,10 +1,11 @@
 //! load(p): how busy each host has been over the last minutes (section 2.4).
 //!
 //! Busy with the application: `Σ work · cycles / (speed · cores)`, each superstep spread evenly over its time. Busy with others: what the
-//! speed profile of the host has taken away. Both as a fraction of the window, or of the time since the start if that is shorter; two
+//! profile and loads of the host have taken away. Both as a fraction of the window, or of the time since the start if that is shorter; two
 //! marks of what was done are compared, kept a sixtieth of the window apart, so that the memory is bounded.
 
 use super::config::{Load, MigBsp2007Config};
+use crate::platform::{Host, Integral};
 use crate::policy::View;
 use crate::units::{HostId, Time};
 
@@ -12,7 +13,7 @@ use crate::units::{HostId, Time};
 const MARKS: usize = 62;
 
 /// What each host has done so far, and had done at earlier dates.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct HostLoads {
     /// Seconds of work at full speed since the start, per host.
     busy: Vec<f64>,
@@ -20,6 +21,8 @@ pub(super) struct HostLoads {
     dates: Vec<f64>,
     marks: Vec<f64>,
     newest: usize,
+    /// What the hosts whose speed varies have left for us, integrated up to the start of the window and up to now.
+    left: Vec<Option<[Integral; 2]>>,
 }
 
 impl HostLoads {
@@ -30,6 +33,9 @@ impl HostLoads {
             self.busy = vec![0.0; hosts.len()];
             self.dates = vec![0.0; MARKS];
             self.marks = vec![0.0; MARKS * hosts.len()];
+            let left = |host: &Host| Some(Integral::new(1.0, host.availability()?));
+            let pair = |host: &Host| Some([left(host)?, left(host)?]);
+            self.left = hosts.iter().map(pair).collect();
         }
         for (work, at) in view.measures.work.iter().zip(view.placement) {
             let host = &hosts[at.index()];
@@ -46,14 +52,16 @@ impl HostLoads {
     }
 
     /// The mean load of a host over the window that ends now, in [0, 1]; 0 at the start of a run.
-    pub(super) fn mean(&self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
+    pub(super) fn mean(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
         let now = view.now.get();
         let from = (now - config.load_window.get()).max(0.0);
         if now <= from {
             return 0.0;
         }
-        let profile = view.platform.hosts[host.index()].speed_profile.as_ref();
-        let external = profile.map_or(0.0, |profile| 1.0 - profile.mean(1.0, from, now));
+        let left = self.left[host.index()].as_mut();
+        let external = left.map_or(0.0, |[before, whole]| {
+            1.0 - (whole.up_to(now) - before.up_to(from)) / (now - from)
+        });
         let own = match config.load {
             Load::Measured => self.busy_between(host.index(), from, view.now) / (now - from),
             Load::External => 0.0,

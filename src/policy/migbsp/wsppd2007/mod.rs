@@ -45,7 +45,7 @@ use crate::random::Stream;
 use crate::units::{ClusterId, ProcessId};
 
 /// The policy.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
     /// The options of what is shared with the second generation.
@@ -163,7 +163,7 @@ impl Policy for MigBsp2007 {
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let processes = processes(&self.forecasts, view);
         let all = potentials(&self.config, &self.forecasts, &processes, view, random);
-        let mut offers = Offers::new(&self.config, &self.loads, view);
+        let mut offers = Offers::new(&self.config, &mut self.loads, view);
         let candidates: Vec<Candidate> = elected(&all, self.config.threshold)
             .iter()
             .map(|elected| place(elected, &mut offers, view))

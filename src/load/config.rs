@@ -1,0 +1,174 @@
+//! The key `load` of an experiment: one load or a list, each with its `kind`, its place (`on`) and its parameters.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::place::On;
+use super::{Entry, KINDS, Load, find};
+use crate::document;
+use crate::error::{Error, Problem};
+
+/// The key `load` as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "a load is an object like {\"kind\": \"walk\"}, or a list of such"
+)]
+pub enum LoadKey {
+    /// One load.
+    One(Map<String, Value>),
+    /// Several, which multiply.
+    Several(Vec<Map<String, Value>>),
+}
+
+/// The loads of an experiment, each with where it stands.
+///
+/// ```
+/// use migsim::load::Loads;
+/// let key = serde_json::from_value(serde_json::json!({ "kind": "constant", "load": 0.25, "on": "Aquario" })).unwrap();
+/// let mut platform = migsim::platform::open("ufrgs")?.platform;
+/// let before = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
+/// Loads::read(Some(&key))?.put_on(&mut platform, 1)?;
+/// let after = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
+/// assert_eq!(after, 0.75 * before);
+/// # Ok::<(), migsim::error::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Loads {
+    pub(super) specs: Vec<Spec>,
+    is_list: bool,
+}
+
+/// A load of an experiment.
+#[derive(Clone, Debug)]
+pub(super) struct Spec {
+    /// Its key, for messages: `load`, or `load[2]`.
+    pub(super) key: String,
+    pub(super) kind: &'static str,
+    pub(super) on: On,
+    pub(super) load: Arc<dyn Load>,
+    resolved: Value,
+}
+
+impl Loads {
+    /// Reads the key, and the files it names.
+    ///
+    /// # Errors
+    /// Kinds and parameters that are unknown, unreadable or out of range, all of them, each with its whole key.
+    pub fn read(key: Option<&LoadKey>) -> Result<Self, Error> {
+        let (all, is_list) = match key {
+            None => (&[][..], false),
+            Some(LoadKey::One(one)) => (std::slice::from_ref(one), false),
+            Some(LoadKey::Several(several)) => (&several[..], true),
+        };
+        let (mut specs, mut problems) = (Vec::new(), Vec::new());
+        for (index, keys) in all.iter().enumerate() {
+            let key = if is_list {
+                format!("load[{index}]")
+            } else {
+                "load".into()
+            };
+            match read_one(&key, keys) {
+                Ok(spec) => specs.push(spec),
+                Err(Error::Input(found)) => {
+                    problems.extend(found.into_iter().map(|problem| whole(&key, problem)));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        if problems.is_empty() {
+            Ok(Self { specs, is_list })
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// Whether another seed gives another load.
+    pub fn uses_seed(&self) -> bool {
+        self.specs.iter().any(|spec| spec.load.uses_seed())
+    }
+
+    /// The key with all defaults filled in; none without a load.
+    pub fn resolved(&self) -> Option<Value> {
+        let mut all = self.specs.iter().map(|spec| spec.resolved.clone());
+        if self.is_list {
+            Some(all.collect())
+        } else {
+            all.next()
+        }
+    }
+
+    /// The files that were read, each with its SHA-256.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.specs.iter().filter_map(|spec| spec.load.file())
+    }
+}
+
+fn read_one(key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
+    let mut keys = keys.clone();
+    let kind = match keys.remove("kind") {
+        Some(Value::String(kind)) => kind,
+        other => {
+            let mut problem = Problem::new("the load has no kind");
+            if other.is_some() {
+                problem = Problem::new("the kind of the load is not a text").key("kind");
+            }
+            let names = KINDS.iter().map(|entry| entry.name);
+            return Err(problem.known("loads", names).into());
+        }
+    };
+    let on = match keys.remove("on") {
+        None => On::default(),
+        Some(on) => document::from_value(&on, "on")?,
+    };
+    let entry = find(&kind)?;
+    let keys = Value::Object(keys);
+    let mut resolved = json!({ "kind": entry.name, "on": on });
+    if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), entry.resolve(&keys)?) {
+        all.extend(rest);
+    }
+    Ok(Spec {
+        key: key.to_owned(),
+        kind: entry.name,
+        on,
+        load: entry.build(&keys)?,
+        resolved,
+    })
+}
+
+/// The problem with the whole key of its parameter.
+fn whole(key: &str, problem: Problem) -> Problem {
+    if problem.location.source.is_some() {
+        return problem; // it stands in a file of its own
+    }
+    let whole = match &problem.location.key {
+        Some(inner) => format!("{key}.{inner}"),
+        None => key.to_owned(),
+    };
+    problem.key(whole)
+}
+
+/// The schema of the key: one load or a list, each of one of the kinds.
+pub(crate) fn schema(generator: &mut SchemaGenerator) -> Value {
+    let places = generator.subschema_for::<On>().to_value();
+    let kind = |entry: &Entry, keys: Value| {
+        let own = json!({ "kind": { "const": entry.name }, "on": places });
+        json!({ "title": entry.name, "description": entry.summary, "properties": own, "allOf": [keys] })
+    };
+    let kinds: Vec<Value> = KINDS
+        .iter()
+        .map(|entry| kind(entry, entry.schema(generator).to_value()))
+        .collect();
+    json!({
+        "description": "What others take of hosts and links: one load, or several, which multiply.",
+        "anyOf": [{ "type": "null" }, { "type": "object", "anyOf": kinds }, { "type": "array", "items": { "type": "object", "anyOf": kinds } }],
+    })
+}

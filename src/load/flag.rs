@@ -1,0 +1,75 @@
+//! `--load ar,mean=0.3,on=Aquario+ICE`: a kind, then its keys; the flag once more for one more load.
+
+use serde_json::{Map, Value, json};
+
+/// The key `load` of an experiment that the flags mean: an object for one, a list for several, null for `none`.
+///
+/// ```
+/// use serde_json::json;
+/// let load = migsim::load::from_flag(&["ar,mean=0.3,period=5 s".into()])?;
+/// assert_eq!(load, json!({ "kind": "ar", "mean": 0.3, "period": "5 s" }));
+/// assert_eq!(migsim::load::from_flag(&["none".into()])?, json!(null));
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// A part that is not of the form `KEY=VALUE`, in words.
+pub fn from_flag(texts: &[String]) -> Result<Value, String> {
+    let loads: Vec<Value> = texts
+        .iter()
+        .filter(|text| text.trim() != "none")
+        .map(|text| one(text))
+        .collect::<Result<_, _>>()?;
+    Ok(match &loads[..] {
+        [] => Value::Null,
+        [load] => load.clone(),
+        _ => Value::Array(loads),
+    })
+}
+
+fn one(text: &str) -> Result<Value, String> {
+    let mut parts = text.split(',').map(str::trim);
+    let mut load = Map::new();
+    load.insert("kind".into(), json!(parts.next().unwrap_or_default()));
+    for part in parts {
+        let Some((key, value)) = part.split_once('=') else {
+            return Err(format!("`{part}` is not of the form KEY=VALUE"));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let value = if key == "on" && value.contains('+') {
+            value.split('+').map(str::trim).collect()
+        } else {
+            // A number or a switch is JSON; anything else is text.
+            serde_json::from_str(value).unwrap_or_else(|_| json!(value))
+        };
+        if load.insert(key.into(), value).is_some() {
+            return Err(format!("`{key}` is given twice"));
+        }
+    }
+    Ok(Value::Object(load))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_its_keys_and_its_places_are_read() {
+        let flags = [
+            "walk".to_owned(),
+            "file, file=a.csv, shift=true, on=A + B".into(),
+        ];
+        let expected = json!([
+            { "kind": "walk" },
+            { "kind": "file", "file": "a.csv", "shift": true, "on": ["A", "B"] },
+        ]);
+        assert_eq!(from_flag(&flags), Ok(expected));
+    }
+
+    #[test]
+    fn what_is_not_a_key_is_refused() {
+        assert!(from_flag(&["walk,0.3".into()]).is_err());
+        assert!(from_flag(&["walk,step=1,step=2".into()]).is_err());
+        assert!(from_flag(&["walk,kind=ar".into()]).is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! Ranges of parameters: each stands once, where its check is made, and the message derives from it.
+
+use std::ops::RangeInclusive;
+
+use crate::error::{Error, Problem};
+use crate::units::Seconds;
+
+/// The shortest period of a load: a limit of this program, which follows every step.
+pub(super) const SHORTEST_PERIOD: f64 = 1e-6;
+/// The longest duration of a parameter \[s\], some thirty years.
+pub(super) const LONGEST: f64 = 1e9;
+
+/// Collects what is out of range.
+#[derive(Debug, Default)]
+pub(super) struct Ranges {
+    problems: Vec<Problem>,
+}
+
+impl Ranges {
+    /// `value` must lie in `range`.
+    pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
+        let hint = format!("it must be from {} to {}", range.start(), range.end());
+        self.require(range.contains(&value), key, &value.to_string(), hint)
+    }
+
+    /// A duration must lie in `range` \[s\].
+    pub(super) fn duration(self, key: &str, value: Seconds, range: &RangeInclusive<f64>) -> Self {
+        let (least, most) = (range.start(), range.end());
+        let hint = format!("it must be from {least:?} s to {most:?} s");
+        self.require(range.contains(&value.get()), key, &value.to_string(), hint)
+    }
+
+    fn require(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
+        if !is_right {
+            let problem = Problem::new(format!("`{key}` is {value}"));
+            self.problems.push(problem.key(key).hint(hint));
+        }
+        self
+    }
+
+    /// The period of a load.
+    pub(super) fn period(self, value: Seconds) -> Self {
+        self.duration("period", value, &(SHORTEST_PERIOD..=LONGEST))
+    }
+
+    /// All that was wrong.
+    pub(super) fn check(self) -> Result<(), Error> {
+        if self.problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Input(self.problems))
+        }
+    }
+}

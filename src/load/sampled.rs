@@ -1,0 +1,46 @@
+//! A load that has a new value at the dates 0, Δ, 2Δ, ...
+
+/// The values of an endless iterator as steps, one a period Δ \[s\].
+#[derive(Clone, Debug)]
+pub(super) struct Sampled<V> {
+    period: f64,
+    index: u64,
+    values: V,
+}
+
+impl<V: Iterator<Item = f64>> Sampled<V> {
+    pub(super) fn new(period: f64, values: V) -> Self {
+        Self {
+            period,
+            index: 0,
+            values,
+        }
+    }
+}
+
+impl<V: Iterator<Item = f64>> Iterator for Sampled<V> {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        // A product, not a sum of periods: no rounding piles up.
+        let date = self.index as f64 * self.period;
+        self.index += 1;
+        self.values.next().map(|value| (date, value))
+    }
+}
+
+/// A value that a function of the machine's library gave, rounded to a multiple of 2^-40: another library, whose last bit differs, gives
+/// the same load.
+pub(super) fn portable(value: f64) -> f64 {
+    const GRID: f64 = (1_u64 << 40) as f64;
+    (value * GRID).round() / GRID
+}
+
+/// Mean and variance of the first `count` values of a load, which are a period apart.
+#[cfg(test)]
+pub(super) fn moments(steps: impl Iterator<Item = (f64, f64)>, count: usize) -> (f64, f64) {
+    let values: Vec<f64> = steps.take(count).map(|step| step.1).collect();
+    let mean = values.iter().sum::<f64>() / count as f64;
+    let squares = values.iter().map(|value| (value - mean).powi(2));
+    (mean, squares.sum::<f64>() / count as f64)
+}

@@ -1,0 +1,122 @@
+//! The capacity that a host or link has left: what its profile says, less what others take.
+//!
+//! ```text
+//! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
+//! ```
+//! The base is the profile, or the nominal value where there is none; u is a load. The product is taken in this order, so that a load
+//! gives the same bits as a profile with its values written out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::profile::{Profile, Steps};
+
+/// What others take of a host or link: the same from run to run.
+pub trait Background: fmt::Debug + Send + Sync {
+    /// The share of the capacity that is left, above 0 and at most 1, from the start of a run on.
+    fn shares(&self) -> Box<dyn Steps>;
+}
+
+/// A capacity over time: the product of its parts.
+#[derive(Debug)]
+pub(super) struct Capacity {
+    parts: Vec<Part>,
+}
+
+/// A factor of a capacity.
+#[derive(Debug)]
+struct Part {
+    value: f64,
+    next: Option<(f64, f64)>,
+    steps: Box<dyn Steps>,
+}
+
+impl Part {
+    fn new(value: f64, mut steps: Box<dyn Steps>) -> Self {
+        Self {
+            value,
+            next: steps.next(),
+            steps,
+        }
+    }
+}
+
+impl Capacity {
+    /// The capacity of something that has `nominal` for itself alone.
+    pub(super) fn new(
+        nominal: f64,
+        profile: Option<&Profile>,
+        loads: &[Arc<dyn Background>],
+    ) -> Self {
+        let base: Box<dyn Steps> = match profile {
+            Some(profile) => Box::new(profile.steps()),
+            None => Box::new(std::iter::empty()),
+        };
+        let shares = loads.iter().map(|load| Part::new(1.0, load.shares()));
+        Self {
+            parts: std::iter::once(Part::new(nominal, base))
+                .chain(shares)
+                .collect(),
+        }
+    }
+
+    /// The same, or none if nothing changes.
+    pub(super) fn steps(
+        nominal: f64,
+        profile: Option<&Profile>,
+        loads: &[Arc<dyn Background>],
+    ) -> Option<Box<dyn Steps>> {
+        match (profile, loads) {
+            (None, []) => None,
+            (Some(profile), []) => Some(Box::new(profile.steps())),
+            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => Some(load.shares()),
+            _ => Some(Box::new(Self::new(nominal, profile, loads))),
+        }
+    }
+}
+
+impl Iterator for Capacity {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        let dates = self.parts.iter().filter_map(|part| part.next);
+        let date = dates.map(|step| step.0).reduce(f64::min)?;
+        let mut capacity = 1.0;
+        for part in &mut self.parts {
+            if let Some((_, value)) = part.next.filter(|step| step.0 <= date) {
+                part.value = value;
+                part.next = part.steps.next();
+            }
+            capacity *= part.value;
+        }
+        Some((date, capacity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Written(&'static [(f64, f64)]);
+
+    impl Background for Written {
+        fn shares(&self) -> Box<dyn Steps> {
+            Box::new(self.0.iter().copied())
+        }
+    }
+
+    #[test]
+    fn a_capacity_is_the_product_of_its_profile_and_what_each_load_leaves() {
+        let profile = Profile::new(vec![(2.0, 80.0)], None).unwrap();
+        let loads: [Arc<dyn Background>; 2] = [
+            Arc::new(Written(&[(0.0, 0.5), (2.0, 0.25), (3.0, 1.0)])),
+            Arc::new(Written(&[(1.0, 0.5)])),
+        ];
+        // 100 from the start, 80 from 2 s on; at 2 s two parts change together.
+        let capacity: Vec<_> = Capacity::new(100.0, Some(&profile), &loads).collect();
+        let expected = [(0.0, 50.0), (1.0, 25.0), (2.0, 10.0), (3.0, 40.0)];
+        assert_eq!(capacity, expected);
+        assert!(Capacity::steps(1.0, None, &[]).is_none());
+    }
+}

@@ -1,0 +1,212 @@
+//! Background load: laws and twins of whole runs, what is told about it, and that it is the same for all.
+
+use migsim::document::Document;
+use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, ScenarioRun};
+use migsim::load::KINDS;
+use migsim::platform::{Platform, Profile};
+use migsim::units::{BytesPerSecond, InstructionsPerSecond};
+use serde_json::{Value, json};
+
+use crate::support::{ROUNDING, assert_close, experiment};
+
+/// A built-in experiment of order `n` under a load.
+fn under(name: &str, n: u64, load: Value, more: &[(&str, Value)]) -> Experiment {
+    let first = [("workload.n", json!(n)), ("load", load)];
+    experiment(name, &[&first, more].concat())
+}
+
+/// The same outcomes, to the bit.
+fn assert_same(first: &Experiment, second: &Experiment) {
+    let outcomes = |experiment: &Experiment| {
+        let results = experiment.run(&Progress::default()).expect("it runs");
+        let outcomes = results.runs.into_iter().map(|run| run.outcome);
+        outcomes.collect::<Vec<_>>()
+    };
+    let (first, second) = (outcomes(first), outcomes(second));
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!(first.makespan, second.makespan);
+        assert!(*first == *second, "the outcomes differ");
+    }
+}
+
+/// The platform with its loads written out as profiles, up to a date \[s\].
+fn written_out(platform: &Platform, until: f64) -> Platform {
+    let mut written = platform.clone();
+    for (host, loaded) in written.hosts.iter_mut().zip(&platform.hosts) {
+        let steps = loaded.availability().into_iter().flatten();
+        let steps: Vec<_> = steps.take_while(|step| step.0 <= until).collect();
+        host.speed_profile = Profile::new(steps, None).ok().filter(|_| loaded.varies());
+        host.loads.clear();
+    }
+    for (link, loaded) in written.links.iter_mut().zip(&platform.links) {
+        let steps = loaded.capacity().into_iter().flatten();
+        let steps: Vec<_> = steps.take_while(|step| step.0 <= until).collect();
+        link.bandwidth_profile = Profile::new(steps, None).ok().filter(|_| loaded.varies());
+        link.loads.clear();
+    }
+    written
+}
+
+#[test]
+fn a_constant_load_is_a_slower_platform_to_the_bit() {
+    let load = json!([{ "kind": "constant", "load": 0.25 }, { "kind": "constant", "load": 0.5, "on": "links" }]);
+    let loaded = under("sw", 10, load, &[]);
+    let mut slower = under("sw", 10, Value::Null, &[]);
+    for host in &mut slower.platform.platform.hosts {
+        let speed = host.speed.get() * 0.75;
+        host.speed = InstructionsPerSecond::new(speed).expect("a speed");
+    }
+    for link in &mut slower.platform.platform.links {
+        let bandwidth = link.bandwidth.get() * 0.5;
+        link.bandwidth = BytesPerSecond::new(bandwidth).expect("a bandwidth");
+    }
+    assert!(!loaded.load_uses_seed());
+    assert_same(&loaded, &slower);
+}
+
+#[test]
+fn a_generated_load_is_its_profile_written_out_to_the_bit() {
+    let loads = json!([
+        { "kind": "walk" },
+        { "kind": "on-off", "on": ["Aquario", "Labtec"], "busy": "2 s", "idle": "3 s" },
+        { "kind": "ar", "on": "links", "period": "0.5 s" },
+        { "kind": "daily", "period": "1 s", "day": "60 s", "peak": "5 s", "start": "0 s", "spread": "10 s" },
+    ]);
+    for policy in ["migbsp", "migbsp-2007"] {
+        let settings = [("policy.name", json!(policy))];
+        let loaded = under("sw", 10, loads.clone(), &settings);
+        let mut twin = under("sw", 10, Value::Null, &settings);
+        twin.platform.platform = written_out(&loaded.platform.platform, 1e4);
+        assert!(loaded.load_uses_seed() && !twin.load_uses_seed());
+        assert_same(&loaded, &twin);
+    }
+}
+
+#[test]
+fn a_load_multiplies_the_profile_of_the_platform() {
+    let loaded = experiment("sw-dynamic", &[("load", json!({ "kind": "walk" }))]);
+    let mut twin = experiment("sw-dynamic", &[]);
+    twin.platform.platform = written_out(&loaded.platform.platform, 1e4);
+    assert_same(&loaded, &twin);
+}
+
+#[test]
+fn other_seeds_are_other_loads_and_the_same_seed_is_the_same_run() {
+    let run = |seed: u64| under("sw", 10, json!({ "kind": "ar" }), &[("seed", json!(seed))]);
+    assert_same(&run(1), &run(1));
+    let makespan = |seed| {
+        let results = run(seed).run(&Progress::default()).expect("it runs");
+        results.runs[0].outcome.makespan
+    };
+    assert_ne!(makespan(1), makespan(2));
+}
+
+#[test]
+fn the_resolved_load_is_complete_and_means_the_same_again() {
+    for entry in KINDS.iter().filter(|entry| entry.name != "file") {
+        let given = under("sw", 10, json!({ "kind": entry.name }), &[]);
+        let load = &given.resolved["load"];
+        let origins = &given.resolved["origins"];
+        assert_eq!(origins["load.kind"], "stated: given by command line");
+        assert_eq!(
+            origins["load.on"],
+            format!("inferred: default of the load \"{}\"", entry.name)
+        );
+        for parameter in entry.parameters() {
+            assert!(!load[&parameter.name].is_null(), "{parameter:?}");
+            let origin = &origins[format!("load.{}", parameter.name)];
+            assert!(
+                origin
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("inferred: default"))
+            );
+        }
+        let settings = [("origins", origins.clone())];
+        let again = under("sw", 10, load.clone(), &settings);
+        assert_eq!(again.resolved["load"], *load);
+        assert_same(&given, &again);
+    }
+}
+
+#[test]
+fn supersteps_between_two_changes_are_done_at_once_with_the_same_result() {
+    let run = |shortcuts: &str| {
+        let settings = [
+            ("workload.procs", json!(10)),
+            ("runtime.shortcuts", json!(shortcuts)),
+        ];
+        let load =
+            json!([{ "kind": "walk", "period": "10 ms" }, { "kind": "on-off", "busy": "1 s" }]);
+        let results = under("lu", 200, load, &settings).run(&Progress::default());
+        results.expect("it runs").runs
+    };
+    for (fast, slow) in run("all").iter().zip(&run("none")) {
+        assert_eq!(fast.outcome.migrations.len(), slow.outcome.migrations.len());
+        let ends = |run: &ScenarioRun| {
+            let dates = run.outcome.supersteps.iter().map(|dates| dates.end.get());
+            dates.collect::<Vec<_>>()
+        };
+        for (fast, slow) in ends(fast).iter().zip(ends(slow)) {
+            assert_close(*fast, slow, ROUNDING, "the end of a superstep");
+        }
+    }
+}
+
+#[test]
+fn the_origin_of_a_parameter_is_that_of_the_load_it_belongs_to() {
+    let document = |text: &str| Document::parse("mine.json", text).expect("JSON");
+    let flag = |key: &str, value: Value| Flag {
+        key: key.into(),
+        flag: format!("--set {key}"),
+        value,
+    };
+    let origin = |flags: Vec<Flag>| {
+        let mut layers = Layers::default();
+        layers.push_file(document(
+            r#"{ "workload": { "app": "sw", "n": 10 }, "load": { "kind": "walk", "step": 0.2, "most": 0.5 },
+                 "origins": { "load.most": "fitted: to see it" } }"#,
+        ));
+        layers.push_flags(flags);
+        let experiment = Experiment::load(&layers, Limits::default()).expect("it is right");
+        let resolved = &experiment.resolved;
+        ["load.step", "load.most", "load.mean"].map(|key| {
+            let origin = resolved["origins"][key].as_str().unwrap_or("-");
+            origin.split(' ').take(4).collect::<Vec<_>>().join(" ")
+        })
+    };
+    let given = ["stated: given by mine.json", "fitted: to see it", "-"];
+    assert_eq!(origin(vec![]), given);
+    let given = ["stated: given by command", "fitted: to see it", "-"];
+    assert_eq!(origin(vec![flag("load.step", json!(0.3))]), given);
+    // The same kind again, but another load.
+    let usual = ["inferred: default of the", "inferred: default of the", "-"];
+    assert_eq!(origin(vec![flag("load", json!({ "kind": "walk" }))]), usual);
+    let given = ["-", "inferred: default of the", "inferred: default of the"];
+    assert_eq!(origin(vec![flag("load.kind", json!("ar"))]), given);
+    assert_eq!(origin(vec![flag("load", Value::Null)]), ["-", "-", "-"]);
+}
+
+#[test]
+fn a_trace_is_found_beside_its_experiment_and_told_in_the_manifest() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("trace.csv"), "date_s,load\n0,0.5\n3,0.1\n").expect("it is written");
+    let text = r#"{ "workload": { "app": "sw", "n": 5 }, "load": [{ "kind": "file", "file": "trace.csv", "repeat": "5 s" }] }"#;
+    std::fs::write(path("mine.json"), text).expect("it is written");
+    let (mine, out) = (path("mine.json"), path("out"));
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(["run", &mine, "--quiet", "--out", &out])
+        .status();
+    assert!(run.expect("it starts").success());
+    let manifest = std::fs::read_to_string(path("out/run.json")).expect("it is there");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    let inputs = manifest["inputs"].as_array().expect("a list");
+    let is_load = |input: &&Value| input["role"] == "load";
+    let load = inputs.iter().find(is_load).expect("the trace");
+    assert_eq!(load["source"], path("trace.csv"));
+    let load = &manifest["experiment"]["load"][0];
+    assert_eq!(
+        (&load["format"], &load["values"]),
+        (&json!("csv"), &json!("load"))
+    );
+}
