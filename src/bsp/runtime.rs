@@ -564,12 +564,11 @@ impl<'a, 'r> Runtime<'a, 'r> {
 fn digest(plan: &Plan, measures: &Measures) -> EventLog {
     let mut log = EventLog::default();
     for message in &plan.messages {
-        log.number(u64::from(message.from.0) << 32 | u64::from(message.to.0));
-        log.date(message.size.get());
+        let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
+        log.pair(ends, message.size.get().to_bits());
     }
     for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
-        log.date(compute.get());
-        log.date(communication.get());
+        log.pair(compute.get().to_bits(), communication.get().to_bits());
     }
     log
 }

@@ -351,8 +351,9 @@ impl Levels {
             touched,
             ..
         } = self;
-        for index in 0..links[link as usize].groups.len() {
-            let number = links[link as usize].groups[index].group;
+        let here = std::mem::take(&mut links[link as usize].groups);
+        for place in &here {
+            let number = place.group;
             let group = &mut groups[number as usize];
             let first = number as usize * *width;
             let uses = &uses[first..first + group.uses as usize];
@@ -375,13 +376,14 @@ impl Levels {
                     group.lowest
                 };
                 // What others want above the level of a link does not matter there.
-                let here = level[used.link as usize];
-                if *ceiling != before && here > ceiling.min(before) && !other.is_marked {
+                let reached = level[used.link as usize];
+                if *ceiling != before && reached > ceiling.min(before) && !other.is_marked {
                     other.is_marked = true;
-                    concerned.push(Reverse((here.to_bits(), used.link)));
+                    concerned.push(Reverse((reached.to_bits(), used.link)));
                 }
             }
         }
+        links[link as usize].groups = here;
     }
 
     /// The level of a link: by Newton's method on a sum that is concave and linear in pieces. From wherever it starts (here the level

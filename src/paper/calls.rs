@@ -61,7 +61,7 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
     let number = |process: crate::units::ProcessId| u64::from(process.0) + 1;
     let decision = &call.decision;
-    let terms = decision.explained();
+    let terms = decision.outlined();
     let explained = |key: &str| terms.get(key).and_then(Value::as_u64);
     let distance = |candidate: &crate::policy::Candidate| {
         Some((candidate.stay?.get() - candidate.go?.get()).abs())

@@ -493,7 +493,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             for alpha in ALPHAS {
                 let done = run(runs, experiment, 2000, alpha)?;
                 for call in done.records(Scenario::Iii) {
-                    let terms = call.decision.explained();
+                    let terms = call.decision.outlined();
                     let votes = terms["votes"].as_str().unwrap_or_default();
                     let is_even = votes.matches('+').count() > votes.matches('-').count();
                     let grows = terms["next_alpha"].as_u64() > terms["alpha"].as_u64();

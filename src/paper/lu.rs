@@ -236,7 +236,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let done = run(runs, 1000, procs)?;
             let calls = done.records(Scenario::Iii);
             let potential = |call: &crate::bsp::CallRecord| {
-                call.decision.explained()["highest_potential_s"].as_f64()
+                call.decision.outlined()["highest_potential_s"].as_f64()
             };
             highest.push(calls.iter().filter_map(potential).fold(f64::MIN, f64::max));
         }

@@ -447,7 +447,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let done = run(runs, STATIC)?;
         let first = done.records(Scenario::Iii).iter().take(4);
         let highest: Vec<f64> = first
-            .filter_map(|call| call.decision.explained()["highest_potential_s"].as_f64())
+            .filter_map(|call| call.decision.outlined()["highest_potential_s"].as_f64())
             .collect();
         told(
             highest.len() == 4 && highest.iter().all(|&potential| potential < 0.0),
@@ -656,7 +656,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let (mut against, mut grows, mut falls) = (0, 0, 0);
         for which in TOLD.into_iter().chain([STATIC]) {
             for call in run(runs, which)?.records(Scenario::Iii) {
-                let terms = call.decision.explained();
+                let terms = call.decision.outlined();
                 let votes = terms["votes"].as_str().unwrap_or_default();
                 let (stable, unstable) = (votes.matches('+').count(), votes.matches('-').count());
                 let (before, next) = (terms["alpha"].as_u64(), terms["next_alpha"].as_u64());
@@ -685,7 +685,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let done = run(runs, which)?;
             let calls = done.records(Scenario::Iii);
             for (index, call) in calls.iter().enumerate() {
-                let terms = call.decision.explained();
+                let terms = call.decision.outlined();
                 let number = |key: &str| terms[key].as_u64().unwrap_or_default();
                 let votes = terms["votes"].as_str().unwrap_or_default();
                 // The record keeps the first 64 votes of an interval.
@@ -786,7 +786,7 @@ fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[Foreseen; 2], Error> {
         let call = call.unwrap_or(usize::MAX);
         let next_alpha = calls
             .get(call)
-            .map(|call| call.decision.explained()["next_alpha"].as_f64());
+            .map(|call| call.decision.outlined()["next_alpha"].as_f64());
         let horizon = next_alpha.flatten().unwrap_or(f64::NAN);
         let mut terms = potentials(&done, Scenario::Ii, call);
         let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");

@@ -466,7 +466,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             let (mut highest, mut decided) = (f64::MIN, 0);
             for alpha in ALPHAS {
                 for call in run(runs, n, alpha)?.records(Scenario::Ii) {
-                    let potential = call.decision.explained()["highest_potential_s"].as_f64();
+                    let potential = call.decision.outlined()["highest_potential_s"].as_f64();
                     highest = highest.max(potential.unwrap_or(f64::MIN));
                     decided += call.decision.migrations.len();
                 }

@@ -107,6 +107,16 @@ impl Explain for Explanation {
                 "potential_s": potential.value(),
             })
         };
+        let mut fields = self.outline();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("potentials", self.listed.iter().map(terms).collect());
+        if self.left_out > 0 {
+            put("potentials_left_out", json!(self.left_out));
+        }
+        fields
+    }
+
+    fn outline(&self) -> Map<String, Value> {
         let interval = &self.interval;
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -117,10 +127,6 @@ impl Explain for Explanation {
         put("votes", json!(interval.votes));
         put("highest_potential_s", json!(self.highest));
         put("threshold_s", json!(self.threshold));
-        put("potentials", self.listed.iter().map(terms).collect());
-        if self.left_out > 0 {
-            put("potentials_left_out", json!(self.left_out));
-        }
         fields
     }
 }
