@@ -58,6 +58,7 @@ pub mod paper;
 pub mod platform;
 pub mod policy;
 pub mod random;
+pub mod sweep;
 pub mod units;
 pub mod workload;
 

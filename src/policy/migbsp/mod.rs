@@ -208,4 +208,8 @@ impl Policy for MigBsp {
         self.trigger.close(&self.config, migrations);
         self.forecasts.restart(&self.config);
     }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
 }

@@ -1,0 +1,25 @@
+//! Sweeps: many runs of one experiment with other values of some keys, on all cores, kept as they are done.
+//!
+//! ```text
+//! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page
+//! ```
+//! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
+//! plan are kept; all tables and pictures are made from them.
+
+pub mod config;
+mod draw;
+mod identity;
+mod keys;
+pub mod plan;
+mod row;
+pub mod run;
+pub mod spec;
+pub mod store;
+pub mod table;
+
+pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
+pub use plan::{MOST_RUNS, Plan};
+pub use row::Row;
+pub use run::{Common, Done, Shard};
+pub use spec::Spec;
+pub use store::Store;
