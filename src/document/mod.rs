@@ -154,7 +154,9 @@ pub fn resolve<T: DeserializeOwned + Serialize>(
 /// The SHA-256 of some bytes, in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
-    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]));
+    let digits = |byte: &u8| {
+        [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]))
+    };
     Sha256::digest(bytes).iter().flat_map(digits).collect()
 }
 

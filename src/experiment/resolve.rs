@@ -495,7 +495,6 @@ fn inputs(
     Ok(all)
 }
 
-
 /// The settings as JSON, every default filled in.
 fn resolved(
     config: &ExperimentConfig,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::keys;
 use super::spec::Spec;
 use crate::error::{Error, Problem};
 use crate::experiment::{Flag, Layers};
@@ -113,6 +114,17 @@ pub struct Sweep {
     pub draw_seed: u64,
 }
 
+impl Parameter {
+    /// The parameter `name`, which may be a whole key, with the values `spec` given by `source`.
+    pub fn new(name: &str, spec: Spec, source: impl Into<String>) -> Self {
+        Self {
+            name: keys::short_of(name).to_owned(),
+            spec,
+            source: source.into(),
+        }
+    }
+}
+
 impl Sweep {
     /// All that does not vary.
     pub fn layers(&self) -> Layers {
@@ -152,11 +164,7 @@ impl SweepFile {
         let (mut parameters, mut problems) = (Vec::new(), Vec::new());
         for (name, value) in &self.vary {
             match Spec::from_json(value) {
-                Ok(spec) => parameters.push(Parameter {
-                    name: name.clone(),
-                    spec,
-                    source: source.to_owned(),
-                }),
+                Ok(spec) => parameters.push(Parameter::new(name, spec, source)),
                 Err(message) => problems.push(
                     Problem::new(message)
                         .source(source)

@@ -9,10 +9,17 @@ use crate::random::{Purpose, Stream};
 /// plan fits in memory, and for `zip` the counts are equal, which the caller has checked.
 pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     match combine {
-        Combine::Grid => (0..size(counts)).map(|index| digits(index, counts)).collect(),
+        Combine::Grid => (0..size(counts))
+            .map(|index| digits(index, counts))
+            .collect(),
         Combine::Zip => {
             let length = counts.iter().copied().max().unwrap_or(1);
-            let one = |index: u64| counts.iter().map(|&n| if n == 1 { 0 } else { index }).collect();
+            let one = |index: u64| {
+                counts
+                    .iter()
+                    .map(|&n| if n == 1 { 0 } else { index })
+                    .collect()
+            };
             (0..length).map(one).collect()
         }
         Combine::Random(wanted) => random(wanted, counts, seed),
@@ -43,7 +50,10 @@ fn random(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     let mut stream = Stream::new(seed, Purpose::Sweep);
     let (mut drawn, mut all) = (BTreeSet::new(), Vec::new());
     while (all.len() as u64) < wanted {
-        let setting: Vec<u64> = counts.iter().map(|&count| stream.below_u64(count)).collect();
+        let setting: Vec<u64> = counts
+            .iter()
+            .map(|&count| stream.below_u64(count))
+            .collect();
         if drawn.insert(setting.clone()) {
             all.push(setting);
         }
@@ -70,7 +80,12 @@ fn latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
         };
         columns.push(strata.into_iter().map(within).collect::<Vec<u64>>());
     }
-    let row = |setting: u64| columns.iter().map(|column| column[index(setting)]).collect();
+    let row = |setting: u64| {
+        columns
+            .iter()
+            .map(|column| column[index(setting)])
+            .collect()
+    };
     (0..wanted).map(row).collect()
 }
 
@@ -92,7 +107,10 @@ mod tests {
 
     #[test]
     fn zip_takes_values_of_equal_rank() {
-        assert_eq!(settings(Combine::Zip, &[2, 2, 1], 1), [[0, 0, 0], [1, 1, 0]]);
+        assert_eq!(
+            settings(Combine::Zip, &[2, 2, 1], 1),
+            [[0, 0, 0], [1, 1, 0]]
+        );
     }
 
     #[test]

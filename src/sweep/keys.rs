@@ -19,17 +19,20 @@ const SHORT: [(&str, &str); 9] = [
 ];
 
 /// Short names of options of policies: `alpha` is `policy.migbsp.alpha` for `migbsp`.
-const OPTIONS: [&str; 4] = ["alpha", "d", "omega", "x"];
+pub(crate) const OPTIONS: [&str; 4] = ["alpha", "d", "omega", "x"];
 
 /// The key that a parameter's name stands for under `policy`; `None` if that policy has no such option.
-pub(super) fn key_under(name: &str, policy: &str) -> Option<String> {
+pub(crate) fn key_under(name: &str, policy: &str) -> Option<String> {
     if OPTIONS.contains(&name) {
         return has_option(policy, name).then(|| format!("policy.{policy}.{name}"));
     }
     if let Some((_, key)) = SHORT.iter().find(|(short, _)| *short == name) {
         return Some((*key).to_owned());
     }
-    match name.strip_prefix("policy.").and_then(|rest| rest.split_once('.')) {
+    match name
+        .strip_prefix("policy.")
+        .and_then(|rest| rest.split_once('.'))
+    {
         Some((owner, _)) if owner != policy && policy::find(owner).is_ok() => None,
         _ => Some(name.to_owned()),
     }
@@ -42,13 +45,13 @@ fn has_option(policy: &str, option: &str) -> bool {
 }
 
 /// The short name of a key, if it has one.
-pub(super) fn short_of(name: &str) -> &str {
+pub(crate) fn short_of(name: &str) -> &str {
     let found = SHORT.iter().find(|(_, key)| *key == name);
     found.map_or(name, |(short, _)| short)
 }
 
 /// The policy that settings name, before any experiment below them is looked at.
-pub(super) fn policy_of(layers: &Layers) -> String {
+pub(crate) fn policy_of(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
     named.unwrap_or("migbsp").to_owned()
@@ -92,7 +95,9 @@ pub(super) fn nearest<'k>(name: &str, known: &'k [String]) -> Option<&'k str> {
             whole.min(letters_to_change(name, &last(key)))
         }
     };
-    let nearest = known.iter().min_by_key(|key| (distance(key), (*key).clone()));
+    let nearest = known
+        .iter()
+        .min_by_key(|key| (distance(key), (*key).clone()));
     nearest.map(String::as_str)
 }
 

@@ -8,8 +8,9 @@
 
 pub mod config;
 mod draw;
+pub mod folder;
 mod identity;
-mod keys;
+pub(crate) mod keys;
 pub mod plan;
 mod row;
 pub mod run;

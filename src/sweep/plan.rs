@@ -81,7 +81,11 @@ impl Plan {
             schema: PlanVersion::One,
             version: env!("CARGO_PKG_VERSION").into(),
             sweep: sweep.to_file()?,
-            names: sweep.parameters.iter().map(|one| one.name.clone()).collect(),
+            names: sweep
+                .parameters
+                .iter()
+                .map(|one| one.name.clone())
+                .collect(),
             settings,
             seeds,
             runs,
@@ -122,7 +126,10 @@ fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
                     .is_some_and(|own| Some(own) == keys::key_under(key, policy.name))
             })
         };
-        if sweep.parameters[..index].iter().any(|other| same(&other.name)) {
+        if sweep.parameters[..index]
+            .iter()
+            .any(|other| same(&other.name))
+        {
             let problem = Problem::new(format!("`{}` varies twice", one.name));
             problems.push(problem.source(&one.source).hint("leave one of the two out"));
         }
@@ -134,9 +141,9 @@ fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
         if one.spec.is_fine() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
             let message = format!("the range `{}` has no step", one.spec.text());
             problems.push(
-                Problem::new(message)
-                    .source(&one.source)
-                    .hint("add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`"),
+                Problem::new(message).source(&one.source).hint(
+                    "add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`",
+                ),
             );
         }
     }
@@ -151,7 +158,10 @@ fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
 fn check_count(sweep: &Sweep) -> Result<(), Error> {
     let counts = counts(sweep);
     let settings = match sweep.combine {
-        Combine::Grid => counts.iter().map(|&n| u128::from(n)).fold(1, u128::saturating_mul),
+        Combine::Grid => counts
+            .iter()
+            .map(|&n| u128::from(n))
+            .fold(1, u128::saturating_mul),
         Combine::Zip => {
             let longest = counts.iter().copied().max().unwrap_or(1);
             let is_short = |one: &&Parameter| ![1, longest].contains(&one.spec.count());
@@ -163,13 +173,17 @@ fn check_count(sweep: &Sweep) -> Result<(), Error> {
                 );
                 return Err(Problem::new(message)
                     .source(&short.source)
-                    .hint("zip takes the values of all parameters in step: give each as many, or one")
+                    .hint(
+                        "zip takes the values of all parameters in step: give each as many, or one",
+                    )
                     .into());
             }
             u128::from(longest)
         }
         Combine::Random(0) | Combine::Latin(0) => {
-            return Err(Problem::new("a plan of no settings").source(format!("--{}", sweep.combine)).into());
+            return Err(Problem::new("a plan of no settings")
+                .source(format!("--{}", sweep.combine))
+                .into());
         }
         Combine::Random(wanted) => u128::from(wanted.min(draw::size(&counts))),
         Combine::Latin(wanted) => u128::from(wanted),
@@ -179,19 +193,33 @@ fn check_count(sweep: &Sweep) -> Result<(), Error> {
     if runs <= u128::from(MOST_RUNS) {
         return Ok(());
     }
-    let by = counts.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
-    let of_seeds = if seeds > 1 { format!(" x {seeds} seeds") } else { String::new() };
+    let by = counts
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(" x ");
+    let of_seeds = if seeds > 1 {
+        format!(" x {seeds} seeds")
+    } else {
+        String::new()
+    };
     let how = match sweep.combine {
         Combine::Grid => format!(" ({by}{of_seeds})"),
         _ => format!(" ({settings} settings{of_seeds})"),
     };
-    Err(Problem::new(format!("the plan has {runs} runs{how}, more than {MOST_RUNS}"))
-        .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
-        .into())
+    Err(Problem::new(format!(
+        "the plan has {runs} runs{how}, more than {MOST_RUNS}"
+    ))
+    .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
+    .into())
 }
 
 fn counts(sweep: &Sweep) -> Vec<u64> {
-    sweep.parameters.iter().map(|one| one.spec.count()).collect()
+    sweep
+        .parameters
+        .iter()
+        .map(|one| one.spec.count())
+        .collect()
 }
 
 fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
@@ -203,11 +231,16 @@ fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let mut seeds = Vec::new();
     for value in spec.values() {
         let seed = value.as_u64().ok_or_else(|| {
-            let message = format!("the seed `{}` is not a whole number from 0 on", super::spec::label(&value));
+            let message = format!(
+                "the seed `{}` is not a whole number from 0 on",
+                super::spec::label(&value)
+            );
             Error::from(Problem::new(message).source("--seeds"))
         })?;
         if !seen.insert(seed) {
-            return Err(Problem::new(format!("seed {seed} appears twice")).source("--seeds").into());
+            return Err(Problem::new(format!("seed {seed} appears twice"))
+                .source("--seeds")
+                .into());
         }
         seeds.push(seed);
     }
@@ -220,7 +253,10 @@ fn settings(sweep: &Sweep, notes: &mut Vec<String>) -> Result<Vec<Vec<Option<Val
     if let Combine::Random(wanted) = sweep.combine
         && wanted > drawn.len() as u64
     {
-        notes.push(format!("there are only {} settings to draw from: all are run", drawn.len()));
+        notes.push(format!(
+            "there are only {} settings to draw from: all are run",
+            drawn.len()
+        ));
     }
     let (mut seen, mut settings, planned) = (BTreeSet::new(), Vec::new(), drawn.len());
     for ranks in drawn {
@@ -267,13 +303,16 @@ fn settings(sweep: &Sweep, notes: &mut Vec<String>) -> Result<Vec<Vec<Option<Val
 fn policy_of(sweep: &Sweep, values: &[Value]) -> String {
     let varied = sweep.parameters.iter().zip(values);
     let named = varied
-        .filter(|(one, _)| one.name == "policy" || one.name == "policy.name")
+        .filter(|(one, _)| one.name == "policy")
         .find_map(|(_, value)| value.as_str());
     named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
 }
 
 fn policy_of_applied(sweep: &Sweep, values: &[Option<Value>]) -> String {
-    let values: Vec<Value> = values.iter().map(|value| value.clone().unwrap_or_default()).collect();
+    let values: Vec<Value> = values
+        .iter()
+        .map(|value| value.clone().unwrap_or_default())
+        .collect();
     policy_of(sweep, &values)
 }
 
@@ -284,15 +323,29 @@ fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers 
     for (one, value) in sweep.parameters.iter().zip(values) {
         if let (Some(value), Some(key)) = (value, keys::key_under(&one.name, &policy)) {
             let flag = format!("{} {}", one.name, super::spec::label(value));
-            flags.push(Flag { key, flag, value: value.clone() });
+            flags.push(Flag {
+                key,
+                flag,
+                value: value.clone(),
+            });
         }
     }
     if let Some(seed) = seed {
         let flag = format!("seed {seed}");
-        flags.push(Flag { key: "seed".into(), flag, value: seed.into() });
+        flags.push(Flag {
+            key: "seed".into(),
+            flag,
+            value: seed.into(),
+        });
     }
     // In one layer with the fixed flags: constants of the network that they give hold for each network that varies.
-    flags.extend(sweep.fixed.iter().filter(|flag| seed.is_none() || flag.key != "seed").cloned());
+    flags.extend(
+        sweep
+            .fixed
+            .iter()
+            .filter(|flag| seed.is_none() || flag.key != "seed")
+            .cloned(),
+    );
     let mut layers = sweep.base.clone();
     layers.push_flags(flags);
     layers
@@ -307,7 +360,11 @@ fn load(
     let mut layers = layers(sweep, values, Some(seed));
     if seeds_workload(sweep, &layers) {
         let flag = format!("seed {seed}");
-        layers.push_flags(vec![Flag { key: "workload.seed".into(), flag, value: seed.into() }]);
+        layers.push_flags(vec![Flag {
+            key: "workload.seed".into(),
+            flag,
+            value: seed.into(),
+        }]);
     }
     Experiment::load_shared(&layers, limits, shared)
 }
@@ -349,7 +406,10 @@ fn identities(
                 return Err(with_nearest(error, sweep, seed, with));
             }
             // It becomes a row with its error.
-            Err(_) => (Identity::of_broken(&layers(sweep, values, None).merged()?), false),
+            Err(_) => (
+                Identity::of_broken(&layers(sweep, values, None).merged()?),
+                false,
+            ),
         });
     }
     Ok(identities)
@@ -360,7 +420,8 @@ fn is_unknown_key(error: &Error) -> bool {
 }
 
 fn names_no_key(problem: &Problem) -> bool {
-    problem.message.starts_with("unknown key") || problem.message.ends_with("is not a key of an experiment")
+    problem.message.starts_with("unknown key")
+        || problem.message.ends_with("is not a key of an experiment")
 }
 
 /// Hints at the known key that is nearest to an unknown one that varies.
@@ -369,17 +430,31 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
         return error;
     };
     // The same without what is unknown: all that varies left out.
-    let alone = Sweep { parameters: Vec::new(), ..sweep.clone() };
+    let alone = Sweep {
+        parameters: Vec::new(),
+        ..sweep.clone()
+    };
     let known = load(&alone, &[], seed, with).map(|experiment| keys::known(&experiment.resolved));
     let hinted = |problem: Problem| {
         let source = problem.location.source.clone().unwrap_or_default();
-        let varied = sweep.parameters.iter().find(|one| source.starts_with(&format!("{} ", one.name)));
+        let varied = sweep
+            .parameters
+            .iter()
+            .find(|one| source.starts_with(&format!("{} ", one.name)));
         let (Some(one), Ok(known)) = (varied, &known) else {
             return problem;
         };
-        let problem = Problem { location: crate::error::Location { source: Some(one.source.clone()), ..problem.location }, ..problem };
+        let problem = Problem {
+            location: crate::error::Location {
+                source: Some(one.source.clone()),
+                ..problem.location
+            },
+            ..problem
+        };
         match keys::nearest(&one.name, known) {
-            Some(nearest) if names_no_key(&problem) => problem.hint(format!("did you mean `{nearest}`?")),
+            Some(nearest) if names_no_key(&problem) => {
+                problem.hint(format!("did you mean `{nearest}`?"))
+            }
             _ => problem,
         }
     };

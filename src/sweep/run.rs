@@ -109,7 +109,11 @@ pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits
 
 /// An error as a row: in one line.
 fn failed(error: &Error, is_input: bool) -> Row {
-    let lines: Vec<String> = error.to_string().lines().map(|line| line.trim().to_owned()).collect();
+    let lines: Vec<String> = error
+        .to_string()
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .collect();
     let text = lines.join("; ");
     Row::failed(text.trim_start_matches("error: ").to_owned(), is_input)
 }
@@ -127,12 +131,17 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
             row.makespan_s[0] = Some(alone);
             continue;
         }
-        let outcome = experiment.run_scenario(scenario, &progress, &mut ())?.outcome;
+        let outcome = experiment
+            .run_scenario(scenario, &progress, &mut ())?
+            .outcome;
         row.makespan_s[scenario as usize] = Some(outcome.makespan.get());
         row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
         if scenario == Scenario::Iii {
             row.migrations = Some(outcome.migrations.len() as u64);
-            row.cost_s = [Some(outcome.scheduling.get()), Some(outcome.migration.get())];
+            row.cost_s = [
+                Some(outcome.scheduling.get()),
+                Some(outcome.migration.get()),
+            ];
         }
     }
     Ok(row)

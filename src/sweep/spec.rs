@@ -55,15 +55,21 @@ impl Spec {
             parts.push(match range(part)? {
                 Some(range) => Part::Range(range),
                 // A number, a switch or a list is JSON; anything else is text.
-                None => {
-                    Part::One(serde_json::from_str(part).unwrap_or_else(|_| Value::from(part)))
-                }
+                None => Part::One(serde_json::from_str(part).unwrap_or_else(|_| Value::from(part))),
             });
         }
         Ok(Self {
             parts,
             text: text.to_owned(),
         })
+    }
+
+    /// Values that were read elsewhere, written as `text`.
+    pub fn list(values: Vec<Value>, text: impl Into<String>) -> Self {
+        Self {
+            parts: values.into_iter().map(Part::One).collect(),
+            text: text.into(),
+        }
     }
 
     /// Reads values as they stand in a sweep file: a text as on the command line, a list of values, or one value.
@@ -74,13 +80,10 @@ impl Spec {
         let parts = match value {
             Value::String(text) => return Self::parse(text),
             Value::Array(values) if values.is_empty() => return Err("there is no value".into()),
-            Value::Array(values) => values.iter().cloned().map(Part::One).collect(),
-            one => vec![Part::One(one.clone())],
+            Value::Array(values) => values.clone(),
+            one => vec![one.clone()],
         };
-        Ok(Self {
-            parts,
-            text: value.to_string(),
-        })
+        Ok(Self::list(parts, value.to_string()))
     }
 
     /// The values one by one, as they would stand in a list of a sweep file; a range stays a text.
@@ -126,6 +129,15 @@ impl Spec {
             }
         }
         unreachable!("the index is below the count")
+    }
+
+    /// The single values, and the first and last of each range.
+    pub fn ends(&self) -> Vec<Value> {
+        let ends = |part: &Part| match part {
+            Part::One(value) => vec![value.clone()],
+            Part::Range(range) => vec![range.get(0), range.get(range.count - 1)],
+        };
+        self.parts.iter().flat_map(ends).collect()
     }
 
     /// All values.
@@ -314,7 +326,10 @@ mod tests {
     #[test]
     fn lists_hold_numbers_texts_and_json() {
         assert_eq!(values("2, 4,16"), json!([2, 4, 16]));
-        assert_eq!(values("ufrgs,a b.json,true"), json!(["ufrgs", "a b.json", true]));
+        assert_eq!(
+            values("ufrgs,a b.json,true"),
+            json!(["ufrgs", "a b.json", true])
+        );
         assert_eq!(values("[10,5],[5,10]"), json!([[10, 5], [5, 10]]));
         assert_eq!(values("1 s,20 ms"), json!(["1 s", "20 ms"]));
     }
@@ -358,7 +373,10 @@ mod tests {
     #[test]
     fn a_huge_range_costs_nothing_to_count() {
         assert_eq!(Spec::parse("1..1000000000").unwrap().count(), 1_000_000_000);
-        assert_eq!(Spec::parse("0..1:1e-12").unwrap().count(), 1_000_000_000_001);
+        assert_eq!(
+            Spec::parse("0..1:1e-12").unwrap().count(),
+            1_000_000_000_001
+        );
     }
 
     #[test]
@@ -375,7 +393,10 @@ mod tests {
     #[test]
     fn files_say_the_same() {
         assert_eq!(
-            Spec::from_json(&json!("1..3")).unwrap().values().collect::<Value>(),
+            Spec::from_json(&json!("1..3"))
+                .unwrap()
+                .values()
+                .collect::<Value>(),
             json!([1, 2, 3])
         );
         let list = Spec::from_json(&json!(["a,b", 2])).unwrap();

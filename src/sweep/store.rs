@@ -54,12 +54,20 @@ impl Store {
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
         let mut options = OpenOptions::new();
-        let mut file = options.read(true).append(true).create(true).open(&path).map_err(failed)?;
+        let mut file = options
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let problem = Problem::new("another sweep is writing to this folder").source(folder.display().to_string());
-                return Err(problem.hint("wait until it has ended, or choose another folder with `--out`").into());
+                let problem = Problem::new("another sweep is writing to this folder")
+                    .source(folder.display().to_string());
+                return Err(problem
+                    .hint("wait until it has ended, or choose another folder with `--out`")
+                    .into());
             }
             // Some network file systems know no locks.
             Err(TryLockError::Error(_)) => {}
@@ -67,12 +75,25 @@ impl Store {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (rows, dropped) = read(&bytes);
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
         if whole < bytes.len() {
             // The line that was cut off; the next one begins in its place.
             file.set_len(whole as u64).map_err(failed)?;
         }
-        Ok(Self { path, file, rows, dropped })
+        Ok(Self {
+            path,
+            file,
+            rows,
+            dropped,
+        })
+    }
+
+    /// All rows, by the identity of their run.
+    pub fn rows(&self) -> &BTreeMap<String, Row> {
+        &self.rows
     }
 
     /// The row of a run, if it is there.
@@ -104,7 +125,10 @@ impl Store {
 }
 
 fn line(id: &str, row: &Row) -> String {
-    let record = Record { id: id.to_owned(), row: row.clone() };
+    let record = Record {
+        id: id.to_owned(),
+        row: row.clone(),
+    };
     let json = serde_json::to_string(&record).expect("a row is JSON");
     format!("{} {json}\n", checksum(json.as_bytes()))
 }
@@ -165,7 +189,9 @@ mod tests {
     fn filled(folder: &Path) -> Vec<u8> {
         let mut store = Store::open(folder).unwrap();
         for run in 0..3 {
-            store.add(&format!("r{run}"), row(f64::from(run) + 0.1)).unwrap();
+            store
+                .add(&format!("r{run}"), row(f64::from(run) + 0.1))
+                .unwrap();
         }
         std::fs::read(folder.join(FILE)).unwrap()
     }
@@ -184,7 +210,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let whole = filled(folder.path());
         let path = folder.path().join(FILE);
-        let first_two = whole.split_inclusive(|byte| *byte == b'\n').take(2).map(<[u8]>::len).sum::<usize>();
+        let first_two = whole
+            .split_inclusive(|byte| *byte == b'\n')
+            .take(2)
+            .map(<[u8]>::len)
+            .sum::<usize>();
         for length in first_two + 1..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let mut store = Store::open(folder.path()).unwrap();

@@ -33,9 +33,18 @@ const COLUMNS: [&str; 13] = [
 pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let names = plan.names.iter().map(String::as_str);
-    let head = ["setting"].into_iter().chain(names).chain(["seed"]).chain(COLUMNS);
+    let head = ["setting"]
+        .into_iter()
+        .chain(names)
+        .chain(["seed"])
+        .chain(COLUMNS);
     table.write_record(head)?;
-    for (run, id) in plan.runs.iter().enumerate().filter(|(run, _)| shard.has(*run)) {
+    for (run, id) in plan
+        .runs
+        .iter()
+        .enumerate()
+        .filter(|(run, _)| shard.has(*run))
+    {
         let Some(row) = rows.get(id) else {
             continue;
         };

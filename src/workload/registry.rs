@@ -56,9 +56,14 @@ pub fn has_seed(app: &str) -> bool {
             let schema = entry.schema(&mut generator).to_value();
             let mut all = generator.take_definitions(true);
             all.insert(entry.name.into(), schema);
-            all.values().any(|one| one.pointer("/properties/seed").is_some())
+            all.values()
+                .any(|one| one.pointer("/properties/seed").is_some())
         };
-        APPLICATIONS.iter().filter(has_seed).map(|entry| entry.name).collect()
+        APPLICATIONS
+            .iter()
+            .filter(has_seed)
+            .map(|entry| entry.name)
+            .collect()
     });
     WITH_SEED.contains(&app)
 }
