@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::figures::figures;
+use super::page::page;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Shard;
 use super::store::{self, Store};
+use super::summary::Summary;
 use super::table::runs_csv;
 use crate::document::Document;
 use crate::error::{Error, Problem};
@@ -63,7 +66,25 @@ pub fn write(
             path.display()
         )
     });
-    let text = format!("{} runs in {}\n", own.len(), folder.display());
+    let mut text = format!("{} runs in {}", own.len(), folder.display());
+    if shard != Shard::WHOLE {
+        text += ": part of a sweep, for `migsim sweep merge`\n";
+        return Ok(Report { text, failures });
+    }
+    let summary = Summary::of(plan, rows);
+    let path = folder.join("summary.csv");
+    let table = summary
+        .csv(plan)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    let figures = figures(plan, rows, &summary)?;
+    for (name, svg) in &figures {
+        write_file(&folder.join(name), svg.as_bytes())?;
+    }
+    let page = page(plan, &summary, &figures, failures.as_deref());
+    write_file(&folder.join("index.html"), page.as_bytes())?;
+    text += ": runs.csv, summary.csv, index.html\n";
+    text += &summary.text(plan);
     Ok(Report { text, failures })
 }
 

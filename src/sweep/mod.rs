@@ -8,14 +8,18 @@
 
 pub mod config;
 mod draw;
+pub mod figures;
 pub mod folder;
 mod identity;
 pub(crate) mod keys;
+pub mod page;
 pub mod plan;
 mod row;
 pub mod run;
 pub mod spec;
+pub mod stats;
 pub mod store;
+pub mod summary;
 pub mod table;
 
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
@@ -24,3 +28,4 @@ pub use row::Row;
 pub use run::{Common, Done, Shard};
 pub use spec::Spec;
 pub use store::Store;
+pub use summary::Summary;

@@ -1,0 +1,514 @@
+//! Pictures of a sweep as SVG: how the results follow each parameter, and heat maps of two.
+//!
+//! *Lines* (`lines.svg`): a panel per parameter, the mean over all other parameters, with the 95 % confidence interval over the seeds.
+//! *Heat maps* (`heat.svg`): the goal over the two parameters that matter most, a panel for each combination of the others; what does
+//! not fit into [`MOST_PANELS`] is averaged, and the title says so. Parameters with many values (drawn ones) become points.
+
+use std::collections::BTreeMap;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use serde_json::Value;
+
+use super::plan::Plan;
+use super::row::Row;
+use super::spec::label;
+use super::stats::{Sample, mean};
+use super::summary::{Summary, short, values_of};
+use crate::bsp::Scenario;
+use crate::error::{Error, Problem};
+
+/// The most heat maps of a picture.
+pub const MOST_PANELS: usize = 24;
+
+/// The most values of a parameter that are drawn one by one.
+const MOST_VALUES: usize = 24;
+
+/// Colours that differ for colour-blind readers too (Okabe and Ito), for scenarios i, ii and iii.
+const COLOURS: [RGBColor; 3] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+];
+
+/// The width and height of a panel in pixels.
+const PANEL: (u32, u32) = (420, 320);
+
+type Drawn = Result<(), Box<dyn std::error::Error>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// The pictures: the name of each file, and its text. None where nothing varies.
+///
+/// # Errors
+/// The drawing library fails.
+pub fn figures(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    summary: &Summary,
+) -> Result<Vec<(&'static str, String)>, Error> {
+    let mut pictures = Vec::new();
+    if summary.best.is_none() || summary.effects.is_empty() {
+        return Ok(pictures);
+    }
+    let mut draw = |name, draw: &dyn Fn(&mut String) -> Drawn| {
+        let mut text = String::new();
+        draw(&mut text).map_err(|error| {
+            Error::Output(Problem::new(format!("cannot draw a figure: {error}")))
+        })?;
+        pictures.push((name, text));
+        Ok::<(), Error>(())
+    };
+    draw("lines.svg", &|text| draw_lines(plan, rows, summary, text))?;
+    if let Some(maps) = Maps::of(plan, summary) {
+        draw("heat.svg", &|text| maps.draw(text))?;
+    }
+    Ok(pictures)
+}
+
+/// A number of a row that has a line, its name and colour.
+type Series = (String, RGBColor, Box<dyn Fn(&Row) -> Option<f64>>);
+
+fn series(plan: &Plan, rows: &BTreeMap<String, Row>, summary: &Summary) -> Vec<Series> {
+    if summary.goal.is_gain() {
+        let goal = summary.goal;
+        return vec![(
+            goal.name().to_owned(),
+            COLOURS[2],
+            Box::new(move |row| goal.of(row)),
+        )];
+    }
+    let all = Scenario::ALL.into_iter().zip(COLOURS);
+    let own = || plan.runs.iter().filter_map(|id| rows.get(id));
+    let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
+    all.filter(|(scenario, _)| is_there(*scenario))
+        .map(|(scenario, colour)| -> Series {
+            (
+                format!("scenario {}", scenario.name()),
+                colour,
+                Box::new(move |row| row.makespan(scenario)),
+            )
+        })
+        .collect()
+}
+
+/// The mean of a number over all settings with a value, seed by seed, as a sample over the seeds.
+fn over_seeds(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    (parameter, value): (usize, &Value),
+    number: &dyn Fn(&Row) -> Option<f64>,
+) -> Option<Sample> {
+    let seeds = plan.seeds.len();
+    let of_seed = |seed: usize| {
+        let with = plan
+            .settings
+            .iter()
+            .enumerate()
+            .filter(|(_, values)| values[parameter].as_ref() == Some(value));
+        let numbers: Vec<f64> = with
+            .filter_map(|(setting, _)| number(rows.get(&plan.runs[setting * seeds + seed])?))
+            .collect();
+        (!numbers.is_empty()).then(|| mean(&numbers))
+    };
+    Sample::of(&(0..seeds).filter_map(of_seed).collect::<Vec<_>>())
+}
+
+fn draw_lines(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    summary: &Summary,
+    text: &mut String,
+) -> Drawn {
+    let series = series(plan, rows, summary);
+    let panels = summary.effects.len();
+    let columns = panels.min(3);
+    let size = (
+        PANEL.0 * pixels(columns),
+        PANEL.1 * pixels(panels.div_ceil(columns)) + 30,
+    );
+    let root = SVGBackend::with_string(text, size).into_drawing_area();
+    root.fill(&WHITE)?;
+    let unit = if summary.goal.is_gain() {
+        summary.goal.name()
+    } else {
+        "makespan [s]"
+    };
+    let root = root.titled(
+        &format!("{unit} by parameter, mean and 95 % interval"),
+        ("sans-serif", 16),
+    )?;
+    let areas = root.split_evenly((panels.div_ceil(columns), columns));
+    for (effect, area) in summary.effects.iter().zip(&areas) {
+        let values = values_of(plan, effect.parameter);
+        let name = &plan.names[effect.parameter];
+        if values.len() > MOST_VALUES {
+            draw_points(plan, summary, effect.parameter, area)?;
+        } else {
+            let lines: Vec<(&Series, Vec<(usize, Sample)>)> = series
+                .iter()
+                .map(|one| {
+                    let point = |(at, value): (usize, &&Value)| {
+                        Some((
+                            at,
+                            over_seeds(plan, rows, (effect.parameter, value), &one.2)?,
+                        ))
+                    };
+                    (one, values.iter().enumerate().filter_map(point).collect())
+                })
+                .collect();
+            let labels: Vec<String> = values.iter().map(|value| label(value)).collect();
+            draw_panel(name, &labels, &lines, area)?;
+        }
+    }
+    root.present()?;
+    Ok(())
+}
+
+fn draw_panel(
+    name: &str,
+    labels: &[String],
+    lines: &[(&Series, Vec<(usize, Sample)>)],
+    area: &Area<'_>,
+) -> Drawn {
+    let all = || {
+        lines
+            .iter()
+            .flat_map(|(_, points)| points.iter().map(|(_, sample)| sample))
+    };
+    let ends = all().flat_map(|sample| {
+        let half = sample.half_width().unwrap_or(0.0);
+        [sample.mean - half, sample.mean + half]
+    });
+    let mut chart = ChartBuilder::on(area)
+        .margin(8)
+        .x_label_area_size(36)
+        .y_label_area_size(56)
+        .build_cartesian_2d((0..labels.len()).into_segmented(), range(ends))?;
+    chart
+        .configure_mesh()
+        .x_labels(labels.len())
+        .x_label_formatter(&|at| named(labels, at))
+        .x_desc(name)
+        .disable_x_mesh()
+        .draw()?;
+    for ((title, colour, _), points) in lines {
+        let colour = *colour;
+        let line = points
+            .iter()
+            .map(|(at, sample)| (SegmentValue::CenterOf(*at), sample.mean));
+        chart
+            .draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?
+            .label(title.as_str())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+        chart.draw_series(line.map(|point| Circle::new(point, 3, colour.filled())))?;
+        let bars = points
+            .iter()
+            .filter_map(|(at, sample)| Some((*at, sample.mean, sample.half_width()?)));
+        chart.draw_series(bars.map(|(at, mean, half)| {
+            let at = SegmentValue::CenterOf(at);
+            PathElement::new(
+                [(at.clone(), mean - half), (at, mean + half)],
+                colour.stroke_width(1),
+            )
+        }))?;
+    }
+    if lines.len() > 1 {
+        chart
+            .configure_series_labels()
+            .border_style(BLACK.mix(0.2))
+            .background_style(WHITE.mix(0.8))
+            .draw()?;
+    }
+    Ok(())
+}
+
+/// Each setting as a point, over a parameter with many values.
+fn draw_points(plan: &Plan, summary: &Summary, parameter: usize, area: &Area<'_>) -> Drawn {
+    let values = values_of(plan, parameter);
+    let place = |value: &Value| {
+        let rank = values.iter().position(|other| *other == value).unwrap_or(0);
+        value.as_f64().unwrap_or(rank as f64)
+    };
+    let settings = plan.settings.iter().zip(&summary.settings);
+    let points: Vec<(f64, f64)> = settings
+        .filter_map(|(values, setting)| {
+            Some((place(values[parameter].as_ref()?), setting.goal?.mean))
+        })
+        .collect();
+    let mut chart = ChartBuilder::on(area)
+        .margin(8)
+        .x_label_area_size(36)
+        .y_label_area_size(56)
+        .build_cartesian_2d(
+            range(points.iter().map(|point| point.0)),
+            range(points.iter().map(|point| point.1)),
+        )?;
+    chart
+        .configure_mesh()
+        .x_desc(plan.names[parameter].as_str())
+        .y_desc(summary.goal.name())
+        .draw()?;
+    chart.draw_series(
+        points
+            .iter()
+            .map(|point| Circle::new(*point, 3, COLOURS[2].filled())),
+    )?;
+    Ok(())
+}
+
+/// A little more than what is to be seen.
+fn range(numbers: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
+    let (least, most) = numbers.fold((f64::MAX, f64::MIN), |(least, most), number| {
+        (least.min(number), most.max(number))
+    });
+    let edge = (0.06 * (most - least)).max(1e-3 * most.abs()).max(1e-9);
+    least - edge..most + edge
+}
+
+fn named(labels: &[String], at: &SegmentValue<usize>) -> String {
+    match at {
+        SegmentValue::CenterOf(at) | SegmentValue::Exact(at) => {
+            labels.get(*at).cloned().unwrap_or_default()
+        }
+        SegmentValue::Last => String::new(),
+    }
+}
+
+fn pixels(count: usize) -> u32 {
+    u32::try_from(count).expect("a small picture")
+}
+
+/// Heat maps over two parameters.
+struct Maps {
+    title: String,
+    axes: [(String, Vec<String>); 2],
+    /// The name of each panel, and the goal of its cells by column and row.
+    panels: Vec<(String, BTreeMap<(usize, usize), f64>)>,
+}
+
+impl Maps {
+    /// The maps over the two parameters with the largest effect; none if there are not two or they have too many values.
+    fn of(plan: &Plan, summary: &Summary) -> Option<Self> {
+        let mut by_share: Vec<(usize, f64)> = summary
+            .effects
+            .iter()
+            .map(|effect| (effect.parameter, effect.share.unwrap_or(0.0)))
+            .collect();
+        by_share.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let parameters: Vec<usize> = by_share
+            .into_iter()
+            .map(|(parameter, _)| parameter)
+            .collect();
+        let [x, y, rest @ ..] = &parameters[..] else {
+            return None;
+        };
+        let values: Vec<Vec<&Value>> = (0..plan.names.len())
+            .map(|parameter| values_of(plan, parameter))
+            .collect();
+        if [x, y].iter().any(|axis| values[**axis].len() > MOST_VALUES) {
+            return None;
+        }
+        // As many of the others as have their own panels.
+        let (mut apart, mut panels) = (Vec::new(), 1);
+        for &parameter in rest {
+            if panels * values[parameter].len() <= MOST_PANELS {
+                panels *= values[parameter].len();
+                apart.push(parameter);
+            }
+        }
+        apart.sort_unstable();
+        let mut cells: BTreeMap<Vec<usize>, BTreeMap<(usize, usize), Vec<f64>>> = BTreeMap::new();
+        for (setting, summed) in plan.settings.iter().zip(&summary.settings) {
+            let rank = |parameter: usize| {
+                let value = setting[parameter].as_ref()?;
+                values[parameter].iter().position(|other| *other == value)
+            };
+            let (Some(column), Some(row), Some(goal)) = (rank(*x), rank(*y), summed.goal) else {
+                continue;
+            };
+            let panel = apart
+                .iter()
+                .map(|parameter| rank(*parameter).unwrap_or(usize::MAX))
+                .collect();
+            cells
+                .entry(panel)
+                .or_default()
+                .entry((column, row))
+                .or_default()
+                .push(goal.mean);
+        }
+        let panel_name = |ranks: &[usize]| {
+            let pairs = apart.iter().zip(ranks);
+            let given: Vec<String> = pairs
+                .filter_map(|(parameter, rank)| {
+                    Some(format!(
+                        "{} = {}",
+                        plan.names[*parameter],
+                        label(values[*parameter].get(*rank)?)
+                    ))
+                })
+                .collect();
+            given.join(", ")
+        };
+        let averaged: Vec<&str> = rest
+            .iter()
+            .filter(|parameter| !apart.contains(parameter))
+            .map(|parameter| plan.names[*parameter].as_str())
+            .collect();
+        let over = if averaged.is_empty() {
+            String::new()
+        } else {
+            format!(", mean over {}", averaged.join(", "))
+        };
+        let axis = |parameter: usize| {
+            (
+                plan.names[parameter].clone(),
+                values[parameter].iter().map(|value| label(value)).collect(),
+            )
+        };
+        Some(Self {
+            title: format!("{}{over}", summary.goal.name()),
+            axes: [axis(*x), axis(*y)],
+            panels: cells
+                .into_iter()
+                .map(|(ranks, cells)| {
+                    (
+                        panel_name(&ranks),
+                        cells
+                            .into_iter()
+                            .map(|(at, goals)| (at, mean(&goals)))
+                            .collect(),
+                    )
+                })
+                .collect(),
+        })
+    }
+
+    fn draw(&self, text: &mut String) -> Drawn {
+        let all = || {
+            self.panels
+                .iter()
+                .flat_map(|(_, cells)| cells.values().copied())
+        };
+        let (least, most) = (
+            all().fold(f64::MAX, f64::min),
+            all().fold(f64::MIN, f64::max),
+        );
+        let columns = self.panels.len().min(4);
+        let rows = self.panels.len().div_ceil(columns);
+        let root = SVGBackend::with_string(
+            text,
+            (
+                (PANEL.0 * pixels(columns)).max(560),
+                PANEL.1 * pixels(rows) + 34,
+            ),
+        )
+        .into_drawing_area();
+        root.fill(&WHITE)?;
+        let title = format!(
+            "{}: dark {}, bright {}",
+            self.title,
+            short(least),
+            short(most)
+        );
+        let root = root.titled(&title, ("sans-serif", 16))?;
+        for ((name, cells), area) in self.panels.iter().zip(root.split_evenly((rows, columns))) {
+            self.draw_map(name, cells, (least, most), &area)?;
+        }
+        root.present()?;
+        Ok(())
+    }
+
+    fn draw_map(
+        &self,
+        name: &str,
+        cells: &BTreeMap<(usize, usize), f64>,
+        (least, most): (f64, f64),
+        area: &Area<'_>,
+    ) -> Drawn {
+        let [(x_name, x_labels), (y_name, y_labels)] = &self.axes;
+        let mut chart = ChartBuilder::on(area)
+            .caption(name, ("sans-serif", 13))
+            .margin(6)
+            .x_label_area_size(34)
+            .y_label_area_size(52)
+            .build_cartesian_2d(
+                (0..x_labels.len()).into_segmented(),
+                (0..y_labels.len()).into_segmented(),
+            )?;
+        chart
+            .configure_mesh()
+            .disable_mesh()
+            .x_labels(x_labels.len())
+            .y_labels(y_labels.len())
+            .x_label_formatter(&|at| named(x_labels, at))
+            .y_label_formatter(&|at| named(y_labels, at))
+            .x_desc(x_name.as_str())
+            .y_desc(y_name.as_str())
+            .draw()?;
+        let share = |goal: f64| {
+            if most > least {
+                (goal - least) / (most - least)
+            } else {
+                0.5
+            }
+        };
+        chart.draw_series(cells.iter().map(|(&(column, row), &goal)| {
+            let corners = [
+                (SegmentValue::Exact(column), SegmentValue::Exact(row)),
+                (
+                    SegmentValue::Exact(column + 1),
+                    SegmentValue::Exact(row + 1),
+                ),
+            ];
+            Rectangle::new(corners, viridis(share(goal)).filled())
+        }))?;
+        if x_labels.len() <= 10 && y_labels.len() <= 14 {
+            chart.draw_series(cells.iter().map(|(&(column, row), &goal)| {
+                let colour = if share(goal) < 0.55 { WHITE } else { BLACK };
+                let style = ("sans-serif", 10).into_font().color(&colour).pos(
+                    plotters::style::text_anchor::Pos::new(
+                        plotters::style::text_anchor::HPos::Center,
+                        plotters::style::text_anchor::VPos::Center,
+                    ),
+                );
+                Text::new(
+                    short(goal),
+                    (SegmentValue::CenterOf(column), SegmentValue::CenterOf(row)),
+                    style,
+                )
+            }))?;
+        }
+        Ok(())
+    }
+}
+
+/// The colour map viridis (Smith and van der Walt 2015) in five steps; even in brightness, so that it reads in grey, too.
+fn viridis(share: f64) -> RGBColor {
+    const STEPS: [[f64; 3]; 5] = [
+        [68.0, 1.0, 84.0],
+        [59.0, 82.0, 139.0],
+        [33.0, 145.0, 140.0],
+        [94.0, 201.0, 98.0],
+        [253.0, 231.0, 37.0],
+    ];
+    let place = share.clamp(0.0, 1.0) * 4.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 0 to 3"
+    )]
+    let step = (place.floor() as usize).min(3);
+    let within = place - step as f64;
+    let [red, green, blue] = [0, 1, 2].map(|channel| {
+        let (from, to) = (STEPS[step][channel], STEPS[step + 1][channel]);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to 255"
+        )]
+        let value = (from + within * (to - from)).round() as u8;
+        value
+    });
+    RGBColor(red, green, blue)
+}
