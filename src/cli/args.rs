@@ -226,7 +226,7 @@ pub(super) struct RunArguments {
     How many runs, and how long:\n    \
       migsim sweep --app sw --n 25 --alpha 2,4,8,16 --dry-run\n  \
     Any key of the experiment, 200 settings spread evenly:\n    \
-      migsim sweep --app lu --n 1000 --procs 25 --vary policy.migbsp.delta=0..1 --vary costs.move.order=serial,parallel --latin 200\n  \
+      migsim sweep --app lu --n 1000 --procs 25 --vary policy.migbsp.delta=0.0..1.0 --vary costs.move.order=serial,parallel --latin 200\n  \
     One half each on two machines, joined:\n    \
       migsim sweep sweep.json --shard 1/2 --out half-1    (and 2/2, half-2)\n    \
       migsim sweep merge half-1 half-2 --out whole\n\n\

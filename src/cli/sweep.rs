@@ -15,7 +15,7 @@ use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Layers, Limits};
 use crate::sweep::folder::{self, Report};
-use crate::sweep::run::{missing, row, run};
+use crate::sweep::run::{missing_from, row, run};
 use crate::sweep::{
     Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, SweepFile, keys,
 };
@@ -68,7 +68,7 @@ pub(super) fn sweep(
         );
     }
     folder::write_plan(&folder, &plan)?;
-    let (runs, store) = (missing(&plan, shard, &store), Mutex::new(store));
+    let (runs, store) = (missing_from(&plan, shard, store.rows()), Mutex::new(store));
     let done = Done::default();
     let bar = Bar {
         unit: "runs",
@@ -137,11 +137,7 @@ fn dry_run(
     } else {
         std::collections::BTreeMap::new()
     };
-    let all = plan.runs.iter().enumerate();
-    let runs: Vec<usize> = all
-        .filter(|(run, id)| shard.has(*run) && rows.get(*id).is_none_or(|row| row.is_input))
-        .map(|(run, _)| run)
-        .collect();
+    let runs = missing_from(plan, shard, &rows);
     let mut text = format!(
         "{} settings x {} = {} runs ({})\n",
         plan.settings.len(),

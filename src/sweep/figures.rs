@@ -131,7 +131,7 @@ fn draw_lines(
     let unit = if summary.goal.is_gain() {
         summary.goal.name()
     } else {
-        "makespan [s]"
+        "makespan [s] of scenarios i (blue), ii (orange), iii (green)"
     };
     let root = root.titled(
         &format!("{unit} by parameter, mean and 95 % interval"),
@@ -183,23 +183,21 @@ fn draw_panel(
         .margin(8)
         .x_label_area_size(36)
         .y_label_area_size(56)
-        .build_cartesian_2d((0..labels.len()).into_segmented(), range(ends))?;
+        .build_cartesian_2d((0..labels.len() - 1).into_segmented(), range(ends))?;
     chart
         .configure_mesh()
         .x_labels(labels.len())
         .x_label_formatter(&|at| named(labels, at))
         .x_desc(name)
         .disable_x_mesh()
+        .max_light_lines(1)
         .draw()?;
-    for ((title, colour, _), points) in lines {
+    for ((_, colour, _), points) in lines {
         let colour = *colour;
         let line = points
             .iter()
             .map(|(at, sample)| (SegmentValue::CenterOf(*at), sample.mean));
-        chart
-            .draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?
-            .label(title.as_str())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+        chart.draw_series(LineSeries::new(line.clone(), colour.stroke_width(2)))?;
         chart.draw_series(line.map(|point| Circle::new(point, 3, colour.filled())))?;
         let bars = points
             .iter()
@@ -211,13 +209,6 @@ fn draw_panel(
                 colour.stroke_width(1),
             )
         }))?;
-    }
-    if lines.len() > 1 {
-        chart
-            .configure_series_labels()
-            .border_style(BLACK.mix(0.2))
-            .background_style(WHITE.mix(0.8))
-            .draw()?;
     }
     Ok(())
 }
@@ -433,8 +424,8 @@ impl Maps {
             .x_label_area_size(34)
             .y_label_area_size(52)
             .build_cartesian_2d(
-                (0..x_labels.len()).into_segmented(),
-                (0..y_labels.len()).into_segmented(),
+                (0..x_labels.len() - 1).into_segmented(),
+                (0..y_labels.len() - 1).into_segmented(),
             )?;
         chart
             .configure_mesh()

@@ -16,6 +16,7 @@ pub mod page;
 pub mod plan;
 mod row;
 pub mod run;
+pub mod slurm;
 pub mod spec;
 pub mod stats;
 pub mod store;

@@ -60,9 +60,9 @@ impl Shard {
 
 /// The runs of a part of `plan` that are to be done: those without a row. What failed because of its input is tried again, since that may
 /// have changed. Of runs with equal identity the first is done.
-pub fn missing(plan: &Plan, shard: Shard, store: &Store) -> Vec<usize> {
+pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
-    let is_missing = |id: &str| store.get(id).is_none_or(|row| row.is_input);
+    let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
     let all = plan.runs.iter().enumerate();
     all.filter(|(run, id)| shard.has(*run) && is_missing(id) && seen.insert(id.as_str()))
         .map(|(run, _)| run)

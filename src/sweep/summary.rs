@@ -375,20 +375,13 @@ fn effect(plan: &Plan, goal: Goal, settings: &[Setting], parameter: usize) -> Op
     let all: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
     let centre = mean(&all);
     let total: f64 = all.iter().map(|goal| (goal - centre).powi(2)).sum();
-    let mut by_value = BTreeMap::new();
-    for (value, goal) in with {
-        by_value
-            .entry(value.to_string())
-            .or_insert_with(|| (label(value), Vec::new()))
-            .1
-            .push(goal);
-    }
-    let explained: f64 = by_value
-        .values()
+    let groups = groups(&with);
+    let explained: f64 = groups
+        .iter()
         .map(|(_, goals)| goals.len() as f64 * (mean(goals) - centre).powi(2))
         .sum();
-    let mut values: Vec<(String, f64)> = by_value
-        .into_values()
+    let mut values: Vec<(String, f64)> = groups
+        .into_iter()
         .map(|(name, goals)| (name, mean(&goals)))
         .collect();
     values.sort_by(|a, b| {
@@ -405,6 +398,37 @@ fn effect(plan: &Plan, goal: Goal, settings: &[Setting], parameter: usize) -> Op
         share: is_varied.then(|| (explained / total).min(1.0)),
         values,
     })
+}
+
+/// Into how many groups drawn values are put.
+const GROUPS: usize = 5;
+
+/// The goals by value; where values hardly come twice (drawn ones do not), by five ranges of values with as many settings each.
+fn groups(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
+    let mut by_value: BTreeMap<String, (&Value, Vec<f64>)> = BTreeMap::new();
+    for (value, goal) in with {
+        let (_, goals) = by_value
+            .entry(value.to_string())
+            .or_insert_with(|| (value, Vec::new()));
+        goals.push(*goal);
+    }
+    let is_numeric = with.iter().all(|(value, _)| value.is_number());
+    if by_value.len() * 2 <= with.len() || by_value.len() <= 2 * GROUPS || !is_numeric {
+        let named = |(value, goals): (&Value, Vec<f64>)| (label(value), goals);
+        return by_value.into_values().map(named).collect();
+    }
+    let mut sorted: Vec<(f64, &Value, f64)> = with
+        .iter()
+        .map(|(value, goal)| (value.as_f64().unwrap_or_default(), *value, *goal))
+        .collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sorted
+        .chunks(sorted.len().div_ceil(GROUPS))
+        .map(|group| {
+            let ends = format!("{}..{}", label(group[0].1), label(group[group.len() - 1].1));
+            (ends, group.iter().map(|(_, _, goal)| *goal).collect())
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -449,6 +473,15 @@ mod tests {
         assert!((summary.effects[0].share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
         assert!((summary.effects[1].share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
         assert_eq!(summary.effects[0].values[0], ("1".into(), 13.0));
+    }
+
+    #[test]
+    fn drawn_values_are_put_into_groups() {
+        let values: Vec<Value> = (0..20).map(|n| json!(f64::from(n) / 100.0)).collect();
+        let with: Vec<(&Value, f64)> = values.iter().map(|value| (value, 1.0)).collect();
+        let groups = groups(&with);
+        assert_eq!(groups.len(), 5);
+        assert_eq!(groups[1], ("0.04..0.07".into(), vec![1.0; 4]));
     }
 
     #[test]
