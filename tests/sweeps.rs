@@ -115,7 +115,7 @@ fn a_sweep_that_was_torn_off_goes_on_where_it_was() {
 fn a_sweep_that_is_killed_three_times_gives_the_same_tables() {
     let scratch = tempfile::tempdir().unwrap();
     let (whole, killed) = (scratch.path().join("whole"), scratch.path().join("killed"));
-    let more = ["--x", "0.5..1.0:0.02"];
+    let more = ["--x", "0.5..1.0:0.025"];
     swept(&whole, &more);
     for pause in [30, 80, 150] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_migsim"))
@@ -186,7 +186,10 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     let at = |name: &str| scratch.path().join(name);
     swept(&at("1"), &["--shard", "1/2"]);
     swept(&at("2"), &["--shard", "2/2"]);
-    swept(&at("other"), &["--shard", "2/2", "--x", "0.5"]);
+    swept(
+        &at("other"),
+        &["--shard", "2/2", "--set", "workload.drift=0.1"],
+    );
     let merge = |names: [&str; 2]| {
         let [first, second] = names.map(|name| at(name).to_str().unwrap().to_owned());
         let output = migsim(&[
@@ -330,4 +333,72 @@ fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.starts_with("error: cannot write `"), "{errors}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "not a folder");
+}
+
+/// A Slurm that runs every task at once, but for task 2 the first time.
+const SBATCH: &str = r#"#!/bin/bash
+for argument in "$@"; do
+  case "$argument" in --array=*) tasks=${argument#--array=} ;; esac
+  script=$argument
+done
+echo "$tasks" >> "$(dirname "$0")/arrays"
+for task in ${tasks//,/ }; do
+  if [ "$task" = 2 ] && [ ! -e "$(dirname "$0")/preempted" ]; then touch "$(dirname "$0")/preempted"; continue; fi
+  SLURM_ARRAY_TASK_ID=$task bash "$script" >&2
+done
+echo "77;cluster"
+"#;
+
+#[test]
+fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = tempfile::tempdir().unwrap();
+    let (bin, whole, slurm) = (
+        scratch.path().join("bin"),
+        scratch.path().join("whole"),
+        scratch.path().join("it's slurm"),
+    );
+    fs::create_dir(&bin).unwrap();
+    for (name, text) in [("sbatch", SBATCH), ("squeue", "#!/bin/bash\n")] {
+        fs::write(bin.join(name), text).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let submit = |more: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_migsim"))
+            .args([SWEEP, &[slurm.to_str().unwrap(), "--shards", "3"], more].concat())
+            .env("PATH", &path)
+            .output()
+            .unwrap()
+    };
+    let script = String::from_utf8(
+        submit(&["--slurm-dry-run", "--sbatch-option", "partition=short"]).stdout,
+    )
+    .unwrap();
+    assert!(
+        script.starts_with("#!/bin/bash\n")
+            && script.contains("'--array=1,2,3'")
+            && script.contains("'--partition=short'"),
+        "{script}"
+    );
+    assert!(!slurm.exists(), "a dry run writes nothing");
+    let first = submit(&["--slurm"]);
+    let errors = String::from_utf8_lossy(&first.stderr);
+    assert_eq!(first.status.code(), Some(1), "{errors}");
+    assert!(
+        errors.starts_with("error: 1 of 3 tasks have not done their part: 2\n"),
+        "{errors}"
+    );
+    let second = submit(&["--slurm"]);
+    assert!(
+        second.status.success(),
+        "{}",
+        String::from_utf8_lossy(&second.stderr)
+    );
+    assert_eq!(
+        fs::read_to_string(bin.join("arrays")).unwrap(),
+        "1,2,3\n2\n"
+    );
+    swept(&whole, &[]);
+    assert_same(&whole, &slurm);
 }

@@ -261,6 +261,30 @@ pub(super) struct SweepArguments {
     #[arg(long, value_name = "I/N", value_parser = parse_shard, help_heading = "Sweep")]
     pub(super) shard: Option<Shard>,
 
+    /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits what was preempted or failed
+    #[arg(
+        long,
+        requires = "shards",
+        conflicts_with = "shard",
+        help_heading = "Slurm"
+    )]
+    pub(super) slurm: bool,
+    /// Print the script of the job array and submit nothing
+    #[arg(long, requires = "shards", conflicts_with_all = ["shard", "slurm"], help_heading = "Slurm")]
+    pub(super) slurm_dry_run: bool,
+    /// How many parts, each a task of the array
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Slurm")]
+    pub(super) shards: Option<u32>,
+    /// An option of sbatch, such as partition=short or time=00:30:00
+    #[arg(
+        long = "sbatch-option",
+        value_name = "OPTION",
+        allow_hyphen_values = true,
+        requires = "shards",
+        help_heading = "Slurm"
+    )]
+    pub(super) sbatch_options: Vec<String>,
+
     /// Keep the results in this folder [default: sweeps/ and the name of the application]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,

@@ -7,6 +7,7 @@ mod list;
 mod reproduce;
 mod run;
 mod shell;
+mod slurm;
 mod sweep;
 
 use std::io::Write;

@@ -11,6 +11,7 @@ use super::args::{MergeArguments, SweepArguments, SweepCommand};
 use super::bar::{Bar, with_bar};
 use super::print;
 use super::run::{check_options, given, limits, pairs, policy, read_experiment};
+use super::slurm::Job;
 use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Layers, Limits};
@@ -59,6 +60,22 @@ pub(super) fn sweep(
             (&folder, threads.current_num_threads()),
         )?;
         return print(out, &text).map(|()| true);
+    }
+    if let Some(shards) = arguments.shards {
+        let parts = usize::try_from(shards).expect("at most 100 000");
+        let job = Job {
+            sweep: &sweep,
+            plan: &plan,
+            folder: &folder,
+            parts,
+            options: &arguments.sbatch_options,
+            is_quiet: arguments.quiet,
+        };
+        if !arguments.slurm {
+            return print(out, &job.array()?.script()).map(|()| true);
+        }
+        let report = job.run()?;
+        return finish(&report, arguments.quiet, out, errors);
     }
     let store = Store::open(&folder)?;
     if store.dropped > 0 && !arguments.quiet {

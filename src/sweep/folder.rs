@@ -156,7 +156,7 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<Report, Error> {
     write(out, &plan, Shard::WHOLE, store.rows())
 }
 
-fn read_plan(folder: &Path) -> Result<Plan, Error> {
+pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN);
     let name = path.display().to_string();
     let text = std::fs::read_to_string(&path).map_err(|error| {

@@ -338,6 +338,12 @@ fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers 
             value: seed.into(),
         });
     }
+    // Where values come from is for people: runs of a sweep do without.
+    flags.push(Flag {
+        key: "origins".into(),
+        flag: "origins".into(),
+        value: json!({}),
+    });
     // In one layer with the fixed flags: constants of the network that they give hold for each network that varies.
     flags.extend(
         sweep

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::folder;
 use super::plan::Plan;
 use super::run::{Shard, missing_from};
 use super::store;
@@ -26,6 +27,12 @@ pub struct Array {
     pub options: Vec<String>,
 }
 
+/// The name of the sweep file that the tasks read.
+pub const SWEEP: &str = "sweep.json";
+
+/// The name of the script.
+pub const SCRIPT: &str = "task.sh";
+
 /// Options that are ours to give.
 const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
 
@@ -34,7 +41,13 @@ impl Array {
     ///
     /// # Errors
     /// An option is ours to give, or a name cannot stand in a script.
-    pub fn new(program: &Path, folder: &Path, parts: usize, tasks: Vec<usize>, options: &[String]) -> Result<Self, Error> {
+    pub fn new(
+        program: &Path,
+        folder: &Path,
+        parts: usize,
+        tasks: Vec<usize>,
+        options: &[String],
+    ) -> Result<Self, Error> {
         let options: Vec<String> = options
             .iter()
             .map(|option| format!("--{}", option.trim_start_matches('-')))
@@ -76,7 +89,10 @@ impl Array {
             "--parsable".to_owned(),
             format!("--array={}", tasks.join(",")),
             "--job-name=migsim-sweep".to_owned(),
-            format!("--output={}/task-%a.log", self.folder.join("shards").display()),
+            format!(
+                "--output={}/task-%a.log",
+                self.folder.join("shards").display()
+            ),
         ];
         arguments.extend(self.options.iter().cloned());
         arguments
@@ -85,7 +101,11 @@ impl Array {
     /// The script of a task.
     pub fn script(&self) -> String {
         let quoted = |path: &Path| quoted(&path.to_string_lossy());
-        let command: Vec<String> = self.arguments().iter().map(|argument| self::quoted(argument)).collect();
+        let command: Vec<String> = self
+            .arguments()
+            .iter()
+            .map(|argument| self::quoted(argument))
+            .collect();
         format!(
             "#!/bin/bash\n\
              # A part of a sweep of migsim. Submitted with:\n\
@@ -93,9 +113,9 @@ impl Array {
              set -euo pipefail\n\
              exec {} sweep {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {}\"$SLURM_ARRAY_TASK_ID\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet\n",
             command.join(" "),
-            quoted(&self.folder.join("task.sh")),
+            quoted(&self.folder.join(SCRIPT)),
             quoted(&self.program),
-            quoted(&self.folder.join("sweep.json")),
+            quoted(&self.folder.join(SWEEP)),
             self.parts,
             quoted(&self.folder.join("shards/part-")),
         )
@@ -115,18 +135,23 @@ fn quoted(text: &str) -> String {
 ///
 /// # Errors
 /// The folder of a part cannot be read.
-pub fn incomplete(plan: &Plan, folder: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
+pub fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {
-        let own = part_folder(folder, part);
-        let shard = Shard { index: part - 1, of: parts };
+        let own = part_folder(whole, part);
+        let shard = Shard {
+            index: part - 1,
+            of: parts,
+        };
         let rows = if own.join(store::FILE).exists() {
             store::rows(&own)?
         } else {
             std::collections::BTreeMap::new()
         };
         there += rows.len() as u64;
-        if !missing_from(plan, shard, &rows).is_empty() {
+        // A part of an earlier plan may have all rows of this one, and must say so.
+        let is_other = folder::read_plan(&own).is_ok_and(|other| other.runs != plan.runs);
+        if is_other || !missing_from(plan, shard, &rows).is_empty() {
             tasks.push(part);
         }
     }
@@ -154,7 +179,15 @@ mod tests {
 
     #[test]
     fn options_that_break_out_of_a_line_or_are_ours_are_refused() {
-        let with = |option: &str| Array::new(Path::new("/m"), Path::new("/f"), 1, vec![1], &[option.to_owned()]);
+        let with = |option: &str| {
+            Array::new(
+                Path::new("/m"),
+                Path::new("/f"),
+                1,
+                vec![1],
+                &[option.to_owned()],
+            )
+        };
         assert!(with("partition=a\nrm -rf /").is_err());
         assert!(with("array=1-9").is_err() && with("--wrap=x").is_err() && with("--").is_err());
         assert!(Array::new(Path::new("/m"), Path::new("/f\n"), 1, vec![1], &[]).is_err());
