@@ -233,6 +233,10 @@ pub(super) struct RunArguments {
     Values are lists (2,4,8), ranges with both ends (1..5, 0.1..0.9:0.1, \"10..50:10 ms\") or both. What was interrupted is continued by the \
     same command; what is there is not run again. Exit code 1 when runs failed: their rows say why."
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own"
+)]
 pub(super) struct SweepArguments {
     #[command(subcommand)]
     pub(super) command: Option<SweepCommand>,

@@ -57,7 +57,7 @@ impl Job<'_> {
         let shards = array.folder.join("shards");
         std::fs::create_dir_all(&shards)
             .map_err(|error| cannot_write(&shards.display().to_string(), &error))?;
-        let job = match self.submitted(&array)? {
+        let job = match Self::submitted(&array)? {
             Some(job) => Some(job),
             None if array.tasks.is_empty() => None,
             None => Some(self.submit(&array)?),
@@ -92,7 +92,7 @@ impl Job<'_> {
     }
 
     /// The number of an array that an earlier call has submitted and that is still there.
-    fn submitted(&self, array: &Array) -> Result<Option<String>, Error> {
+    fn submitted(array: &Array) -> Result<Option<String>, Error> {
         let Ok(job) = std::fs::read_to_string(array.folder.join(JOB)) else {
             return Ok(None);
         };

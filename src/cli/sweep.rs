@@ -1,5 +1,6 @@
 //! `migsim sweep`: what varies from file and flags, the plan, the runs that are missing, the folder of results.
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -167,14 +168,17 @@ fn dry_run(
             usize::try_from(parameter.spec.count()).unwrap_or(usize::MAX),
             "value",
         );
-        text += &format!(
-            "  {:<12} {values}: {}\n",
+        writeln!(
+            text,
+            "  {:<12} {values}: {}",
             parameter.name,
             parameter.spec.text()
-        );
+        )
+        .expect("a string can be written to");
     }
     if shard != Shard::WHOLE {
-        text += &format!("part {}/{}\n", shard.index + 1, shard.of);
+        writeln!(text, "part {}/{}", shard.index + 1, shard.of)
+            .expect("a string can be written to");
     }
     let samples: Vec<usize> = runs
         .iter()
@@ -187,16 +191,18 @@ fn dry_run(
     }
     let each = start.elapsed().as_secs_f64() / samples.len().max(1) as f64;
     let workers = threads.min(runs.len()).max(1);
-    text += &format!(
-        "{} to do in `{}`, {} there; about {} on {} ({} measured, {} each)\n",
+    writeln!(
+        text,
+        "{} to do in `{}`, {} there; about {} on {} ({} measured, {} each)",
         counted(runs.len(), "run"),
         folder.display(),
         plan.runs.iter().filter(|id| rows.contains_key(*id)).count(),
         duration(each * runs.len() as f64 / workers as f64),
         counted(threads, "thread"),
         samples.len(),
-        duration(each),
-    );
+        duration(each)
+    )
+    .expect("a string can be written to");
     Ok(text)
 }
 

@@ -10,11 +10,14 @@ use crate::document::Document;
 use crate::error::Error;
 use crate::platform::{self, LoadedPlatform};
 
+/// A built-in experiment that another one extends, and the application.
+type ChainKey = (Option<String>, String);
+
 /// Files that were read, by name.
 #[derive(Debug, Default)]
 pub struct Shared {
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
-    chains: Mutex<BTreeMap<(Option<String>, String), Vec<Arc<Document>>>>,
+    chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
 }
 
 impl Shared {

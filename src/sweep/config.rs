@@ -32,7 +32,7 @@ pub enum Combine {
     Zip,
     /// So many different settings of the grid, drawn.
     Random(u64),
-    /// So many settings drawn such that the values of each parameter are spread evenly (Latin hypercube; McKay, Beckman and Conover 1979).
+    /// So many settings drawn such that the values of each parameter are spread evenly (a Latin hypercube).
     Latin(u64),
 }
 

@@ -269,12 +269,15 @@ fn pixels(count: usize) -> u32 {
     u32::try_from(count).expect("a small picture")
 }
 
+/// Something by column and row.
+type Cells<T> = BTreeMap<(usize, usize), T>;
+
 /// Heat maps over two parameters.
 struct Maps {
     title: String,
     axes: [(String, Vec<String>); 2],
     /// The name of each panel, and the goal of its cells by column and row.
-    panels: Vec<(String, BTreeMap<(usize, usize), f64>)>,
+    panels: Vec<(String, Cells<f64>)>,
 }
 
 impl Maps {
@@ -308,7 +311,7 @@ impl Maps {
             }
         }
         apart.sort_unstable();
-        let mut cells: BTreeMap<Vec<usize>, BTreeMap<(usize, usize), Vec<f64>>> = BTreeMap::new();
+        let mut cells: BTreeMap<Vec<usize>, Cells<Vec<f64>>> = BTreeMap::new();
         for (setting, summed) in plan.settings.iter().zip(&summary.settings) {
             let rank = |parameter: usize| {
                 let value = setting[parameter].as_ref()?;
@@ -413,7 +416,7 @@ impl Maps {
     fn draw_map(
         &self,
         name: &str,
-        cells: &BTreeMap<(usize, usize), f64>,
+        cells: &Cells<f64>,
         (least, most): (f64, f64),
         area: &Area<'_>,
     ) -> Drawn {

@@ -94,17 +94,15 @@ pub fn run(
 
 /// The row of a run of the plan.
 pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
-    let attempt = || -> Result<Row, Row> {
-        let loaded = plan.experiment(sweep, plan.run(run), (limits, &common.files));
-        let experiment = loaded.map_err(|error| failed(&error, true))?;
-        simulated(&experiment, common).map_err(|error| failed(&error, false))
+    let attempt = || match plan.experiment(sweep, plan.run(run), (limits, &common.files)) {
+        Ok(experiment) => {
+            simulated(&experiment, common).unwrap_or_else(|error| failed(&error, false))
+        }
+        Err(error) => failed(&error, true),
     };
     // A fault of the program (of a new policy, say) ends its own run only.
-    let result = catch_unwind(AssertUnwindSafe(attempt));
-    match result {
-        Ok(Ok(row) | Err(row)) => row,
-        Err(_) => Row::failed("the program is at fault: the run panicked".into(), false),
-    }
+    catch_unwind(AssertUnwindSafe(attempt))
+        .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
 }
 
 /// An error as a row: in one line.

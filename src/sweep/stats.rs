@@ -52,14 +52,14 @@ fn student(freedom: usize) -> f64 {
     // For one degree of freedom, the widest, it is 12.706.
     let (mut low, mut high) = (1.0, 13.0);
     for _ in 0..60 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if inner(middle, freedom) < INNER {
             low = middle;
         } else {
             high = middle;
         }
     }
-    (low + high) / 2.0
+    f64::midpoint(low, high)
 }
 
 /// The probability between -t and t for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), with θ = atan(t/√ν).
@@ -69,7 +69,7 @@ fn inner(t: f64, freedom: usize) -> f64 {
     let is_odd = freedom % 2 == 1;
     // cos θ + (2/3) cos³ θ + (2·4)/(3·5) cos⁵ θ + ...  or  1 + (1/2) cos² θ + (1·3)/(2·4) cos⁴ θ + ...
     let (mut term, mut sum) = (if is_odd { cosine } else { 1.0 }, 0.0);
-    let mut power = if is_odd { 1 } else { 0 };
+    let mut power = usize::from(is_odd);
     while power + 2 <= freedom {
         sum += term;
         term *= (power + 1) as f64 / (power + 2) as f64 * cosine * cosine;

@@ -61,7 +61,6 @@ impl Store {
             .open(&path)
             .map_err(failed)?;
         match file.try_lock() {
-            Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let problem = Problem::new("another sweep is writing to this folder")
                     .source(folder.display().to_string());
@@ -70,7 +69,7 @@ impl Store {
                     .into());
             }
             // Some network file systems know no locks.
-            Err(TryLockError::Error(_)) => {}
+            Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;

@@ -8,6 +8,7 @@
 //! effect of an analysis of variance).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io;
 
 use serde_json::Value;
@@ -206,18 +207,27 @@ impl Summary {
             .best
             .and_then(|best| Some((best, self.settings[best].goal?)))
         {
-            text += &format!("\nbest {}: {}\n", self.goal.name(), with_interval(sample));
-            text += &format!("  setting {}: {}\n", index + 1, self.named(plan, index));
+            writeln!(
+                text,
+                "\nbest {}: {}",
+                self.goal.name(),
+                with_interval(sample)
+            )
+            .expect("a string can be written to");
+            writeln!(text, "  setting {}: {}", index + 1, self.named(plan, index))
+                .expect("a string can be written to");
             if let Some(difference) = self.settings[index]
                 .difference
                 .filter(|_| self.settings[index].baseline != index)
             {
                 let baseline = self.settings[index].baseline;
-                text += &format!(
-                    "  against {}: {}\n",
+                writeln!(
+                    text,
+                    "  against {}: {}",
                     self.named(plan, baseline),
                     with_interval(difference)
-                );
+                )
+                .expect("a string can be written to");
             }
         }
         if !self.effects.is_empty() {
@@ -232,11 +242,13 @@ impl Summary {
                 let share = effect
                     .share
                     .map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-                text += &format!(
-                    "  {:<width$} {share:>8}  {}\n",
+                writeln!(
+                    text,
+                    "  {:<width$} {share:>8}  {}",
                     plan.names[effect.parameter],
                     ends(&effect.values)
-                );
+                )
+                .expect("a string can be written to");
             }
         }
         text

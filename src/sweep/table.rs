@@ -59,7 +59,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         }
         table.write_record([id.as_str(), plan.version.as_str()])?;
     }
-    table.into_inner().map_err(|error| error.into_error())
+    table.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
 /// The results of a run; a float is written with as many digits as it takes to read it back exactly.
