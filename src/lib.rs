@@ -21,7 +21,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
+//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
 //! ```
 //! A module uses only what stands to its right.
 //!
@@ -34,6 +34,7 @@
 //! | [`bsp`] | supersteps, barriers, rescheduling calls, migrations |
 //! | [`experiment`] | settings in, results of all scenarios out |
 //! | [`paper`] | the papers: what they publish beside what is simulated |
+//! | [`sweep`] | many runs: plans, rows that survive a kill, tables, pictures |
 //! | [`output`] | run folder, summary, table |
 //! | [`cli`] | the command |
 //!

@@ -408,7 +408,7 @@ fn identities(
     for (values, loaded) in settings.iter().zip(loaded) {
         identities.push(match loaded {
             Ok(identity) => identity,
-            Err(error) if all_fail || is_unknown_key(&error) => {
+            Err(error) if all_fail || is_misspelt(&error) => {
                 return Err(with_nearest(error, sweep, seed, with));
             }
             // It becomes a row with its error.
@@ -421,8 +421,15 @@ fn identities(
     Ok(identities)
 }
 
-fn is_unknown_key(error: &Error) -> bool {
-    matches!(error, Error::Input(problems) if problems.iter().any(names_no_key))
+/// Whether a name is wrong, which no setting can have meant.
+fn is_misspelt(error: &Error) -> bool {
+    let names_nothing = |problem: &Problem| {
+        let message = &problem.message;
+        names_no_key(problem)
+            || message.starts_with("unknown ")
+            || message.starts_with("no platform")
+    };
+    matches!(error, Error::Input(problems) if problems.iter().any(names_nothing))
 }
 
 fn names_no_key(problem: &Problem) -> bool {
