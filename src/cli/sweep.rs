@@ -82,7 +82,10 @@ pub(super) fn sweep(
     if store.dropped > 0 && !arguments.quiet {
         say(
             errors,
-            &format!("note: {} damaged records are done again", store.dropped),
+            &format!(
+                "note: {} cut off or damaged, done again",
+                counted(store.dropped, "record")
+            ),
         );
     }
     folder::write_plan(&folder, &plan)?;
