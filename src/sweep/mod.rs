@@ -8,14 +8,17 @@
 
 pub mod config;
 mod draw;
+pub mod effects;
 pub mod figures;
 pub mod folder;
+mod heat;
 mod identity;
 pub(crate) mod keys;
 pub mod page;
 pub mod plan;
 mod row;
 pub mod run;
+mod settings;
 pub mod slurm;
 pub mod spec;
 pub mod stats;
@@ -24,9 +27,10 @@ pub mod summary;
 pub mod table;
 
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
-pub use plan::{MOST_RUNS, Plan};
+pub use plan::Plan;
 pub use row::Row;
 pub use run::{Common, Done, Shard};
+pub use settings::MOST_RUNS;
 pub use spec::Spec;
 pub use store::Store;
 pub use summary::Summary;
