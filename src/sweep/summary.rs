@@ -2,7 +2,8 @@
 //!
 //! *Goal.* Settings are judged by the makespan of the last scenario that was run (iii, if it was), or by its gain over scenario i where the
 //! application or the platform varies, whose makespans cannot be compared.
-//! *Baseline.* Where the policy varies: the same setting under `never`, or else under the first policy; otherwise the first setting.
+//! *Baseline.* Where the policy varies: the same setting under `never`, or else under the first policy; otherwise the first setting with the
+//! same application and platform.
 //! Differences are taken seed by seed: all settings face the same random numbers, and what these do to both does not count.
 
 use std::collections::BTreeMap;
@@ -289,16 +290,12 @@ pub(super) fn short(number: f64) -> String {
 fn goal(plan: &Plan, rows: &BTreeMap<String, Row>) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
-    let is_other_work = |name: &String| {
-        ["app", "grid", "n", "platform", "procs", "trace"].contains(&name.as_str())
-            || name.starts_with("workload.")
-    };
     let varies = |index: usize| values_of(plan, index).len() > 1;
     let differ = plan
         .names
         .iter()
         .enumerate()
-        .any(|(index, name)| is_other_work(name) && varies(index));
+        .any(|(index, name)| is_work(name) && varies(index));
     if differ && has(4) {
         return Goal {
             measure: 4,
@@ -310,6 +307,15 @@ fn goal(plan: &Plan, rows: &BTreeMap<String, Row>) -> Goal {
         measure,
         is_gain: false,
     }
+}
+
+/// Whether a parameter changes what is to be done or where, and not how well.
+fn is_work(name: &str) -> bool {
+    [
+        "app", "extends", "grid", "n", "network", "platform", "procs", "trace",
+    ]
+    .contains(&name)
+        || name.starts_with("workload.")
 }
 
 /// The values of a parameter, in the order in which they come.
@@ -329,15 +335,19 @@ pub(super) fn values_of(plan: &Plan, parameter: usize) -> Vec<&Value> {
 
 /// What a setting is compared with.
 fn baseline(plan: &Plan, setting: usize) -> usize {
+    let own = &plan.settings[setting];
     let Some(policy) = plan.names.iter().position(|name| name == "policy") else {
-        return 0;
+        let is_same_work = |other: &Vec<Option<Value>>| {
+            let mut pairs = plan.names.iter().zip(other.iter().zip(own));
+            pairs.all(|(name, (theirs, own))| !is_work(name) || theirs == own)
+        };
+        return plan.settings.iter().position(is_same_work).unwrap_or(0);
     };
     let policies = values_of(plan, policy);
     let base = policies
         .iter()
         .find(|name| **name == "never")
         .or(policies.first());
-    let own = &plan.settings[setting];
     let is_base = |other: &&Vec<Option<Value>>| {
         other[policy].as_ref() == base.copied()
             && other
@@ -432,6 +442,19 @@ mod tests {
                 .collect::<Vec<_>>(),
             [2, 3, 2, 3]
         );
+    }
+
+    #[test]
+    fn without_policies_the_baseline_is_the_first_setting_that_does_the_same_work() {
+        let plan = Plan {
+            names: ["alpha", "n"].map(str::to_owned).to_vec(),
+            settings: [(2, 10), (2, 20), (4, 10), (4, 20)]
+                .map(|(alpha, n)| vec![Some(json!(alpha)), Some(json!(n))])
+                .to_vec(),
+            ..Plan::default()
+        };
+        let baselines: Vec<usize> = (0..4).map(|setting| baseline(&plan, setting)).collect();
+        assert_eq!(baselines, [0, 1, 0, 1]);
     }
 
     #[test]
