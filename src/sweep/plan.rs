@@ -108,29 +108,28 @@ impl Plan {
     }
 }
 
+/// The seeds of each setting: those that were asked for, or the one of the experiment.
 fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
-    let Some(spec) = &sweep.seeds else {
-        let given = sweep.layers().get("seed");
-        return Ok(vec![given.and_then(|seed| seed.as_u64()).unwrap_or(1)]);
+    let given: Vec<Value> = match &sweep.seeds {
+        Some(spec) => spec.values().collect(),
+        None => vec![sweep.layers().get("seed").unwrap_or_else(|| 1.into())],
     };
     let mut seen = BTreeSet::new();
-    let mut seeds = Vec::new();
-    for value in spec.values() {
+    let wrong = |message: String| Error::from(Problem::new(message).key("seed"));
+    let one = |value: &Value| {
+        let label = super::spec::label(value);
         let seed = value.as_u64().ok_or_else(|| {
-            let message = format!(
-                "the seed `{}` is not a whole number from 0 on",
-                super::spec::label(&value)
-            );
-            Error::from(Problem::new(message).source("--seeds"))
+            wrong(format!(
+                "the seed `{label}` is not a whole number from 0 on"
+            ))
         })?;
-        if !seen.insert(seed) {
-            return Err(Problem::new(format!("seed {seed} appears twice"))
-                .source("--seeds")
-                .into());
+        if seen.insert(seed) {
+            Ok(seed)
+        } else {
+            Err(wrong(format!("seed {seed} appears twice")))
         }
-        seeds.push(seed);
-    }
-    Ok(seeds)
+    };
+    given.iter().map(one).collect()
 }
 
 /// The policy of a setting.
