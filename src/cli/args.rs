@@ -268,16 +268,23 @@ pub(super) struct SweepArguments {
     /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits what was preempted or failed
     #[arg(
         long,
+        group = "on_slurm",
         requires = "shards",
         conflicts_with = "shard",
         help_heading = "Slurm"
     )]
     pub(super) slurm: bool,
     /// Print the script of the job array and submit nothing
-    #[arg(long, requires = "shards", conflicts_with_all = ["shard", "slurm"], help_heading = "Slurm")]
+    #[arg(
+        long,
+        group = "on_slurm",
+        requires = "shards",
+        conflicts_with = "shard",
+        help_heading = "Slurm"
+    )]
     pub(super) slurm_dry_run: bool,
     /// How many parts, each a task of the array
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Slurm")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = "Slurm")]
     pub(super) shards: Option<u32>,
     /// An option of sbatch, such as partition=short or time=00:30:00
     #[arg(
