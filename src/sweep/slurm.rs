@@ -89,9 +89,10 @@ impl Array {
             "--parsable".to_owned(),
             format!("--array={}", tasks.join(",")),
             "--job-name=migsim-sweep".to_owned(),
+            // A `%` of a file name is a field for Slurm, but for a doubled one.
             format!(
-                "--output={}/task-%a.log",
-                self.folder.join("shards").display()
+                "--output={}/shards/task-%a.log",
+                self.folder.display().to_string().replace('%', "%%")
             ),
         ];
         arguments.extend(self.options.iter().cloned());
@@ -169,16 +170,16 @@ mod tests {
 
     #[test]
     fn the_script_quotes_what_comes_from_outside() {
-        let folder = Path::new("/tmp/it's; rm -rf $HOME");
+        let folder = Path::new("/tmp/it's; rm -rf $HOME %a");
         let options = ["partition=a b".to_owned(), "--time=1".to_owned()];
         let array = Array::new(Path::new("/bin/migsim"), folder, 3, vec![1, 3], &options).unwrap();
         assert_eq!(
             array.script(),
             "#!/bin/bash\n\
              # A part of a sweep of migsim. Submitted with:\n\
-             # sbatch '--parsable' '--array=1,3' '--job-name=migsim-sweep' '--output=/tmp/it'\\''s; rm -rf $HOME/shards/task-%a.log' '--partition=a b' '--time=1' '/tmp/it'\\''s; rm -rf $HOME/task.sh'\n\
+             # sbatch '--parsable' '--array=1,3' '--job-name=migsim-sweep' '--output=/tmp/it'\\''s; rm -rf $HOME %%a/shards/task-%a.log' '--partition=a b' '--time=1' '/tmp/it'\\''s; rm -rf $HOME %a/task.sh'\n\
              set -euo pipefail\n\
-             exec '/bin/migsim' sweep '/tmp/it'\\''s; rm -rf $HOME/sweep.json' --shard \"$SLURM_ARRAY_TASK_ID/3\" --out '/tmp/it'\\''s; rm -rf $HOME/shards/part-'\"$SLURM_ARRAY_TASK_ID\" --threads \"${SLURM_CPUS_PER_TASK:-1}\" --quiet\n"
+             exec '/bin/migsim' sweep '/tmp/it'\\''s; rm -rf $HOME %a/sweep.json' --shard \"$SLURM_ARRAY_TASK_ID/3\" --out '/tmp/it'\\''s; rm -rf $HOME %a/shards/part-'\"$SLURM_ARRAY_TASK_ID\" --threads \"${SLURM_CPUS_PER_TASK:-1}\" --quiet\n"
         );
     }
 
