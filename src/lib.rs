@@ -21,7 +21,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
+//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
 //! ```
 //! A module uses only what stands to its right.
 //!
@@ -35,6 +35,7 @@
 //! | [`bsp`] | supersteps, barriers, rescheduling calls, migrations |
 //! | [`experiment`] | settings in, results of all scenarios out |
 //! | [`paper`] | the papers: what they publish beside what is simulated |
+//! | [`sweep`] | many runs: plans, rows that survive a kill, tables, pictures |
 //! | [`output`] | run folder, summary, table |
 //! | [`cli`] | the command |
 //!
@@ -60,6 +61,7 @@ pub mod paper;
 pub mod platform;
 pub mod policy;
 pub mod random;
+pub mod sweep;
 pub mod units;
 pub mod workload;
 

@@ -19,6 +19,8 @@ pub enum Purpose {
     HostLoad,
     /// What others take of links.
     LinkLoad,
+    /// Which settings of a sweep are run.
+    Sweep = 100,
 }
 
 /// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.
@@ -69,9 +71,15 @@ impl Stream {
 
     /// A number from 0 to `bound` - 1, all equally likely; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
+        let below = self.below_u64(bound as u64);
+        usize::try_from(below).expect("less than the bound, which is a usize")
+    }
+
+    /// The same for a bound of 64 bits.
+    pub fn below_u64(&mut self, bound: u64) -> u64 {
         // Multiply-shift: the bias is below bound / 2^64.
-        let wide = u128::from(self.0.next_u64()) * bound as u128;
-        usize::try_from(wide >> 64).expect("less than the bound, which is a usize")
+        let wide = u128::from(self.0.next_u64()) * u128::from(bound);
+        u64::try_from(wide >> 64).expect("less than the bound, which has 64 bits")
     }
 }
 

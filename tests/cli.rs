@@ -199,10 +199,11 @@ fn a_reader_that_goes_away_is_no_failure() {
 
 #[test]
 fn published_schemas_are_current() {
-    for format in ["platform", "experiment"] {
+    for format in ["platform", "experiment", "sweep"] {
         let path = match format {
             "platform" => "platforms/platform.schema.json",
-            _ => "workloads/experiment.schema.json",
+            "experiment" => "workloads/experiment.schema.json",
+            _ => "workloads/sweep.schema.json",
         };
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         let printed = String::from_utf8(migsim(&["schema", format]).stdout).unwrap();

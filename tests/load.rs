@@ -1,5 +1,7 @@
 //! Background load: laws and twins of whole runs, what is told about it, and that it is the same for all.
 
+use std::sync::Arc;
+
 use migsim::document::Document;
 use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, ScenarioRun};
 use migsim::load::KINDS;
@@ -52,11 +54,12 @@ fn a_constant_load_is_a_slower_platform_to_the_bit() {
     let load = json!([{ "kind": "constant", "load": 0.25 }, { "kind": "constant", "load": 0.5, "on": "links" }]);
     let loaded = under("sw", 10, load, &[]);
     let mut slower = under("sw", 10, Value::Null, &[]);
-    for host in &mut slower.platform.platform.hosts {
+    let platform = &mut Arc::make_mut(&mut slower.platform).platform;
+    for host in &mut platform.hosts {
         let speed = host.speed.get() * 0.75;
         host.speed = InstructionsPerSecond::new(speed).expect("a speed");
     }
-    for link in &mut slower.platform.platform.links {
+    for link in &mut platform.links {
         let bandwidth = link.bandwidth.get() * 0.5;
         link.bandwidth = BytesPerSecond::new(bandwidth).expect("a bandwidth");
     }
@@ -76,7 +79,7 @@ fn a_generated_load_is_its_profile_written_out_to_the_bit() {
         let settings = [("policy.name", json!(policy))];
         let loaded = under("sw", 10, loads.clone(), &settings);
         let mut twin = under("sw", 10, Value::Null, &settings);
-        twin.platform.platform = written_out(&loaded.platform.platform, 1e4);
+        Arc::make_mut(&mut twin.platform).platform = written_out(&loaded.platform.platform, 1e4);
         assert!(loaded.load_uses_seed() && !twin.load_uses_seed());
         assert_same(&loaded, &twin);
     }
@@ -86,7 +89,7 @@ fn a_generated_load_is_its_profile_written_out_to_the_bit() {
 fn a_load_multiplies_the_profile_of_the_platform() {
     let loaded = experiment("sw-dynamic", &[("load", json!({ "kind": "walk" }))]);
     let mut twin = experiment("sw-dynamic", &[]);
-    twin.platform.platform = written_out(&loaded.platform.platform, 1e4);
+    Arc::make_mut(&mut twin.platform).platform = written_out(&loaded.platform.platform, 1e4);
     assert_same(&loaded, &twin);
 }
 

@@ -17,4 +17,5 @@ mod slow; // the slow twin of the engine
 mod steady_state; // no allocation per superstep
 mod support; // what the tests share
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
+mod sweeps; // sweeps: threads, kills, parts, files, failures
 mod trace_format; // traces: read, written, refused; `lu` against the oracle

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde_json::{Value, json};
 
+use crate::sweep::{Shard, Spec};
 use crate::units::Bytes;
 
 /// Simulates BSP applications on clusters of clusters, with processes that a rescheduling policy migrates at barriers.
@@ -14,6 +16,7 @@ use crate::units::Bytes;
     max_term_width = 100,
     after_help = "Examples:\n  \
         migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
+        migsim sweep --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --x 0.5..1.0:0.1 --out sweeps/lu\n  \
         migsim reproduce lu\n  \
         migsim list policies\n\n\
         Exit codes: 0 done, 1 a run failed (deadlock, impossible decision) or a comparison did, 2 bad command line or input, or output that cannot be written."
@@ -27,6 +30,8 @@ pub struct Arguments {
 pub(super) enum Command {
     /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
     Run(Box<RunArguments>),
+    /// Run an experiment with many values of its settings, on all cores, and continue what was interrupted
+    Sweep(Box<SweepArguments>),
     /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
@@ -130,6 +135,7 @@ pub(super) enum Listing {
 pub(super) enum Format {
     Platform,
     Experiment,
+    Sweep,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -213,6 +219,123 @@ pub(super) struct RunArguments {
     pub(super) threads: Option<usize>,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  \
+    Every combination of three parameters:\n    \
+      migsim sweep --app sw --n 25 --procs 25 --alpha 2,4,8,16 --d 0.1..0.9:0.1 --omega 1..5 --out sweeps/sw25\n  \
+    How many runs, and how long:\n    \
+      migsim sweep --app sw --n 25 --alpha 2,4,8,16 --dry-run\n  \
+    Any key of the experiment, 200 settings spread evenly:\n    \
+      migsim sweep --app lu --n 1000 --procs 25 --vary policy.migbsp.delta=0.0..1.0 --vary costs.move.order=serial,parallel --latin 200\n  \
+    One half each on two machines, joined:\n    \
+      migsim sweep sweep.json --shard 1/2 --out half-1    (and 2/2, half-2)\n    \
+      migsim sweep merge half-1 half-2 --out whole\n\n\
+    Values are lists (2,4,8), ranges with both ends (1..5, 0.1..0.9:0.1, \"10..50:10 ms\") or both. What was interrupted is continued by the \
+    same command; what is there is not run again. Exit code 1 when runs failed: their rows say why."
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own"
+)]
+pub(super) struct SweepArguments {
+    #[command(subcommand)]
+    pub(super) command: Option<SweepCommand>,
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+
+    /// Vary any key of the experiment by its path, or one with a short name (alpha, d, omega, x, n, procs, policy, platform, ...)
+    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = "Sweep")]
+    pub(super) vary: Vec<(String, String)>,
+    /// The seeds of each setting
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = "Sweep")]
+    pub(super) seeds: Option<Spec>,
+    /// Take the values of all parameters in step instead of every combination
+    #[arg(long, group = "combination", help_heading = "Sweep")]
+    pub(super) zip: bool,
+    /// Draw so many different combinations
+    #[arg(long, value_name = "N", group = "combination", help_heading = "Sweep")]
+    pub(super) random: Option<u64>,
+    /// Draw so many combinations that spread the values of each parameter evenly (Latin hypercube)
+    #[arg(long, value_name = "N", group = "combination", help_heading = "Sweep")]
+    pub(super) latin: Option<u64>,
+    /// Seed of what `--random` and `--latin` draw [default: 1]
+    #[arg(long, value_name = "SEED", help_heading = "Sweep")]
+    pub(super) draw_seed: Option<u64>,
+    /// Do only the I-th of N parts of the plan, for `migsim sweep merge`
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, help_heading = "Sweep")]
+    pub(super) shard: Option<Shard>,
+
+    /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits what was preempted or failed
+    #[arg(
+        long,
+        group = "on_slurm",
+        requires = "shards",
+        conflicts_with = "shard",
+        help_heading = "Slurm"
+    )]
+    pub(super) slurm: bool,
+    /// Print the script of the job array and submit nothing
+    #[arg(
+        long,
+        group = "on_slurm",
+        requires = "shards",
+        conflicts_with = "shard",
+        help_heading = "Slurm"
+    )]
+    pub(super) slurm_dry_run: bool,
+    /// How many parts, each a task of the array
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = "Slurm")]
+    pub(super) shards: Option<u32>,
+    /// An option of sbatch, such as partition=short or time=00:30:00
+    #[arg(
+        long = "sbatch-option",
+        value_name = "OPTION",
+        allow_hyphen_values = true,
+        requires = "shards",
+        help_heading = "Slurm"
+    )]
+    pub(super) sbatch_options: Vec<String>,
+
+    /// Keep the results in this folder [default: sweeps/ and the name of the application]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+    /// Say what would be run and about how long it would take, and run nothing
+    #[arg(long, help_heading = "Output")]
+    pub(super) dry_run: bool,
+    /// Print the sweep as a sweep file and run nothing
+    #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
+    pub(super) show: bool,
+    /// Print nothing but errors
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) quiet: bool,
+    /// Threads: runs are done in parallel [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
+    pub(super) threads: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SweepCommand {
+    /// Join the folders of the parts of a sweep (`--shard`); their order does not matter
+    #[command(after_help = "Example:\n  migsim sweep merge shards/* --out whole")]
+    Merge(MergeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MergeArguments {
+    /// The folders
+    #[arg(required = true, value_name = "DIR")]
+    pub(super) folders: Vec<PathBuf>,
+    /// Keep the whole in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: PathBuf,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
 /// What is simulated: an experiment, and flags that win over it.
 #[derive(Debug, Args)]
 pub(super) struct SettingsArguments {
@@ -226,14 +349,14 @@ pub(super) struct SettingsArguments {
     #[arg(long, value_name = "NAME", help_heading = "What to run")]
     pub(super) app: Option<String>,
     /// Order of the matrix
-    #[arg(long, value_parser = parse_count, help_heading = "What to run")]
-    pub(super) n: Option<u64>,
+    #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
+    pub(super) n: Option<Spec>,
     /// Number of processes
-    #[arg(long, value_parser = parse_count, help_heading = "What to run")]
-    pub(super) procs: Option<u64>,
+    #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
+    pub(super) procs: Option<Spec>,
     /// Grid of processes, rows x columns
-    #[arg(long, value_name = "MxN", value_parser = parse_grid, help_heading = "What to run")]
-    pub(super) grid: Option<[u64; 2]>,
+    #[arg(long, value_name = "MxN", value_parser = parse_grids, help_heading = "What to run")]
+    pub(super) grid: Option<Spec>,
     /// The trace of `--app trace`
     #[arg(long, value_name = "FILE", help_heading = "What to run")]
     pub(super) trace: Option<String>,
@@ -244,8 +367,8 @@ pub(super) struct SettingsArguments {
     #[arg(long, value_enum, help_heading = "What to run")]
     pub(super) scenario: Option<ScenarioChoice>,
     /// Seed of random choices
-    #[arg(long, help_heading = "What to run")]
-    pub(super) seed: Option<u64>,
+    #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
+    pub(super) seed: Option<Spec>,
 
     /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing
     #[arg(long, value_name = "KIND[,KEY=VALUE]...", help_heading = "What to run")]
@@ -255,17 +378,17 @@ pub(super) struct SettingsArguments {
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
     pub(super) policy: Option<String>,
     /// MigBSP's α: supersteps until the first call (both generations)
-    #[arg(long, help_heading = "Policy")]
-    pub(super) alpha: Option<u32>,
+    #[arg(long, value_parser = parse_counts, help_heading = "Policy")]
+    pub(super) alpha: Option<Spec>,
     /// MigBSP's ω: calls in a row without migration after which D grows
-    #[arg(long, help_heading = "Policy")]
-    pub(super) omega: Option<u32>,
+    #[arg(long, value_parser = parse_counts, help_heading = "Policy")]
+    pub(super) omega: Option<Spec>,
     /// MigBSP's D: tolerance of the stability test (both generations)
-    #[arg(long, value_parser = parse_number, help_heading = "Policy")]
-    pub(super) d: Option<f64>,
+    #[arg(long, value_parser = parse_numbers, help_heading = "Policy")]
+    pub(super) d: Option<Spec>,
     /// MigBSP's x: share of the highest potential above which processes are candidates
-    #[arg(long, value_parser = parse_number, help_heading = "Policy")]
-    pub(super) x: Option<f64>,
+    #[arg(long, value_parser = parse_numbers, help_heading = "Policy")]
+    pub(super) x: Option<Spec>,
 
     /// The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1
     #[arg(long, value_name = "FILE", help_heading = "Policy")]
@@ -286,21 +409,48 @@ pub(super) struct SettingsArguments {
     pub(super) memory_limit: Option<Bytes>,
 }
 
-fn parse_grid(text: &str) -> Result<[u64; 2], String> {
+fn parse_grids(text: &str) -> Result<Spec, String> {
+    let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
+    Ok(Spec::list(grids, text))
+}
+
+fn parse_grid(text: &str) -> Result<Value, String> {
     let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
-    Ok([number(rows)?, number(columns)?])
+    Ok(json!([number(rows)?, number(columns)?]))
 }
 
-fn parse_count(text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| "it must be a whole number that is not negative".to_owned())
+fn parse_counts(text: &str) -> Result<Spec, String> {
+    let spec = Spec::parse(text)?;
+    if spec.ends().iter().all(Value::is_u64) {
+        Ok(spec)
+    } else {
+        Err("it must be a whole number that is not negative".to_owned())
+    }
 }
 
-fn parse_number(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-    number.ok_or_else(|| "it must be a finite number".to_owned())
+fn parse_numbers(text: &str) -> Result<Spec, String> {
+    let spec = Spec::parse(text)?;
+    if spec.ends().iter().all(Value::is_number) {
+        Ok(spec)
+    } else {
+        Err("it must be a finite number".to_owned())
+    }
+}
+
+fn parse_shard(text: &str) -> Result<Shard, String> {
+    let wrong = || format!("`{text}` is not a part of a plan; write 1/4, 2/4, ... for four parts");
+    let (part, of) = text.split_once('/').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+    let (part, of) = (number(part)?, number(of)?);
+    if part == 0 || part > of {
+        return Err(wrong());
+    }
+    Ok(Shard {
+        index: part - 1,
+        of,
+    })
 }
 
 fn parse_pair(text: &str) -> Result<(String, String), String> {
@@ -324,7 +474,8 @@ mod tests {
 
     #[test]
     fn grids_and_pairs_are_read() {
-        assert_eq!(parse_grid("10x5"), Ok([10, 5]));
+        assert_eq!(parse_grid("10x5"), Ok(json!([10, 5])));
+        assert_eq!(parse_grids("10x5,5x10").map(|grids| grids.count()), Ok(2));
         assert!(
             parse_grid("10").is_err() && parse_grid("axb").is_err() && parse_grid("-1x2").is_err()
         );

@@ -1,18 +1,20 @@
-//! The progress bar on stderr: on a terminal only, and only for work that takes a while.
+//! Progress on stderr, only of work that takes a while: a bar on a terminal, and for work that asks for them plain lines elsewhere.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::experiment::Progress;
-
 /// What a bar shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    /// The supersteps of all runs, if known.
+    /// What is counted: `supersteps`.
+    pub(super) unit: &'static str,
+    /// How many there are, if known.
     pub(super) total: Option<u64>,
+    /// Whether plain lines are written where there is no terminal.
+    pub(super) has_lines: bool,
     /// Whether nothing is to be shown.
     pub(super) is_quiet: bool,
 }
@@ -21,18 +23,28 @@ const TICK: Duration = Duration::from_millis(100);
 /// Work that ends within this many ticks shows nothing.
 const SILENT_TICKS: u64 = 5;
 
-/// Shows `progress` while `work` runs.
+/// After how many ticks a plain line is written.
+const LINE_TICKS: u64 = 50;
+
+/// Shows what `count` says while `work` runs.
 pub(super) fn with_bar<R: Send>(
     bar: &Bar,
-    progress: &Progress,
+    count: &(dyn Fn() -> u64 + Sync),
     work: impl FnOnce() -> R + Send,
 ) -> R {
-    if bar.is_quiet || !std::io::stderr().is_terminal() {
+    let is_terminal = std::io::stderr().is_terminal();
+    if bar.is_quiet || !is_terminal && !bar.has_lines {
         return work();
     }
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let painter = scope.spawn(|| paint(bar, progress, &is_done));
+        let painter = scope.spawn(|| {
+            if is_terminal {
+                paint(bar, count, &is_done);
+            } else {
+                write_lines(bar, count, &is_done);
+            }
+        });
         let result = work();
         is_done.store(true, Ordering::Relaxed);
         painter.thread().unpark();
@@ -40,7 +52,7 @@ pub(super) fn with_bar<R: Send>(
     })
 }
 
-fn paint(bar: &Bar, progress: &Progress, is_done: &AtomicBool) {
+fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_done: &AtomicBool) {
     let mut shown: Option<ProgressBar> = None;
     for tick in 0_u64.. {
         if is_done.load(Ordering::Relaxed) {
@@ -48,10 +60,10 @@ fn paint(bar: &Bar, progress: &Progress, is_done: &AtomicBool) {
         }
         std::thread::park_timeout(TICK);
         if tick == SILENT_TICKS {
-            shown = Some(new_bar(bar.total));
+            shown = Some(new_bar(bar));
         }
         if let Some(shown) = &shown {
-            shown.set_position(progress.supersteps());
+            shown.set_position(count());
             shown.tick();
         }
     }
@@ -60,16 +72,46 @@ fn paint(bar: &Bar, progress: &Progress, is_done: &AtomicBool) {
     }
 }
 
-fn new_bar(total: Option<u64>) -> ProgressBar {
-    let (bar, template) = match total {
+/// A line every few seconds; the clock is the number of ticks.
+fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_done: &AtomicBool) {
+    let before = count();
+    for tick in 1_u64.. {
+        std::thread::park_timeout(TICK);
+        if is_done.load(Ordering::Relaxed) {
+            break;
+        }
+        if tick % LINE_TICKS == 0 {
+            let seconds = tick as f64 * TICK.as_secs_f64();
+            let line = line(bar, count(), (count() - before) as f64 / seconds);
+            // A reader that has gone away is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+}
+
+fn line(bar: &Bar, count: u64, rate: f64) -> String {
+    let unit = bar.unit;
+    match bar.total {
+        Some(total) if rate > 0.0 => {
+            let left = total.saturating_sub(count) as f64 / rate;
+            format!("{count} of {total} {unit}, {rate:.0}/s, {left:.0} s left")
+        }
+        Some(total) => format!("{count} of {total} {unit}"),
+        None => format!("{count} {unit}"),
+    }
+}
+
+fn new_bar(bar: &Bar) -> ProgressBar {
+    let unit = bar.unit;
+    let (bar, template) = match bar.total {
         Some(total) => (
             ProgressBar::new(total),
-            "{bar:40} {percent}% of {len} supersteps, {per_sec}, {eta} left",
+            format!("{{bar:40}} {{percent}}% of {{len}} {unit}, {{per_sec}}, {{eta}} left"),
         ),
         None => (
             ProgressBar::new_spinner(),
-            "{spinner} {pos} supersteps, {per_sec}, {elapsed} so far",
+            format!("{{spinner}} {{pos}} {unit}, {{per_sec}}, {{elapsed}} so far"),
         ),
     };
-    bar.with_style(ProgressStyle::with_template(template).expect("the template is correct"))
+    bar.with_style(ProgressStyle::with_template(&template).expect("the template is correct"))
 }

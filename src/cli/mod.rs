@@ -7,6 +7,8 @@ mod list;
 mod reproduce;
 mod run;
 mod shell;
+mod slurm;
+mod sweep;
 
 use std::io::Write;
 
@@ -39,7 +41,7 @@ pub fn main(
             return if written.is_ok() && is_help { 0 } else { 2 };
         }
     };
-    match dispatch(&arguments, out) {
+    match dispatch(&arguments, out, errors) {
         Ok(is_right) => u8::from(!is_right),
         Err(error) => {
             // Nothing can be done if stderr is closed; the exit code still tells.
@@ -49,10 +51,15 @@ pub fn main(
     }
 }
 
-/// Does what was asked; `false` if a comparison failed.
-fn dispatch(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Error> {
+/// Does what was asked; `false` if a comparison or a run failed.
+fn dispatch(
+    arguments: &Arguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<bool, Error> {
     let done = match &arguments.command {
         args::Command::Run(run) => run::run(run, out),
+        args::Command::Sweep(sweep) => return sweep::sweep(sweep, out, errors),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(command, out),
         args::Command::Platform(command) => export::platform(command, out),

@@ -61,10 +61,12 @@ pub(super) fn reproduce(
 fn watched<R: Send>(arguments: &ReproduceArguments, work: impl FnOnce(&Progress) -> R + Send) -> R {
     let progress = Progress::default();
     let bar = Bar {
+        unit: "supersteps",
         total: None,
+        has_lines: false,
         is_quiet: arguments.quiet,
     };
-    with_bar(&bar, &progress, || work(&progress))
+    with_bar(&bar, &|| progress.supersteps(), || work(&progress))
 }
 
 /// The rules of each paper applied to every other.

@@ -14,6 +14,7 @@ use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
 use crate::output::{ProcessTable, RunFolder, summary, table};
+use crate::sweep::{Spec, keys};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
     let experiment = Experiment::load(&layers(&arguments.settings)?, limits(&arguments.settings))?;
@@ -39,10 +40,12 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     let progress = Progress::default();
     let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
     let bar = Bar {
+        unit: "supersteps",
         total: Some(total),
+        has_lines: false,
         is_quiet: arguments.quiet,
     };
-    let (results, parts) = with_bar(&bar, &progress, || {
+    let (results, parts) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
     if let Some(folder) = &folder {
@@ -87,12 +90,38 @@ pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
     if let Some(path) = &arguments.experiment {
         layers.push_file(read_experiment(path)?);
     }
-    let named = layers.get("policy.name");
-    let named = arguments
+    let policy = policy(arguments, &layers);
+    check_options(arguments, &policy)?;
+    let mut flags = Vec::new();
+    for one in given(arguments) {
+        if one.spec.count() > 1 {
+            let message = format!(
+                "`{}` has {} values, and this is one run",
+                one.source(),
+                one.spec.count()
+            );
+            return Err(Problem::new(message)
+                .source(one.flag)
+                .hint("choose one, or run them all with `migsim sweep`")
+                .into());
+        }
+        flags.push(one.setting(&policy));
+    }
+    flags.extend(pairs(arguments)?);
+    layers.push_flags(flags);
+    Ok(layers)
+}
+
+/// The policy that flag or file name.
+pub(super) fn policy(arguments: &SettingsArguments, file: &Layers) -> String {
+    arguments
         .policy
-        .as_deref()
-        .or(named.as_ref().and_then(Value::as_str));
-    let policy = named.unwrap_or("migbsp");
+        .clone()
+        .unwrap_or_else(|| keys::policy_of(file))
+}
+
+/// Flags of options must be of the policy that is chosen.
+pub(super) fn check_options(arguments: &SettingsArguments, policy: &str) -> Result<(), Error> {
     let generations = ["migbsp", "migbsp-2007"];
     let of_policies = [
         ("--alpha", arguments.alpha.is_some(), &generations[..]),
@@ -102,29 +131,26 @@ pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
     ];
     let is_wrong =
         |(_, is_given, policies): &&(_, bool, &[&str])| *is_given && !policies.contains(&policy);
-    if let Some((flag, _, policies)) = of_policies.iter().find(is_wrong) {
-        let noun = if policies.len() == 1 {
-            "policy"
-        } else {
-            "policies"
-        };
-        let policies = policies.join("` and `");
-        let problem = Problem::new(format!(
-            "`{flag}` is an option of the {noun} `{policies}`, not of `{policy}`"
-        ));
-        return Err(problem
-            .source(*flag)
-            .hint("leave it out, or choose `--policy migbsp`")
-            .into());
-    }
-    let mut flags = flags(arguments, policy);
-    flags.splice(0..0, load_flag(&arguments.load)?);
-    layers.push_flags(flags);
-    Ok(layers)
+    let Some((flag, _, policies)) = of_policies.iter().find(is_wrong) else {
+        return Ok(());
+    };
+    let noun = if policies.len() == 1 {
+        "policy"
+    } else {
+        "policies"
+    };
+    let policies = policies.join("` and `");
+    let problem = Problem::new(format!(
+        "`{flag}` is an option of the {noun} `{policies}`, not of `{policy}`"
+    ));
+    Err(problem
+        .source(*flag)
+        .hint("leave it out, or choose `--policy migbsp`")
+        .into())
 }
 
 /// Reads an experiment file; files that it names are looked for beside it, too.
-fn read_experiment(path: &Path) -> Result<Document, Error> {
+pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
     if !path.exists()
         && let Some(document) = crate::experiment::built_in(&name)?
@@ -185,102 +211,85 @@ fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     }))
 }
 
-fn flags(arguments: &SettingsArguments, policy: &str) -> Vec<Flag> {
-    let mut flags = Vec::new();
-    let mut add = |key: &str, flag: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            let shown = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            flags.push(Flag {
-                key: key.into(),
-                flag: format!("{flag} {shown}"),
-                value,
-            });
-        }
-    };
-    add(
-        "platform",
-        "--platform",
-        arguments.platform.as_ref().map(|value| json!(value)),
-    );
-    add(
-        "workload.app",
-        "--app",
-        arguments.app.as_ref().map(|value| json!(value)),
-    );
-    add("workload.n", "--n", arguments.n.map(|value| json!(value)));
-    add(
-        "workload.procs",
-        "--procs",
-        arguments.procs.map(|value| json!(value)),
-    );
-    add(
-        "workload.grid",
-        "--grid",
-        arguments.grid.map(|value| json!(value)),
-    );
-    add(
-        "workload.trace",
-        "--trace",
-        arguments.trace.as_ref().map(|value| json!(value)),
-    );
-    add(
-        "mapping",
-        "--mapping",
-        arguments.mapping.as_ref().map(|value| json!(value)),
-    );
-    add("seed", "--seed", arguments.seed.map(|value| json!(value)));
-    add(
-        "policy.name",
-        "--policy",
-        arguments.policy.as_ref().map(|value| json!(value)),
-    );
-    add(
-        "policy.replay.file",
-        "--decisions",
-        arguments.decisions.as_ref().map(|value| json!(value)),
-    );
-    add(
-        &format!("policy.{policy}.alpha"),
-        "--alpha",
-        arguments.alpha.map(|value| json!(value)),
-    );
-    add(
-        &format!("policy.{policy}.omega"),
-        "--omega",
-        arguments.omega.map(|value| json!(value)),
-    );
-    add(
-        &format!("policy.{policy}.d"),
-        "--d",
-        arguments.d.map(|value| json!(value)),
-    );
-    add(
-        &format!("policy.{policy}.x"),
-        "--x",
-        arguments.x.map(|value| json!(value)),
-    );
-    add(
-        "network.model",
-        "--network",
-        arguments.network.as_ref().map(|value| json!(value)),
-    );
-    let scenarios = arguments.scenario.map(|choice| match choice {
-        ScenarioChoice::I => json!(["i"]),
-        ScenarioChoice::Ii => json!(["ii"]),
-        ScenarioChoice::Iii => json!(["iii"]),
-        ScenarioChoice::All => json!(["i", "ii", "iii"]),
-    });
-    add("scenarios", "--scenario", scenarios);
-    if let Some([rows, columns]) = arguments.grid {
-        let flag = format!("--grid {rows}x{columns}");
-        flags.push(Flag {
-            key: "workload.grid".into(),
-            flag,
-            value: json!([rows, columns]),
-        });
+/// A flag with its value, or for a sweep its values.
+#[derive(Debug)]
+pub(super) struct Given {
+    /// The name of the parameter, or its key.
+    pub(super) name: &'static str,
+    /// The flag.
+    pub(super) flag: &'static str,
+    /// What was given.
+    pub(super) spec: Spec,
+}
+
+impl Given {
+    /// The flag as typed.
+    pub(super) fn source(&self) -> String {
+        format!("{} {}", self.flag, self.spec.text())
     }
+
+    /// Its (first) value as a setting under `policy`.
+    pub(super) fn setting(&self, policy: &str) -> Flag {
+        let is_option = keys::OPTIONS.contains(&self.name);
+        Flag {
+            key: match keys::key_under(self.name, policy) {
+                Some(key) => key,
+                // An unknown policy is reported as such later on.
+                None if is_option => format!("policy.{policy}.{}", self.name),
+                None => self.name.to_owned(),
+            },
+            flag: self.source(),
+            value: self.spec.get(0),
+        }
+    }
+}
+
+/// The flags that were given, but for `--net` and `--set`.
+pub(super) fn given(arguments: &SettingsArguments) -> Vec<Given> {
+    let text = |value: &Option<String>| {
+        let value = value.as_ref()?;
+        Some(Spec::list(vec![json!(value)], value.as_str()))
+    };
+    let scenarios = arguments.scenario.map(|choice| {
+        let (names, name) = match choice {
+            ScenarioChoice::I => (json!(["i"]), "i"),
+            ScenarioChoice::Ii => (json!(["ii"]), "ii"),
+            ScenarioChoice::Iii => (json!(["iii"]), "iii"),
+            ScenarioChoice::All => (json!(["i", "ii", "iii"]), "all"),
+        };
+        Spec::list(vec![names], name)
+    });
+    let all = [
+        ("platform", "--platform", text(&arguments.platform)),
+        ("app", "--app", text(&arguments.app)),
+        ("n", "--n", arguments.n.clone()),
+        ("procs", "--procs", arguments.procs.clone()),
+        ("grid", "--grid", arguments.grid.clone()),
+        ("trace", "--trace", text(&arguments.trace)),
+        ("mapping", "--mapping", text(&arguments.mapping)),
+        ("seed", "--seed", arguments.seed.clone()),
+        ("policy", "--policy", text(&arguments.policy)),
+        (
+            "policy.replay.file",
+            "--decisions",
+            text(&arguments.decisions),
+        ),
+        ("alpha", "--alpha", arguments.alpha.clone()),
+        ("omega", "--omega", arguments.omega.clone()),
+        ("d", "--d", arguments.d.clone()),
+        ("x", "--x", arguments.x.clone()),
+        ("network", "--network", text(&arguments.network)),
+        ("scenarios", "--scenario", scenarios),
+    ];
+    let given = |(name, flag, spec): (&'static str, &'static str, Option<Spec>)| {
+        spec.map(|spec| Given { name, flag, spec })
+    };
+    all.into_iter().filter_map(given).collect()
+}
+
+/// The settings of `--load`, `--net` and `--set`, which have one value.
+pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
+    let mut flags = Vec::from_iter(load_flag(&arguments.load)?);
     for (key, value) in &arguments.constants {
         let flag = format!("--net {key}={value}");
         flags.push(Flag {
@@ -299,7 +308,7 @@ fn flags(arguments: &SettingsArguments, policy: &str) -> Vec<Flag> {
             value,
         });
     }
-    flags
+    Ok(flags)
 }
 
 /// The memory that there is: the flag, or what the machine says is free.

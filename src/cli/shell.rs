@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use super::args::{Arguments, Format};
 use super::print;
 use crate::error::{Error, Problem};
-use crate::{experiment, platform};
+use crate::{experiment, platform, sweep};
 
 pub(super) fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Result<(), Error> {
     let mut text = Vec::new();
@@ -46,6 +46,7 @@ pub(super) fn schema(format: Format, out: &mut dyn Write) -> Result<(), Error> {
         &match format {
             Format::Platform => platform::schema(),
             Format::Experiment => experiment::schema(),
+            Format::Sweep => sweep::schema(),
         },
     )
 }

@@ -151,6 +151,15 @@ pub fn resolve<T: DeserializeOwned + Serialize>(
     serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
 }
 
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    let digits = |byte: &u8| {
+        [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]))
+    };
+    Sha256::digest(bytes).iter().flat_map(digits).collect()
+}
+
 /// `parent.key`, or `key` at the top.
 fn join_path(parent: &str, key: &str) -> String {
     if parent.is_empty() {

@@ -2,6 +2,8 @@
 //!
 //! Each layer remembers its places, so that a problem found in the merged settings points at the line or flag that caused it.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -11,7 +13,7 @@ use crate::error::{Error, Problem};
 #[derive(Clone, Debug)]
 enum Layer {
     /// A file, given or built in.
-    File(Document),
+    File(Arc<Document>),
     /// The command line.
     Flags(Vec<Flag>),
 }
@@ -72,8 +74,8 @@ pub struct Layers {
 
 impl Layers {
     /// Adds a file on top.
-    pub fn push_file(&mut self, document: Document) {
-        self.layers.push(Layer::File(document));
+    pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
+        self.layers.push(Layer::File(document.into()));
     }
 
     /// Adds flags on top; of two flags for one key the later wins.
@@ -212,7 +214,7 @@ pub(super) fn is_within(inner: &str, outer: &str) -> bool {
 }
 
 /// The value at a path such as `policy.name` or `load[1].mean`.
-pub(super) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+pub(crate) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     let mut parts = key.split(['.', '[']).filter(|part| !part.is_empty());
     parts.try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),

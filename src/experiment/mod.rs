@@ -9,9 +9,12 @@ mod config;
 mod layers;
 mod resolve;
 mod run;
+mod shared;
 
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
 pub use layers::{Flag, Layers};
 pub use resolve::{Experiment, Input, Limits};
 pub use run::{Progress, Results, ScenarioRun};
+pub use shared::Shared;
+pub(crate) use shared::remembered;

@@ -1,18 +1,19 @@
 //! From settings to an experiment that is ready to run: files read, names looked up, everything checked.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::built_in;
 use super::config::ExperimentConfig;
 use super::layers::{Layers, is_within, lookup};
+use super::shared::Shared;
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig};
 use crate::document;
 use crate::engine::NetworkModel;
 use crate::error::{Error, Problem};
 use crate::load::Loads;
-use crate::platform::{self, LoadedPlatform};
+use crate::platform::LoadedPlatform;
 use crate::policy;
 use crate::units::{HostId, ProcessId};
 use crate::workload::trace::{TraceBarrier, TraceReceives};
@@ -21,7 +22,7 @@ use crate::workload::{Workload, registry};
 /// A file that a result depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// `platform`, `profile`, `load` or `workload`.
+    /// `platform`, `profile`, `load`, `workload` or `decisions`.
     pub role: &'static str,
     /// Its name as given.
     pub source: String,
@@ -33,7 +34,7 @@ pub struct Input {
 #[derive(Debug)]
 pub struct Experiment {
     /// The machine, with the load that others put on it, and its file.
-    pub platform: LoadedPlatform,
+    pub platform: Arc<LoadedPlatform>,
     /// The application.
     pub workload: Box<dyn Workload>,
     /// Where each process starts.
@@ -64,18 +65,38 @@ impl Experiment {
     /// # Errors
     /// Everything that is wrong with the settings and the files they name.
     pub fn load(layers: &Layers, limits: Limits) -> Result<Self, Error> {
-        let layers = on_top_of_built_in(layers)?;
-        Self::from_layers(&layers, limits).map_err(|error| layers.locate(error))
+        Self::load_shared(layers, limits, &Shared::default())
     }
 
-    fn from_layers(layers: &Layers, limits: Limits) -> Result<Self, Error> {
+    /// The same, with what other experiments have read already.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_shared(layers: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+        let layers = on_top_of_built_in(layers, shared)?;
+        Self::from_layers(&layers, limits, shared).map_err(|error| layers.locate(error))
+    }
+
+    /// Whether the key `seed` has any say in it, given that it is (or is not) the seed of the workload, too. If not, the runs for all
+    /// seeds are equal.
+    ///
+    /// # Errors
+    /// The policy cannot be made, which loading has tried.
+    pub fn uses_seed(&self, is_of_workload: bool) -> Result<bool, Error> {
+        let draws = self.policy.build(&self.policy_options)?.uses_seed();
+        Ok(draws || self.load_uses_seed() || is_of_workload && self.workload.uses_seed())
+    }
+
+    fn from_layers(layers: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
         let mut config: ExperimentConfig = document::from_value(&layers.merged()?, "")?;
         let app = registry::find(app_name(&config.workload)?)?;
         let keys = Value::Object(config.workload.clone());
         // Whatever is wrong in several places is reported together.
         let mut problems = Vec::new();
         let platform = keep(
-            platform::open(&config.platform).map_err(|error| name_key(error, "platform")),
+            shared
+                .platform(&config.platform)
+                .map_err(|error| name_key(error, "platform")),
             &mut problems,
         );
         let network = keep(network(&config.network), &mut problems);
@@ -88,7 +109,7 @@ impl Experiment {
             return Err(Error::Input(problems));
         };
         if !loads.is_empty() {
-            loads.put_on(&mut platform.platform, config.seed)?;
+            loads.put_on(&mut Arc::make_mut(&mut platform).platform, config.seed)?;
         }
         check_size(&config, built.workload.as_ref(), &platform, limits)?;
         let placement = place(&config, built.workload.as_ref(), &platform)?;
@@ -112,7 +133,7 @@ impl Experiment {
         }
         config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
         tell_origins_of_load(&mut config.origins, layers, loads.resolved());
-        let inputs = inputs(&platform, &loads, &built.inputs);
+        let inputs = inputs(&platform, &loads, &built.inputs, &options)?;
         let resolved = resolved(&config, network, &loads, app, (entry, &options))?;
         let problems = origin_problems(&config.origins, &resolved);
         if !problems.is_empty() {
@@ -154,7 +175,7 @@ impl Experiment {
 }
 
 /// The layers with the built-in experiment of their application below them.
-fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
+fn on_top_of_built_in(layers: &Layers, shared: &Shared) -> Result<Layers, Error> {
     let app = layers
         .get("workload.app")
         .and_then(|app| app.as_str().map(str::to_owned));
@@ -169,7 +190,9 @@ fn on_top_of_built_in(layers: &Layers) -> Result<Layers, Error> {
     let extends = layers
         .get("extends")
         .and_then(|name| name.as_str().map(str::to_owned));
-    let chain = built_in::chain(extends.as_deref(), &app).map_err(|error| layers.locate(error))?;
+    let chain = shared
+        .chain(extends.as_deref(), &app)
+        .map_err(|error| layers.locate(error))?;
     let mut all = Layers::default();
     for document in chain {
         all.push_file(document);
@@ -475,7 +498,12 @@ fn tell_origins_of_load(
     }
 }
 
-fn inputs(platform: &LoadedPlatform, loads: &Loads, workload: &[(String, String)]) -> Vec<Input> {
+fn inputs(
+    platform: &LoadedPlatform,
+    loads: &Loads,
+    workload: &[(String, String)],
+    policy: &Value,
+) -> Result<Vec<Input>, Error> {
     let input = |role, (source, sha256): (&str, &str)| Input {
         role,
         source: source.to_owned(),
@@ -494,7 +522,14 @@ fn inputs(platform: &LoadedPlatform, loads: &Loads, workload: &[(String, String)
             .iter()
             .map(|file| input("workload", (&file.0, &file.1))),
     );
-    all
+    // The forced moves of the policy `replay`.
+    if let Some(file) = policy.get("file").and_then(Value::as_str) {
+        let bytes = std::fs::read(file).map_err(|error| {
+            Problem::new(format!("cannot read the decisions: {error}")).source(file)
+        })?;
+        all.push(input("decisions", (file, &document::sha256(&bytes))));
+    }
+    Ok(all)
 }
 
 /// The settings as JSON, every default filled in.

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use super::range::{LONGEST, Ranges, SHORTEST_PERIOD};
 use super::{Keys, Load, MOST_LOAD};
+use crate::document::sha256;
 use crate::error::{Error, Problem};
-use crate::platform::{Profile, Steps, read_profile, read_text, sha256};
+use crate::platform::{Profile, Steps, read_profile, read_text};
 use crate::random::Stream;
 use crate::units::Seconds;
 

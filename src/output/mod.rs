@@ -23,7 +23,7 @@ pub use table::table;
 use crate::error::{Error, Problem};
 
 /// The error of an output that cannot be written.
-fn cannot_write(what: &str, error: &dyn std::fmt::Display) -> Error {
+pub(crate) fn cannot_write(what: &str, error: &dyn std::fmt::Display) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     Error::Output(problem.hint("choose a folder that can be written to, with enough space"))
 }

@@ -822,7 +822,7 @@ fn two_clusters(
         .with("workload.first_instructions", instructions)
         .with("workload.last_instructions", instructions);
     let mut experiment = runs.load(&case)?;
-    experiment.platform = platform::from_json("two-clusters", &text.to_string())?;
+    experiment.platform = Arc::new(platform::from_json("two-clusters", &text.to_string())?);
     let hosts = &experiment.platform.platform.hosts;
     experiment.placement = (0..6).map(HostId::from_index).collect();
     if first == FAST {

@@ -1,14 +1,12 @@
 //! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use super::{LoadedPlatform, from_json, from_simgrid};
 use crate::document::line_column;
+pub(super) use crate::document::sha256;
 use crate::error::{Error, Problem};
 
 /// The largest file that is read \[B\].
@@ -143,16 +141,6 @@ pub(crate) fn read(path: &str) -> Result<String, Problem> {
             .source(path)
             .at(line, column)
     })
-}
-
-/// The SHA-256 of some bytes, in hexadecimal.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}"); // writing to a `String` cannot fail
-            text
-        })
 }
 
 #[cfg(test)]

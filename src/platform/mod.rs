@@ -37,8 +37,8 @@ mod simgrid;
 use std::collections::BTreeMap;
 
 pub use capacity::Background;
+pub(crate) use find::read as read_text;
 pub use find::{built_in, open};
-pub(crate) use find::{read as read_text, sha256};
 pub use format::schema;
 pub use load::from_json;
 pub use mapping::Mapping;

@@ -42,6 +42,11 @@ pub trait Policy: fmt::Debug + Send {
     /// The policy cannot decide (its options do not fit the platform); this ends the run.
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error>;
 
+    /// Whether it may draw from its random stream: without that, a run with it is the same for all seeds.
+    fn uses_seed(&self) -> bool {
+        true
+    }
+
     /// Told after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
     fn settle(&mut self, _moved: usize) {}
 }

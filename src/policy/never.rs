@@ -26,4 +26,8 @@ impl Policy for Never {
     fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         Ok(Decision::default())
     }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
 }

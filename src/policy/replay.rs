@@ -99,6 +99,10 @@ impl Policy for Replay {
         }
         Ok(Decision::moves(migrations))
     }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
 }
 
 /// The host of this name, or the least occupied one of the cluster of this name.

@@ -45,6 +45,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// Whether anything in it is drawn from a seed.
+    fn uses_seed(&self) -> bool {
+        false
+    }
+
     /// Clock cycles per instruction: a host of 1 GHz does 1e9 instructions per second at 1.
     fn cycles_per_instruction(&self) -> f64 {
         1.0

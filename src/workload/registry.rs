@@ -3,13 +3,12 @@
 //! To add one, write a file beside this one (its keys as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
 //! a [`Workload`]) and a row in [`APPLICATIONS`]. Help, listings and the published schema come from the table.
 
-use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::Workload;
 use super::lbm::{Lbm, LbmConfig};
@@ -17,6 +16,7 @@ use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
 use super::trace::{Trace, TraceBarrier, TraceReceives, read_bytes};
+use crate::document::sha256;
 use crate::error::{Error, Problem};
 
 /// The applications, by name.
@@ -47,6 +47,26 @@ pub const APPLICATIONS: &[Entry] = &[
         "-",
     ),
 ];
+
+/// Whether the application of this name has a key `seed`.
+pub fn has_seed(app: &str) -> bool {
+    static WITH_SEED: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let has_seed = |entry: &&Entry| {
+            let mut generator = SchemaGenerator::default();
+            let schema = entry.schema(&mut generator).to_value();
+            let mut all = generator.take_definitions(true);
+            all.insert(entry.name.into(), schema);
+            all.values()
+                .any(|one| one.pointer("/properties/seed").is_some())
+        };
+        APPLICATIONS
+            .iter()
+            .filter(has_seed)
+            .map(|entry| entry.name)
+            .collect()
+    });
+    WITH_SEED.contains(&app)
+}
 
 /// The keys of an application, as they stand in the object `workload` of an experiment.
 pub trait Keys: Serialize + DeserializeOwned + JsonSchema {
@@ -201,15 +221,6 @@ impl Keys for TraceConfig {
     }
 }
 
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("a string can be written to");
-            text
-        })
-}
-
 /// Reads the keys of an application from the object `workload`, leaving out `app`.
 ///
 /// # Errors
@@ -223,6 +234,10 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
     };
     let mut given = given.clone();
     given.remove("app");
+    // The types refuse unknown keys themselves; their schema is made only where something is to be said about it.
+    if let Ok(keys) = T::deserialize(&Value::Object(given.clone())) {
+        return Ok(keys);
+    }
     let problems = key_problems(&given, &schemars::schema_for!(T));
     if !problems.is_empty() {
         return Err(Error::Input(problems));

@@ -30,6 +30,9 @@ pub struct SwConfig {
     /// The order n of the matrix, and the number of processes; at least 1.
     #[schemars(range(min = 1, max = MAX_ORDER))]
     pub n: u64,
+    /// The number of processes, which is `n`; may be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub procs: Option<u64>,
     /// What each active process computes in the first superstep. Default 1e6 instr (stated).
     #[serde(default = "default_first")]
     pub first_instructions: Instructions,
@@ -72,6 +75,7 @@ impl SwConfig {
     pub fn new(n: u64) -> Self {
         Self {
             n,
+            procs: None,
             first_instructions: default_first(),
             last_instructions: default_last(),
             bytes_per_column: default_column(),
@@ -113,6 +117,14 @@ impl Sw {
                 Problem::new(format!("`n` is {}", config.n))
                     .key("workload.n")
                     .hint(format!("it must be from 1 to {MAX_ORDER}")),
+            );
+        }
+        if let Some(procs) = config.procs.filter(|procs| *procs != config.n) {
+            let message = format!("`procs` is {procs} for a matrix of order {}", config.n);
+            problems.push(
+                Problem::new(message)
+                    .key("workload.procs")
+                    .hint("each column has its process: leave `procs` out, or set it to `n`"),
             );
         }
         let cycles = config.cycles_per_instruction;

@@ -409,6 +409,13 @@ impl Workload for Synthetic {
     fn memory(&self, _process: ProcessId) -> Bytes {
         self.config.memory
     }
+
+    fn uses_seed(&self) -> bool {
+        let config = &self.config;
+        let draws_work = config.spread > 0.0 && config.distribution != Distribution::Linear;
+        let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
+        draws_work || draws_messages || config.drift > 0.0
+    }
 }
 
 #[cfg(test)]

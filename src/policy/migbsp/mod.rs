@@ -214,4 +214,8 @@ impl Policy for MigBsp {
         self.trigger.close(&self.config, migrations);
         self.forecasts.restart(&self.config);
     }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
 }

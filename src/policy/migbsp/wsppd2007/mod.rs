@@ -188,4 +188,8 @@ impl Policy for MigBsp2007 {
         self.trigger.close(&self.shared, moved);
         self.forecasts.restart(&self.shared);
     }
+
+    fn uses_seed(&self) -> bool {
+        self.config.own_partner == OwnPartner::Random
+    }
 }

@@ -1,0 +1,186 @@
+//! `migsim sweep --slurm`: submits the job array, waits for it, merges what its tasks have done.
+//!
+//! The number of the job is kept in the folder, so that the same command goes on waiting for an array that is still there, and submits
+//! only the parts that lack runs when it is not.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::bar::{Bar, with_bar};
+use crate::error::{Error, Problem};
+use crate::output::{cannot_write, write_file};
+use crate::sweep::folder::{Report, merge};
+use crate::sweep::slurm::{Array, SCRIPT, SWEEP, incomplete};
+use crate::sweep::{Plan, Sweep};
+
+/// The name of the file with the number of the job.
+const JOB: &str = "slurm.job";
+
+/// How long to wait before asking again: at first, and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
+
+/// How often in a row Slurm may fail to answer.
+const MOST_FAILURES: usize = 20;
+
+/// A sweep on Slurm.
+#[derive(Debug)]
+pub(super) struct Job<'a> {
+    pub(super) sweep: &'a Sweep,
+    pub(super) plan: &'a Plan,
+    pub(super) folder: &'a Path,
+    pub(super) parts: usize,
+    pub(super) options: &'a [String],
+    pub(super) is_quiet: bool,
+}
+
+impl Job<'_> {
+    /// The array of the parts that lack runs.
+    pub(super) fn array(&self) -> Result<Array, Error> {
+        let folder = self.absolute()?;
+        let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
+        let program = std::env::current_exe().map_err(|error| {
+            Problem::new(format!("the program does not know where it is: {error}"))
+        })?;
+        Array::new(&program, &folder, self.parts, tasks, self.options)
+    }
+
+    fn absolute(&self) -> Result<PathBuf, Error> {
+        std::path::absolute(self.folder)
+            .map_err(|error| cannot_write(&self.folder.display().to_string(), &error))
+    }
+
+    /// Submits, waits and merges.
+    pub(super) fn run(&self) -> Result<Report, Error> {
+        let array = self.array()?;
+        let shards = array.folder.join("shards");
+        std::fs::create_dir_all(&shards)
+            .map_err(|error| cannot_write(&shards.display().to_string(), &error))?;
+        let job = match Self::submitted(&array)? {
+            Some(job) => Some(job),
+            None if array.tasks.is_empty() => None,
+            None => Some(self.submit(&array)?),
+        };
+        if let Some(job) = job {
+            self.wait(&array, &job)?;
+            // An array that has ended is of no more use; if the file stays, Slurm says so the next time.
+            let _ = std::fs::remove_file(array.folder.join(JOB));
+        }
+        let (left, _) = incomplete(self.plan, &array.folder, self.parts)?;
+        if left.is_empty() {
+            let parts: Vec<PathBuf> = (1..=self.parts).map(|part| array.part(part)).collect();
+            return merge(&parts, &array.folder);
+        }
+        let named: Vec<String> = left.iter().take(8).map(usize::to_string).collect();
+        let more = if left.len() > named.len() {
+            ", ..."
+        } else {
+            ""
+        };
+        let message = format!(
+            "{} of {} tasks have not done their part: {}{more}",
+            left.len(),
+            self.parts,
+            named.join(", ")
+        );
+        let hint = format!(
+            "the same command submits them again; `{}` has what they printed",
+            shards.join("task-N.log").display()
+        );
+        Err(Error::Run(Problem::new(message).hint(hint)))
+    }
+
+    /// The number of an array that an earlier call has submitted and that is still there.
+    fn submitted(array: &Array) -> Result<Option<String>, Error> {
+        let Ok(job) = std::fs::read_to_string(array.folder.join(JOB)) else {
+            return Ok(None);
+        };
+        let job = job.trim().to_owned();
+        Ok(is_active(&job)?.unwrap_or(true).then_some(job))
+    }
+
+    fn submit(&self, array: &Array) -> Result<String, Error> {
+        let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
+        write_file(&array.folder.join(SWEEP), format!("{sweep:#}\n").as_bytes())?;
+        let script = array.folder.join(SCRIPT);
+        write_file(&script, array.script().as_bytes())?;
+        let output = answer(Command::new("sbatch").args(array.arguments()).arg(&script))?;
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            let problem = Problem::new(format!("sbatch refuses the job: {}", text.trim()));
+            return Err(problem
+                .source("--slurm")
+                .hint("see `--slurm-dry-run` for what is submitted")
+                .into());
+        }
+        // `--parsable` prints the number, and on some machines `;cluster` after it.
+        let text = String::from_utf8_lossy(&output.stdout);
+        let job: String = text
+            .trim()
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        if job.is_empty() {
+            let problem =
+                Problem::new(format!("sbatch answers `{}`, which is no job", text.trim()));
+            return Err(problem.source("--slurm").into());
+        }
+        write_file(&array.folder.join(JOB), job.as_bytes())?;
+        Ok(job)
+    }
+
+    /// Waits until the array has ended.
+    fn wait(&self, array: &Array, job: &str) -> Result<(), Error> {
+        let there = AtomicU64::new(0);
+        let bar = Bar {
+            unit: "runs",
+            total: Some(self.plan.runs.len() as u64),
+            has_lines: true,
+            is_quiet: self.is_quiet,
+        };
+        with_bar(&bar, &|| there.load(Ordering::Relaxed), || {
+            let (mut pause, mut failures) = (PAUSES.0, 0);
+            loop {
+                match is_active(job)? {
+                    Some(false) => return Ok(()),
+                    Some(true) => failures = 0,
+                    None => failures += 1,
+                }
+                if failures > MOST_FAILURES {
+                    let problem = Problem::new(format!("Slurm no longer says how job {job} is"));
+                    return Err(Error::Run(
+                        problem.hint("the same command goes on waiting for it"),
+                    ));
+                }
+                there.store(
+                    incomplete(self.plan, &array.folder, self.parts)?.1,
+                    Ordering::Relaxed,
+                );
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(PAUSES.1);
+            }
+        })
+    }
+}
+
+/// Whether a job is waiting or running; `None` if Slurm does not answer.
+fn is_active(job: &str) -> Result<Option<bool>, Error> {
+    let output = answer(Command::new("squeue").args(["--noheader", "--format=%A", "--jobs", job]))?;
+    if output.status.success() {
+        return Ok(Some(!output.stdout.trim_ascii().is_empty()));
+    }
+    // It forgets jobs some minutes after their end.
+    let is_forgotten = String::from_utf8_lossy(&output.stderr).contains("Invalid job id");
+    Ok(is_forgotten.then_some(false))
+}
+
+fn answer(command: &mut Command) -> Result<Output, Error> {
+    command.output().map_err(|error| {
+        let program = command.get_program().to_string_lossy();
+        Problem::new(format!("cannot run `{program}`: {error}"))
+            .source("--slurm")
+            .hint("this machine has no Slurm; `--shard` runs parts elsewhere, and `migsim sweep merge` joins them")
+            .into()
+    })
+}

@@ -1,0 +1,357 @@
+//! `migsim sweep`: what varies from file and flags, the plan, the runs that are missing, the folder of results.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use cpu_time::ThreadTime;
+use serde_json::Value;
+
+use super::args::{MergeArguments, SweepArguments, SweepCommand};
+use super::bar::{Bar, with_bar};
+use super::print;
+use super::run::{check_options, given, limits, pairs, policy, read_experiment};
+use super::slurm::Job;
+use crate::document::Document;
+use crate::error::{Error, Problem};
+use crate::experiment::{Layers, Limits};
+use crate::sweep::folder::{self, Report};
+use crate::sweep::run::{missing_from, row, run};
+use crate::sweep::{
+    Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, SweepFile, keys,
+};
+
+pub(super) fn sweep(
+    arguments: &SweepArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<bool, Error> {
+    if let Some(SweepCommand::Merge(merge)) = &arguments.command {
+        return merged(merge, out, errors);
+    }
+    let sweep = sweep_of(arguments)?;
+    if arguments.show {
+        let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
+        return print(out, &format!("{file:#}\n")).map(|()| true);
+    }
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads.unwrap_or(0))
+        .build();
+    let threads = threads.map_err(|error| {
+        Problem::new(format!("cannot start threads: {error}")).source("--threads")
+    })?;
+    let (common, limits) = (Common::default(), limits(&arguments.settings));
+    let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
+    if !arguments.quiet {
+        for note in &plan.notes {
+            say(errors, &format!("note: {note}"));
+        }
+    }
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| usual_folder(&sweep));
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    if arguments.dry_run {
+        let text = dry_run(
+            (&sweep, &plan),
+            shard,
+            (limits, &common),
+            (&folder, threads.current_num_threads()),
+        )?;
+        return print(out, &text).map(|()| true);
+    }
+    if let Some(shards) = arguments.shards {
+        let parts = usize::try_from(shards).expect("at most 100 000");
+        let job = Job {
+            sweep: &sweep,
+            plan: &plan,
+            folder: &folder,
+            parts,
+            options: &arguments.sbatch_options,
+            is_quiet: arguments.quiet,
+        };
+        if !arguments.slurm {
+            return print(out, &job.array()?.script()).map(|()| true);
+        }
+        let report = job.run()?;
+        return finish(&report, arguments.quiet, out, errors);
+    }
+    let store = Store::open(&folder)?;
+    if store.dropped > 0 && !arguments.quiet {
+        say(
+            errors,
+            &format!(
+                "note: {} cut off or damaged, done again",
+                counted(store.dropped, "record")
+            ),
+        );
+    }
+    folder::write_plan(&folder, &plan)?;
+    let (runs, store) = (missing_from(&plan, shard, store.rows()), Mutex::new(store));
+    let done = Done::default();
+    let bar = Bar {
+        unit: "runs",
+        total: Some(runs.len() as u64),
+        has_lines: true,
+        is_quiet: arguments.quiet,
+    };
+    with_bar(&bar, &|| done.runs(), || {
+        threads.install(|| run((&sweep, &plan), &runs, (limits, &common), &store, &done))
+    })?;
+    let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+    store.sync()?;
+    let report = folder::write(&folder, &plan, shard, store.rows())?;
+    finish(&report, arguments.quiet, out, errors)
+}
+
+/// Prints the report; `false` if runs failed.
+fn finish(
+    report: &Report,
+    is_quiet: bool,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<bool, Error> {
+    if !is_quiet {
+        print(out, &report.text)?;
+    }
+    if let Some(failures) = &report.failures {
+        say(errors, failures);
+    }
+    Ok(report.failures.is_none())
+}
+
+/// Says something on stderr; if that is closed, nothing can be done.
+fn say(errors: &mut dyn Write, line: &str) {
+    let _ = writeln!(errors, "{line}");
+}
+
+fn merged(
+    arguments: &MergeArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<bool, Error> {
+    let report = folder::merge(&arguments.folders, &arguments.out)?;
+    finish(&report, arguments.quiet, out, errors)
+}
+
+/// Where results go that nobody gave a place.
+fn usual_folder(sweep: &Sweep) -> PathBuf {
+    let app = sweep.layers().get("workload.app");
+    let app = app.as_ref().and_then(Value::as_str).unwrap_or("results");
+    Path::new("sweeps").join(app)
+}
+
+/// The most runs that are done to see how long one takes.
+const SAMPLES: usize = 8;
+
+fn dry_run(
+    (sweep, plan): (&Sweep, &Plan),
+    shard: Shard,
+    with: (Limits, &Common),
+    (folder, threads): (&Path, usize),
+) -> Result<String, Error> {
+    // What is there is only looked at: a dry run makes no folder.
+    let rows = if folder.join(crate::sweep::store::FILE).exists() {
+        crate::sweep::store::rows(folder)?
+    } else {
+        std::collections::BTreeMap::new()
+    };
+    let runs = missing_from(plan, shard, &rows);
+    let mut text = format!(
+        "{} settings x {} = {} runs ({})\n",
+        plan.settings.len(),
+        counted(plan.seeds.len(), "seed"),
+        plan.runs.len(),
+        plan.sweep.combine
+    );
+    for parameter in &sweep.parameters {
+        let values = counted(
+            usize::try_from(parameter.spec.count()).unwrap_or(usize::MAX),
+            "value",
+        );
+        writeln!(
+            text,
+            "  {:<12} {values}: {}",
+            parameter.name,
+            parameter.spec.text()
+        )
+        .expect("a string can be written to");
+    }
+    if shard != Shard::WHOLE {
+        writeln!(text, "part {}/{}", shard.index + 1, shard.of)
+            .expect("a string can be written to");
+    }
+    let samples: Vec<usize> = runs
+        .iter()
+        .step_by(runs.len().div_ceil(SAMPLES).max(1))
+        .copied()
+        .collect();
+    let start = ThreadTime::now();
+    for &sample in &samples {
+        row((sweep, plan), sample, with);
+    }
+    let each = start.elapsed().as_secs_f64() / samples.len().max(1) as f64;
+    let workers = threads.min(runs.len()).max(1);
+    writeln!(
+        text,
+        "{} to do in `{}`, {} there; about {} on {} ({} measured, {} each)",
+        counted(runs.len(), "run"),
+        folder.display(),
+        plan.runs.iter().filter(|id| rows.contains_key(*id)).count(),
+        duration(each * runs.len() as f64 / workers as f64),
+        counted(threads, "thread"),
+        samples.len(),
+        duration(each)
+    )
+    .expect("a string can be written to");
+    Ok(text)
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        7200.0.. => format!("{:.1} h", seconds / 3600.0),
+        120.0.. => format!("{:.0} min", seconds / 60.0),
+        1.0.. => format!("{seconds:.0} s"),
+        _ => format!("{:.1} ms", seconds * 1e3),
+    }
+}
+
+/// The sweep of the file and the flags; flags win.
+fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
+    let mut sweep = match &arguments.settings.experiment {
+        None => empty(),
+        Some(path) => read_file(path)?,
+    };
+    let mut parameters = flag_parameters(arguments)?;
+    let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
+    sweep.parameters.retain(|one| !is_given(&one.name));
+    let fixed: Vec<&str> = given(&arguments.settings)
+        .iter()
+        .filter(|one| one.spec.count() == 1)
+        .map(|one| one.name)
+        .collect();
+    sweep
+        .parameters
+        .retain(|one| !fixed.contains(&one.name.as_str()));
+    // Where the policy varies, its options apply to those policies that have them.
+    let varies = |name: &str| {
+        sweep
+            .parameters
+            .iter()
+            .chain(&parameters)
+            .any(|one| one.name == name)
+    };
+    let (policy_varies, policy) = (varies("policy"), policy(&arguments.settings, &sweep.base));
+    if !policy_varies {
+        check_options(&arguments.settings, &policy)?;
+    }
+    let mut flags = Vec::new();
+    for one in given(&arguments.settings) {
+        if parameters.iter().any(|other| other.source == one.source()) {
+            continue;
+        }
+        if policy_varies && keys::OPTIONS.contains(&one.name) {
+            parameters.push(Parameter::new(one.name, one.spec.clone(), one.source()));
+        } else if one.name != "seed" || one.spec.count() == 1 {
+            flags.push(one.setting(&policy));
+        }
+    }
+    flags.extend(pairs(&arguments.settings)?);
+    sweep.parameters.extend(parameters);
+    sweep.fixed = flags;
+    let several = |spec: &&Spec| spec.count() > 1;
+    if let Some(seeds) = arguments.seeds.as_ref().or(arguments
+        .settings
+        .seed
+        .as_ref()
+        .filter(several))
+    {
+        sweep.seeds = Some(seeds.clone());
+    } else if arguments.settings.seed.is_some() {
+        sweep.seeds = None;
+    }
+    match (arguments.zip, arguments.random, arguments.latin) {
+        (true, _, _) => sweep.combine = Combine::Zip,
+        (_, Some(count), _) => sweep.combine = Combine::Random(count),
+        (_, _, Some(count)) => sweep.combine = Combine::Latin(count),
+        _ => {}
+    }
+    if let Some(seed) = arguments.draw_seed {
+        sweep.draw_seed = seed;
+    }
+    Ok(sweep)
+}
+
+fn empty() -> Sweep {
+    Sweep {
+        base: Layers::default(),
+        fixed: Vec::new(),
+        parameters: Vec::new(),
+        seeds: None,
+        combine: Combine::Grid,
+        draw_seed: 1,
+    }
+}
+
+/// What the flags vary, in the order of the help; then what `--vary` does.
+fn flag_parameters(arguments: &SweepArguments) -> Result<Vec<Parameter>, Error> {
+    let mut parameters = Vec::new();
+    for one in given(&arguments.settings) {
+        let is_text = ["platform", "app", "policy", "network"].contains(&one.name);
+        let spec = if is_text {
+            list_of_names(&one.spec)
+        } else {
+            one.spec.clone()
+        };
+        if spec.count() > 1 && one.name != "seed" {
+            parameters.push(Parameter::new(one.name, spec, one.source()));
+        }
+    }
+    for (key, values) in &arguments.vary {
+        let source = format!("--vary {key}={values}");
+        let spec = Spec::parse(values).map_err(|message| Problem::new(message).source(&source))?;
+        if key == "seeds" || key == "seed" {
+            return Err(Problem::new("seeds are not a parameter")
+                .source(source)
+                .hint("write `--seeds`")
+                .into());
+        }
+        parameters.push(Parameter::new(key, spec, source));
+    }
+    Ok(parameters)
+}
+
+/// `ufrgs,mine.json` as two names.
+fn list_of_names(spec: &Spec) -> Spec {
+    let names = spec.text().split(',').map(|name| Value::from(name.trim()));
+    Spec::list(names.collect(), spec.text())
+}
+
+/// A sweep file, or an experiment of which nothing varies yet.
+fn read_file(path: &Path) -> Result<Sweep, Error> {
+    let document = read_experiment(path)?;
+    let mut sweep = empty();
+    if document.value["schema"] != "migsim-sweep-1" {
+        sweep.base.push_file(document);
+        return Ok(sweep);
+    }
+    let source = document.source.clone();
+    let file: SweepFile = document.deserialize()?;
+    if !file.experiment.is_empty() {
+        let text = format!("{:#}", Value::Object(file.experiment.clone()));
+        sweep
+            .base
+            .push_file(Document::parse(format!("{source}, experiment"), text)?);
+    }
+    sweep.parameters = file.parameters(&source)?;
+    sweep.seeds = file.seeds(&source)?;
+    sweep.combine = file.combine;
+    sweep.draw_seed = file.draw_seed;
+    Ok(sweep)
+}

@@ -1,0 +1,190 @@
+//! What a sweep is: an experiment, what varies in it, how values combine, which seeds. The sweep file holds it as JSON, and the
+//! flags of the command say the same.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::keys;
+use super::spec::Spec;
+use crate::error::{Error, Problem};
+use crate::experiment::{Flag, Layers};
+
+/// The version of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SweepVersion {
+    /// The only version so far.
+    #[default]
+    #[serde(rename = "migsim-sweep-1")]
+    One,
+}
+
+/// How the values of the parameters combine to settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combine {
+    /// Every value with every other; the last parameter changes fastest.
+    #[default]
+    Grid,
+    /// The first values of all parameters, then the second ones, and so on.
+    Zip,
+    /// So many different settings of the grid, drawn.
+    Random(u64),
+    /// So many settings drawn such that the values of each parameter are spread evenly (a Latin hypercube).
+    Latin(u64),
+}
+
+impl fmt::Display for Combine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grid => f.write_str("grid"),
+            Self::Zip => f.write_str("zip"),
+            Self::Random(count) => write!(f, "random {count}"),
+            Self::Latin(count) => write!(f, "latin {count}"),
+        }
+    }
+}
+
+/// A sweep file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SweepFile {
+    /// Where an editor finds the schema; has no meaning for the sweep.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub editor_schema: Option<String>,
+    /// The version of the format.
+    pub schema: SweepVersion,
+    /// What the sweep is, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The experiment that is varied: the keys of an experiment file (see `migsim schema experiment`).
+    #[serde(default)]
+    pub experiment: Map<String, Value>,
+    /// What varies: keys of the experiment as dotted paths (`policy.migbsp.x`) or short names (`alpha`, `d`, `omega`, `x`, `n`, `procs`,
+    /// `policy`, `platform`, ...), and their values: a list, or a text as on the command line (`0.1..0.9:0.1`).
+    #[serde(default)]
+    pub vary: Map<String, Value>,
+    /// The seeds of each setting: a list, or a text such as `1..20`. Default: the seed of the experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<Value>,
+    /// How the values combine. Default `grid`.
+    #[serde(default)]
+    pub combine: Combine,
+    /// Where the random numbers of `random` and `latin` begin. Default 1.
+    #[serde(default = "first")]
+    pub draw_seed: u64,
+}
+
+fn first() -> u64 {
+    1
+}
+
+/// The JSON Schema of sweep files.
+pub fn schema() -> String {
+    format!("{:#}\n", schemars::schema_for!(SweepFile).to_value())
+}
+
+/// A parameter that varies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name in tables: the short one, or the key as given.
+    pub name: String,
+    /// Its values.
+    pub spec: Spec,
+    /// Where it was given, for messages (`--alpha 2,4`).
+    pub source: String,
+}
+
+/// A sweep as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The experiment file, if there is one.
+    pub base: Layers,
+    /// The settings that flags fix.
+    pub fixed: Vec<Flag>,
+    /// What varies, the slowest first.
+    pub parameters: Vec<Parameter>,
+    /// The seeds; none: the one of the experiment.
+    pub seeds: Option<Spec>,
+    /// How values combine.
+    pub combine: Combine,
+    /// Seeds what `combine` draws.
+    pub draw_seed: u64,
+}
+
+impl Parameter {
+    /// The parameter `name`, which may be a whole key, with the values `spec` given by `source`.
+    pub fn new(name: &str, spec: Spec, source: impl Into<String>) -> Self {
+        Self {
+            name: keys::short_of(name).to_owned(),
+            spec,
+            source: source.into(),
+        }
+    }
+}
+
+impl Sweep {
+    /// All that does not vary.
+    pub fn layers(&self) -> Layers {
+        let mut layers = self.base.clone();
+        layers.push_flags(self.fixed.clone());
+        layers
+    }
+
+    /// The same as a file.
+    ///
+    /// # Errors
+    /// The settings do not fit together.
+    pub fn to_file(&self) -> Result<SweepFile, Error> {
+        let vary = self.parameters.iter();
+        Ok(SweepFile {
+            experiment: match self.layers().merged()? {
+                Value::Object(experiment) => experiment,
+                _ => Map::new(),
+            },
+            vary: vary
+                .map(|parameter| (parameter.name.clone(), parameter.spec.to_json()))
+                .collect(),
+            seeds: self.seeds.as_ref().map(Spec::to_json),
+            combine: self.combine,
+            draw_seed: self.draw_seed,
+            ..SweepFile::default()
+        })
+    }
+}
+
+impl SweepFile {
+    /// What varies according to the file, which `source` names in messages.
+    ///
+    /// # Errors
+    /// All values that cannot be read.
+    pub fn parameters(&self, source: &str) -> Result<Vec<Parameter>, Error> {
+        let (mut parameters, mut problems) = (Vec::new(), Vec::new());
+        for (name, value) in &self.vary {
+            match Spec::from_json(value) {
+                Ok(spec) => parameters.push(Parameter::new(name, spec, source)),
+                Err(message) => problems.push(
+                    Problem::new(message)
+                        .source(source)
+                        .key(format!("vary.{name}")),
+                ),
+            }
+        }
+        if problems.is_empty() {
+            Ok(parameters)
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+
+    /// The seeds according to the file.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn seeds(&self, source: &str) -> Result<Option<Spec>, Error> {
+        let seeds = self.seeds.as_ref().map(Spec::from_json).transpose();
+        seeds.map_err(|message| Problem::new(message).source(source).key("seeds").into())
+    }
+}

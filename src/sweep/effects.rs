@@ -1,0 +1,124 @@
+//! How much each parameter matters: the share of the variance between the means of settings that the means by value of the parameter have
+//! (η², the main effect of an analysis of variance).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::plan::Plan;
+use super::spec::label;
+use super::stats::mean;
+use super::summary::{Goal, Setting, short, values_of};
+
+/// How much a parameter matters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// Its index in the plan.
+    pub parameter: usize,
+    /// The share of the variance that its values explain, from 0 to 1; `None` if there is no variance.
+    pub share: Option<f64>,
+    /// Its values with the mean of the goal over all settings that have them, the best first.
+    pub values: Vec<(String, f64)>,
+}
+
+/// The effect of a parameter with several values.
+pub(super) fn effect(
+    plan: &Plan,
+    goal: Goal,
+    settings: &[Setting],
+    parameter: usize,
+) -> Option<Effect> {
+    let values = values_of(plan, parameter);
+    if values.len() < 2 {
+        return None;
+    }
+    let with: Vec<(&Value, f64)> = plan
+        .settings
+        .iter()
+        .zip(settings)
+        .filter_map(|(values, setting)| Some((values[parameter].as_ref()?, setting.goal?.mean)))
+        .collect();
+    let all: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
+    let centre = mean(&all);
+    let total: f64 = all.iter().map(|goal| (goal - centre).powi(2)).sum();
+    let groups = groups(&with);
+    let explained: f64 = groups
+        .iter()
+        .map(|(_, goals)| goals.len() as f64 * (mean(goals) - centre).powi(2))
+        .sum();
+    let mut values: Vec<(String, f64)> = groups
+        .into_iter()
+        .map(|(name, goals)| (name, mean(&goals)))
+        .collect();
+    values.sort_by(|a, b| {
+        if goal.is_gain() {
+            b.1.total_cmp(&a.1)
+        } else {
+            a.1.total_cmp(&b.1)
+        }
+    });
+    // Rounding of equal numbers is no variance.
+    let is_varied = total > 1e-18 * centre * centre * all.len() as f64;
+    Some(Effect {
+        parameter,
+        share: is_varied.then(|| (explained / total).min(1.0)),
+        values,
+    })
+}
+
+/// Into how many groups drawn values are put.
+const GROUPS: usize = 5;
+
+/// The goals by value; where values hardly come twice (drawn ones do not), by five ranges of values with as many settings each.
+fn groups(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
+    let mut by_value: BTreeMap<String, (&Value, Vec<f64>)> = BTreeMap::new();
+    for (value, goal) in with {
+        let (_, goals) = by_value
+            .entry(value.to_string())
+            .or_insert_with(|| (value, Vec::new()));
+        goals.push(*goal);
+    }
+    let is_numeric = with.iter().all(|(value, _)| value.is_number());
+    if by_value.len() * 2 <= with.len() || by_value.len() <= 2 * GROUPS || !is_numeric {
+        let named = |(value, goals): (&Value, Vec<f64>)| (label(value), goals);
+        return by_value.into_values().map(named).collect();
+    }
+    let mut sorted: Vec<(f64, &Value, f64)> = with
+        .iter()
+        .map(|(value, goal)| (value.as_f64().unwrap_or_default(), *value, *goal))
+        .collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sorted
+        .chunks(sorted.len().div_ceil(GROUPS))
+        .map(|group| {
+            let ends = format!("{}..{}", label(group[0].1), label(group[group.len() - 1].1));
+            (ends, group.iter().map(|(_, _, goal)| *goal).collect())
+        })
+        .collect()
+}
+
+/// The best and the worst values, with their means.
+pub(super) fn ends(values: &[(String, f64)]) -> String {
+    let one = |(value, mean): &(String, f64)| format!("{value} ({})", short(*mean));
+    match values {
+        [first, second, _, .., last] if values.len() > 5 => {
+            format!("{}, {}, ..., {}", one(first), one(second), one(last))
+        }
+        few => few.iter().map(one).collect::<Vec<_>>().join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn drawn_values_are_put_into_groups() {
+        let values: Vec<Value> = (0..20).map(|n| json!(f64::from(n) / 100.0)).collect();
+        let with: Vec<(&Value, f64)> = values.iter().map(|value| (value, 1.0)).collect();
+        let groups = groups(&with);
+        assert_eq!(groups.len(), 5);
+        assert_eq!(groups[1], ("0.04..0.07".into(), vec![1.0; 4]));
+    }
+}

@@ -1,0 +1,196 @@
+//! The folder of a sweep: `plan.json`, the rows, and what is made of them. Files are written whole and renamed; only `runs.jsonl` grows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::figures::figures;
+use super::page::page;
+use super::plan::Plan;
+use super::row::Row;
+use super::run::Shard;
+use super::store::{self, Store};
+use super::summary::Summary;
+use super::table::runs_csv;
+use crate::document::Document;
+use crate::error::{Error, Problem};
+use crate::output::{cannot_write, write_file};
+
+/// The name of the plan.
+const PLAN: &str = "plan.json";
+
+/// What to tell when a sweep has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The result, for people.
+    pub text: String,
+    /// How many runs failed and why, if any did.
+    pub failures: Option<String>,
+}
+
+/// Writes the plan of a folder.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
+    let mut bytes = serde_json::to_vec(plan).expect("a plan is JSON");
+    bytes.push(b'\n');
+    write_file(&folder.join(PLAN), &bytes)
+}
+
+/// Writes the tables and pictures of the rows that are there.
+///
+/// # Errors
+/// Something cannot be written.
+pub fn write(
+    folder: &Path,
+    plan: &Plan,
+    shard: Shard,
+    rows: &BTreeMap<String, Row>,
+) -> Result<Report, Error> {
+    let path = folder.join("runs.csv");
+    let table = runs_csv(plan, shard, rows)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    let own = plan
+        .runs
+        .iter()
+        .enumerate()
+        .filter(|(run, _)| shard.has(*run));
+    let own: Vec<&Row> = own.filter_map(|(_, id)| rows.get(id)).collect();
+    let errors: Vec<&str> = own.iter().filter_map(|row| row.error.as_deref()).collect();
+    let failures = errors.first().map(|first| {
+        format!(
+            "{} of {} runs failed, the first: {first}\n  hint: `{}` has the error of each",
+            errors.len(),
+            own.len(),
+            path.display()
+        )
+    });
+    let mut text = format!("{} runs in {}", own.len(), folder.display());
+    if shard != Shard::WHOLE {
+        text += ": part of a sweep, for `migsim sweep merge`\n";
+        return Ok(Report { text, failures });
+    }
+    let summary = Summary::of(plan, rows);
+    let path = folder.join("summary.csv");
+    let table = summary
+        .csv(plan)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    let figures = figures(plan, rows, &summary)?;
+    for (name, svg) in &figures {
+        write_file(&folder.join(name), svg.as_bytes())?;
+    }
+    let page = page(plan, &summary, &figures, failures.as_deref());
+    write_file(&folder.join("index.html"), page.as_bytes())?;
+    text += ": runs.csv, summary.csv, index.html\n";
+    text += &summary.text(plan);
+    Ok(Report { text, failures })
+}
+
+/// Joins the folders of the parts of a plan into the folder `out`.
+///
+/// # Errors
+/// A folder has no plan or another one, two rows of a run differ, runs are missing, or something cannot be written.
+pub fn merge(folders: &[PathBuf], out: &Path) -> Result<Report, Error> {
+    let mut whole: Option<(&Path, Plan)> = None;
+    let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
+    for folder in folders {
+        let plan = read_plan(folder)?;
+        match &whole {
+            None => whole = Some((folder, plan)),
+            Some((first, other)) => check_same(other, first, &plan, folder)?,
+        }
+        for (id, row) in store::rows(folder)? {
+            if let Some((known, first)) = rows.get(&id) {
+                // What failed because of its input may have been mended since.
+                if known.is_input && !row.is_input {
+                    rows.insert(id, (row, folder));
+                } else if *known != row && !row.is_input {
+                    let message = format!(
+                        "run {id} has other results here than in `{}`",
+                        first.display()
+                    );
+                    return Err(Problem::new(message)
+                        .source(folder.display().to_string())
+                        .hint("one of them was made by another program or is damaged: do it again")
+                        .into());
+                }
+            } else {
+                rows.insert(id, (row, folder));
+            }
+        }
+    }
+    let Some((_, plan)) = whole else {
+        return Err(Problem::new("there is no folder to merge").into());
+    };
+    let absent = plan
+        .runs
+        .iter()
+        .filter(|id| !rows.contains_key(*id))
+        .count();
+    let mut store = Store::open(out)?;
+    let known: Vec<(&String, &Row)> = plan
+        .runs
+        .iter()
+        .filter_map(|id| Some((id, &rows.get(id)?.0)))
+        .collect();
+    for (id, row) in known {
+        if store.get(id) != Some(row) {
+            store.add(id, row.clone())?;
+        }
+    }
+    store.sync()?;
+    write_plan(out, &plan)?;
+    if absent > 0 {
+        let message = format!(
+            "{absent} of {} runs are in none of the folders",
+            plan.runs.len()
+        );
+        let hint = format!(
+            "run the parts that are missing and merge again; what there is, is kept in `{}`",
+            out.display()
+        );
+        return Err(Problem::new(message).hint(hint).into());
+    }
+    write(out, &plan, Shard::WHOLE, store.rows())
+}
+
+pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
+    let path = folder.join(PLAN);
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Problem::new(format!("cannot read the plan: {error}"))
+            .source(&name)
+            .hint("name folders that `migsim sweep --shard` has written")
+    })?;
+    Document::parse(name, text)?.deserialize()
+}
+
+fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result<(), Error> {
+    let difference = if first.version != plan.version {
+        format!("version {} instead of {}", plan.version, first.version)
+    } else if first.names != plan.names {
+        format!(
+            "it varies {} instead of {}",
+            plan.names.join(", "),
+            first.names.join(", ")
+        )
+    } else if first.settings != plan.settings {
+        "other values".into()
+    } else if first.seeds != plan.seeds {
+        "other seeds".into()
+    } else if first.runs != plan.runs {
+        "other settings or input files".into()
+    } else {
+        return Ok(());
+    };
+    let message = format!(
+        "the plan is not the one of `{}`: {difference}",
+        first_folder.display()
+    );
+    Err(Problem::new(message)
+        .source(folder.display().to_string())
+        .hint("merge parts of one sweep only")
+        .into())
+}

@@ -1,0 +1,72 @@
+//! What makes two runs the same: the resolved settings, the contents of the files they name, and the version of the program.
+
+use serde_json::{Value, json};
+
+use crate::document::sha256;
+use crate::experiment::Experiment;
+
+/// How many hexadecimal digits of the SHA-256 name a run: 128 bits.
+const DIGITS: usize = 32;
+
+/// The settings of a run that its results depend on, but for the seed.
+#[derive(Clone, Debug)]
+pub(super) struct Identity {
+    settings: Value,
+    /// Whether the seed of the workload is the one of the run.
+    seeds_workload: bool,
+}
+
+impl Identity {
+    pub(super) fn of(experiment: &Experiment, seeds_workload: bool) -> Self {
+        let mut settings = experiment.resolved.clone();
+        if let Some(map) = settings.as_object_mut() {
+            // For people only.
+            for key in ["$schema", "description", "origins"] {
+                map.remove(key);
+            }
+        }
+        let inputs = experiment.inputs.iter();
+        settings["inputs"] = inputs
+            .map(|input| json!([input.role, input.sha256]))
+            .collect();
+        settings["version"] = env!("CARGO_PKG_VERSION").into();
+        Self {
+            settings,
+            seeds_workload,
+        }
+    }
+
+    /// Settings that are no experiment: whatever was given.
+    pub(super) fn of_broken(given: &Value) -> Self {
+        Self {
+            settings: json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }),
+            seeds_workload: false,
+        }
+    }
+
+    /// The name of the run with `seed`.
+    pub(super) fn id(&self, seed: u64) -> String {
+        let mut settings = self.settings.clone();
+        settings["seed"] = seed.into();
+        if self.seeds_workload {
+            settings["workload"]["seed"] = seed.into();
+        }
+        digest(&settings)
+    }
+}
+
+/// The name of what scenario i of an experiment depends on: all but the policy, which is never asked there.
+pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
+    let mut settings = Identity::of(experiment, false).settings;
+    if let Some(map) = settings.as_object_mut() {
+        map.remove("policy");
+        map.remove("scenarios");
+    }
+    digest(&settings)
+}
+
+fn digest(value: &Value) -> String {
+    let mut digest = sha256(value.to_string().as_bytes());
+    digest.truncate(DIGITS);
+    digest
+}

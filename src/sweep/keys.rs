@@ -1,0 +1,159 @@
+//! The keys of parameters: short names and what they stand for, and the nearest known key for one that is misspelt.
+
+use serde_json::{Value, json};
+
+use crate::experiment::Layers;
+use crate::policy;
+
+/// Short names of keys that do not depend on the policy.
+const SHORT: [(&str, &str); 9] = [
+    ("app", "workload.app"),
+    ("grid", "workload.grid"),
+    ("mapping", "mapping"),
+    ("n", "workload.n"),
+    ("network", "network.model"),
+    ("platform", "platform"),
+    ("policy", "policy.name"),
+    ("procs", "workload.procs"),
+    ("trace", "workload.trace"),
+];
+
+/// Short names of options of policies: `alpha` is `policy.migbsp.alpha` for `migbsp`.
+pub(crate) const OPTIONS: [&str; 4] = ["alpha", "d", "omega", "x"];
+
+/// The key that a parameter's name stands for under `policy`; `None` if that policy has no such option.
+pub(crate) fn key_under(name: &str, policy: &str) -> Option<String> {
+    if OPTIONS.contains(&name) {
+        return has_option(policy, name).then(|| format!("policy.{policy}.{name}"));
+    }
+    if let Some((_, key)) = SHORT.iter().find(|(short, _)| *short == name) {
+        return Some((*key).to_owned());
+    }
+    match name
+        .strip_prefix("policy.")
+        .and_then(|rest| rest.split_once('.'))
+    {
+        Some((owner, _)) if owner != policy && policy::find(owner).is_ok() => None,
+        _ => Some(name.to_owned()),
+    }
+}
+
+fn has_option(policy: &str, option: &str) -> bool {
+    policy::find(policy)
+        .and_then(|entry| entry.resolve(&json!({})))
+        .is_ok_and(|options| options.get(option).is_some())
+}
+
+/// The short name of a key, if it has one.
+pub(crate) fn short_of(name: &str) -> &str {
+    let found = SHORT.iter().find(|(_, key)| *key == name);
+    found.map_or(name, |(short, _)| short)
+}
+
+/// The policy that settings name, before any experiment below them is looked at.
+pub(crate) fn policy_of(layers: &Layers) -> String {
+    let named = layers.get("policy.name");
+    let named = named.as_ref().and_then(Value::as_str);
+    named.unwrap_or("migbsp").to_owned()
+}
+
+/// All names that may vary, given the complete settings of one run.
+pub(super) fn known(resolved: &Value) -> Vec<String> {
+    let mut keys = Vec::new();
+    collect(resolved, String::new(), &mut keys);
+    let short = SHORT.iter().map(|(short, _)| *short).chain(OPTIONS);
+    keys.extend(short.map(str::to_owned));
+    keys.retain(|key| !key.starts_with("origins") && key != "extends" && key != "schema");
+    keys
+}
+
+fn collect(value: &Value, path: String, keys: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                collect(value, path, keys);
+            }
+        }
+        _ => keys.push(path),
+    }
+}
+
+/// The known name that is nearest to `name`: the fewest letters to change, the first in the alphabet of equals.
+pub(super) fn nearest<'k>(name: &str, known: &'k [String]) -> Option<&'k str> {
+    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+    // A misspelt path is near as a whole; a bare name is near to the end of a path.
+    let distance = |key: &str| {
+        let whole = letters_to_change(name, key);
+        if name.contains('.') {
+            whole
+        } else {
+            whole.min(letters_to_change(name, &last(key)))
+        }
+    };
+    let nearest = known
+        .iter()
+        .min_by_key(|key| (distance(key), (*key).clone()));
+    nearest.map(String::as_str)
+}
+
+/// The edit distance of Levenshtein (1966): letters to insert, delete or replace.
+fn letters_to_change(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, letter) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_of_options_follow_the_policy() {
+        assert_eq!(
+            key_under("alpha", "migbsp").as_deref(),
+            Some("policy.migbsp.alpha")
+        );
+        assert_eq!(
+            key_under("alpha", "migbsp-2007").as_deref(),
+            Some("policy.migbsp-2007.alpha")
+        );
+        assert_eq!(key_under("omega", "migbsp-2007"), None);
+        assert_eq!(key_under("alpha", "never"), None);
+        assert_eq!(key_under("policy.migbsp.x", "never"), None);
+        assert_eq!(key_under("n", "never").as_deref(), Some("workload.n"));
+        assert_eq!(key_under("a.b", "never").as_deref(), Some("a.b"));
+    }
+
+    #[test]
+    fn letters_to_change_are_counted() {
+        assert_eq!(letters_to_change("kitten", "sitting"), 3);
+        assert_eq!(letters_to_change("", "abc"), 3);
+        assert_eq!(letters_to_change("abc", "abc"), 0);
+    }
+
+    #[test]
+    fn the_nearest_key_is_found_by_path_or_by_its_end() {
+        let known: Vec<String> = ["policy.migbsp.alpha", "policy.migbsp.omega", "workload.n"]
+            .map(str::to_owned)
+            .to_vec();
+        assert_eq!(
+            nearest("policy.migbsp.alhpa", &known),
+            Some("policy.migbsp.alpha")
+        );
+        assert_eq!(nearest("omga", &known), Some("policy.migbsp.omega"));
+    }
+}

@@ -1,0 +1,36 @@
+//! Sweeps: many runs of one experiment with other values of some keys, on all cores, kept as they are done.
+//!
+//! ```text
+//! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page
+//! ```
+//! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
+//! plan are kept; all tables and pictures are made from them.
+
+pub mod config;
+mod draw;
+pub mod effects;
+pub mod figures;
+pub mod folder;
+mod heat;
+mod identity;
+pub(crate) mod keys;
+pub mod page;
+pub mod plan;
+mod row;
+pub mod run;
+mod settings;
+pub mod slurm;
+pub mod spec;
+pub mod stats;
+pub mod store;
+pub mod summary;
+pub mod table;
+
+pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
+pub use plan::Plan;
+pub use row::Row;
+pub use run::{Common, Done, Shard};
+pub use settings::MOST_RUNS;
+pub use spec::Spec;
+pub use store::Store;
+pub use summary::Summary;

@@ -1,0 +1,134 @@
+//! `index.html`: the results of a sweep on one page that needs no other file.
+
+use std::fmt::Write as _;
+
+use super::plan::Plan;
+use super::spec::label;
+use super::summary::{Summary, short, with_interval};
+
+/// The most settings that the page lists; `summary.csv` has all.
+const MOST_SETTINGS: usize = 100;
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:84em;padding:0 1em;color:#222}\
+    pre{background:#f4f4f4;padding:.8em;overflow:auto}table{border-collapse:collapse}\
+    td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}th{background:#f4f4f4}svg{max-width:100%;height:auto}";
+
+/// The page: best setting, sensitivities, pictures, the best settings, the sweep itself.
+pub fn page(
+    plan: &Plan,
+    summary: &Summary,
+    figures: &[(&str, String)],
+    failures: Option<&str>,
+) -> String {
+    let mut html = String::new();
+    let mut push = |text: &str| html.push_str(text);
+    let title = heading(plan);
+    push("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
+    push(&format!(
+        "<title>{0}</title>\n<style>{STYLE}</style>\n<h1>{0}</h1>\n",
+        escaped(&title)
+    ));
+    push(&format!(
+        "<p>{} settings, {} seeds, {} runs; migsim {}.</p>\n",
+        plan.settings.len(),
+        plan.seeds.len(),
+        plan.runs.len(),
+        escaped(&plan.version)
+    ));
+    for note in plan.notes.iter().map(String::as_str).chain(failures) {
+        push(&format!("<p>{}</p>\n", escaped(note)));
+    }
+    push(&format!(
+        "<pre>{}</pre>\n",
+        escaped(summary.text(plan).trim())
+    ));
+    for (_, svg) in figures {
+        push(&format!("<p>{svg}</p>\n"));
+    }
+    push(&table(plan, summary));
+    let sweep = serde_json::to_value(&plan.sweep).expect("a sweep is JSON");
+    push(&format!(
+        "<h2>The sweep</h2>\n<pre>{}</pre>\n</html>\n",
+        escaped(&format!("{sweep:#}"))
+    ));
+    html
+}
+
+fn heading(plan: &Plan) -> String {
+    let app = plan
+        .sweep
+        .experiment
+        .get("workload")
+        .and_then(|workload| workload.get("app"));
+    let app = app.map(label).unwrap_or_default();
+    format!("Sweep of {app} over {}", plan.names.join(", "))
+}
+
+/// The settings, the best first.
+fn table(plan: &Plan, summary: &Summary) -> String {
+    let mut order: Vec<(usize, f64)> = Vec::new();
+    for (index, setting) in summary.settings.iter().enumerate() {
+        order.extend(setting.goal.map(|sample| (index, sample.mean)));
+    }
+    order.sort_by(|a, b| {
+        if summary.goal.is_better(a.1, b.1) {
+            std::cmp::Ordering::Less
+        } else if summary.goal.is_better(b.1, a.1) {
+            std::cmp::Ordering::Greater
+        } else {
+            a.0.cmp(&b.0)
+        }
+    });
+    let mut html = format!(
+        "<h2>Settings by {}</h2>\n<table>\n<tr><th>setting</th>",
+        escaped(summary.goal.name())
+    );
+    for name in &plan.names {
+        write!(html, "<th>{}</th>", escaped(name)).expect("a string can be written to");
+    }
+    html.push_str("<th>mean</th><th>against its baseline</th></tr>\n");
+    for &(index, _) in order.iter().take(MOST_SETTINGS) {
+        let setting = &summary.settings[index];
+        write!(html, "<tr><td>{}</td>", index + 1).expect("a string can be written to");
+        for value in &plan.settings[index] {
+            let value = value.as_ref().map(label).unwrap_or_default();
+            write!(html, "<td>{}</td>", escaped(&value)).expect("a string can be written to");
+        }
+        let mean = setting.goal.map(with_interval).unwrap_or_default();
+        let difference = setting.difference.map(|sample| match sample.half_width() {
+            Some(half) => format!("{} ± {}", short(sample.mean), short(half)),
+            None => short(sample.mean),
+        });
+        writeln!(
+            html,
+            "<td>{mean}</td><td>{}</td></tr>",
+            difference.unwrap_or_default()
+        )
+        .expect("a string can be written to");
+    }
+    html.push_str("</table>\n");
+    if order.len() > MOST_SETTINGS {
+        writeln!(
+            html,
+            "<p>{} more in summary.csv.</p>",
+            order.len() - MOST_SETTINGS
+        )
+        .expect("a string can be written to");
+    }
+    html
+}
+
+/// A text as HTML.
+fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            other => html.push(other),
+        }
+    }
+    html
+}

@@ -1,0 +1,309 @@
+//! The plan of a sweep: which settings, which seeds, and the identity of each run, before anything runs.
+//!
+//! A plan counts before it allocates, loads each setting once to see whether it is one, and says in [`Plan::notes`] what it left out.
+//! Runs are numbered setting by setting, seed by seed; every table follows that order.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::config::{Sweep, SweepFile};
+use super::identity::Identity;
+use super::keys;
+use super::settings::{check_count, check_parameters, settings};
+use crate::error::{Error, Problem};
+use crate::experiment::{Experiment, Flag, Layers, Limits, Shared};
+
+/// The version of the format of `plan.json`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlanVersion {
+    /// The only version so far.
+    #[default]
+    #[serde(rename = "migsim-plan-1")]
+    One,
+}
+
+/// What is to be run; as `plan.json` it makes a folder of results complete without the files it came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The version of the format.
+    pub schema: PlanVersion,
+    /// The version of the program.
+    pub version: String,
+    /// The sweep it was made from.
+    pub sweep: SweepFile,
+    /// The names of the parameters, the slowest first.
+    pub names: Vec<String>,
+    /// The values of each setting, parameter by parameter; `null` where the parameter does not apply (α of a policy without calls).
+    pub settings: Vec<Vec<Option<Value>>>,
+    /// The seeds of each setting.
+    pub seeds: Vec<u64>,
+    /// The identity of each run: setting by setting, seed by seed.
+    pub runs: Vec<String>,
+    /// What was left out, and why.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// Makes the plan of `sweep`.
+    ///
+    /// # Errors
+    /// Parameters, seeds or their number are wrong, a key is unknown, or no setting can be run.
+    pub fn new(sweep: &Sweep, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+        check_parameters(sweep)?;
+        check_count(sweep)?;
+        let seeds = seeds(sweep)?;
+        let mut notes = Vec::new();
+        let settings = settings(sweep, &mut notes)?;
+        let identities = identities(sweep, &settings, seeds[0], (limits, shared))?;
+        let seeds = if seeds.len() > 1 && !identities.iter().any(|(_, uses_seed)| *uses_seed) {
+            notes.push(format!(
+                "seeds change nothing here: no setting draws anything at random; only seed {} is run",
+                seeds[0]
+            ));
+            vec![seeds[0]]
+        } else {
+            seeds
+        };
+        let runs = identities
+            .par_iter()
+            .flat_map_iter(|(identity, _)| seeds.iter().map(|seed| identity.id(*seed)))
+            .collect();
+        Ok(Self {
+            schema: PlanVersion::One,
+            version: env!("CARGO_PKG_VERSION").into(),
+            sweep: sweep.to_file()?,
+            names: sweep
+                .parameters
+                .iter()
+                .map(|one| one.name.clone())
+                .collect(),
+            settings,
+            seeds,
+            runs,
+            notes,
+        })
+    }
+
+    /// The setting and the seed of a run.
+    pub fn run(&self, run: usize) -> (usize, u64) {
+        (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
+    }
+
+    /// The experiment of a setting with a seed.
+    ///
+    /// # Errors
+    /// The settings cannot be run.
+    pub fn experiment(
+        &self,
+        sweep: &Sweep,
+        (setting, seed): (usize, u64),
+        (limits, shared): (Limits, &Shared),
+    ) -> Result<Experiment, Error> {
+        load(sweep, &self.settings[setting], seed, (limits, shared))
+    }
+}
+
+/// The seeds of each setting: those that were asked for, or the one of the experiment.
+fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
+    let given: Vec<Value> = match &sweep.seeds {
+        Some(spec) => spec.values().collect(),
+        None => vec![sweep.layers().get("seed").unwrap_or_else(|| 1.into())],
+    };
+    let mut seen = BTreeSet::new();
+    let wrong = |message: String| Error::from(Problem::new(message).key("seed"));
+    let one = |value: &Value| {
+        let label = super::spec::label(value);
+        let seed = value.as_u64().ok_or_else(|| {
+            wrong(format!(
+                "the seed `{label}` is not a whole number from 0 on"
+            ))
+        })?;
+        if seen.insert(seed) {
+            Ok(seed)
+        } else {
+            Err(wrong(format!("seed {seed} appears twice")))
+        }
+    };
+    given.iter().map(one).collect()
+}
+
+/// The policy of a setting.
+pub(super) fn policy_of(sweep: &Sweep, values: &[Value]) -> String {
+    let varied = sweep.parameters.iter().zip(values);
+    let named = varied
+        .filter(|(one, _)| one.name == "policy")
+        .find_map(|(_, value)| value.as_str());
+    named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
+}
+
+/// The same where some parameters do not apply.
+pub(super) fn policy_of_applied(sweep: &Sweep, values: &[Option<Value>]) -> String {
+    let values: Vec<Value> = values
+        .iter()
+        .map(|value| value.clone().unwrap_or_default())
+        .collect();
+    policy_of(sweep, &values)
+}
+
+/// The settings of a run as flags on top of those that do not vary.
+fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
+    let policy = policy_of_applied(sweep, values);
+    let mut flags = Vec::new();
+    for (one, value) in sweep.parameters.iter().zip(values) {
+        if let (Some(value), Some(key)) = (value, keys::key_under(&one.name, &policy)) {
+            let flag = format!("{} {}", one.name, super::spec::label(value));
+            flags.push(Flag {
+                key,
+                flag,
+                value: value.clone(),
+            });
+        }
+    }
+    if let Some(seed) = seed {
+        let flag = format!("seed {seed}");
+        flags.push(Flag {
+            key: "seed".into(),
+            flag,
+            value: seed.into(),
+        });
+    }
+    // Where values come from is for people: runs of a sweep do without.
+    flags.push(Flag {
+        key: "origins".into(),
+        flag: "origins".into(),
+        value: json!({}),
+    });
+    // In one layer with the fixed flags: constants of the network that they give hold for each network that varies.
+    flags.extend(
+        sweep
+            .fixed
+            .iter()
+            .filter(|flag| seed.is_none() || flag.key != "seed")
+            .cloned(),
+    );
+    let mut layers = sweep.base.clone();
+    layers.push_flags(flags);
+    layers
+}
+
+fn load(
+    sweep: &Sweep,
+    values: &[Option<Value>],
+    seed: u64,
+    (limits, shared): (Limits, &Shared),
+) -> Result<Experiment, Error> {
+    let mut layers = layers(sweep, values, Some(seed));
+    if seeds_workload(sweep, &layers) {
+        let flag = format!("seed {seed}");
+        layers.push_flags(vec![Flag {
+            key: "workload.seed".into(),
+            flag,
+            value: seed.into(),
+        }]);
+    }
+    Experiment::load_shared(&layers, limits, shared)
+}
+
+/// Whether the seed of a run is also the one of its workload: where that has one which nobody has fixed.
+fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
+    let is_fixed = layers.get("workload.seed").is_some();
+    let app = layers.get("workload.app");
+    let app = app.as_ref().and_then(Value::as_str);
+    sweep.seeds.is_some() && !is_fixed && app.is_some_and(crate::workload::registry::has_seed)
+}
+
+/// The identity of each setting, and whether it uses the seed.
+fn identities(
+    sweep: &Sweep,
+    settings: &[Vec<Option<Value>>],
+    seed: u64,
+    with: (Limits, &Shared),
+) -> Result<Vec<(Identity, bool)>, Error> {
+    let one = |values: &Vec<Option<Value>>| -> Result<Result<(Identity, bool), Error>, Error> {
+        let layers = layers(sweep, values, None);
+        let loaded = load(sweep, values, seed, with);
+        Ok(match loaded {
+            Ok(experiment) => {
+                let seeds_workload = seeds_workload(sweep, &layers);
+                let uses_seed = experiment.uses_seed(seeds_workload)?;
+                Ok((Identity::of(&experiment, seeds_workload), uses_seed))
+            }
+            Err(error) => Err(error),
+        })
+    };
+    let loaded: Vec<_> = settings.par_iter().map(one).collect::<Result<_, Error>>()?;
+    let all_fail = loaded.iter().all(Result::is_err);
+    let mut identities = Vec::with_capacity(loaded.len());
+    for (values, loaded) in settings.iter().zip(loaded) {
+        identities.push(match loaded {
+            Ok(identity) => identity,
+            Err(error) if all_fail || is_misspelt(&error) => {
+                return Err(with_nearest(error, sweep, seed, with));
+            }
+            // It becomes a row with its error.
+            Err(_) => (
+                Identity::of_broken(&layers(sweep, values, None).merged()?),
+                false,
+            ),
+        });
+    }
+    Ok(identities)
+}
+
+/// Whether a name is wrong, which no setting can have meant.
+fn is_misspelt(error: &Error) -> bool {
+    let names_nothing = |problem: &Problem| {
+        let message = &problem.message;
+        names_no_key(problem)
+            || message.starts_with("unknown ")
+            || message.starts_with("no platform")
+    };
+    matches!(error, Error::Input(problems) if problems.iter().any(names_nothing))
+}
+
+fn names_no_key(problem: &Problem) -> bool {
+    problem.message.starts_with("unknown key")
+        || problem.message.ends_with("is not a key of an experiment")
+}
+
+/// Hints at the known key that is nearest to an unknown one that varies.
+fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared)) -> Error {
+    let Error::Input(problems) = error else {
+        return error;
+    };
+    // The same without what is unknown: all that varies left out.
+    let alone = Sweep {
+        parameters: Vec::new(),
+        ..sweep.clone()
+    };
+    let known = load(&alone, &[], seed, with).map(|experiment| keys::known(&experiment.resolved));
+    let hinted = |problem: Problem| {
+        let source = problem.location.source.clone().unwrap_or_default();
+        let varied = sweep
+            .parameters
+            .iter()
+            .find(|one| source.starts_with(&format!("{} ", one.name)));
+        let (Some(one), Ok(known)) = (varied, &known) else {
+            return problem;
+        };
+        let problem = Problem {
+            location: crate::error::Location {
+                source: Some(one.source.clone()),
+                ..problem.location
+            },
+            ..problem
+        };
+        match keys::nearest(&one.name, known) {
+            Some(nearest) if names_no_key(&problem) => {
+                problem.hint(format!("did you mean `{nearest}`?"))
+            }
+            _ => problem,
+        }
+    };
+    Error::Input(problems.into_iter().map(hinted).collect())
+}

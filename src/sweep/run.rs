@@ -1,0 +1,146 @@
+//! Doing the runs of a plan that are not there yet, on all threads; each row is kept as soon as it is done.
+//!
+//! Work that runs have in common is done once: platforms and built-in experiments are read once, and scenario i, in which no policy is
+//! asked, is simulated once for all policies and their options. Rows do not depend on that, nor on the number of threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::config::Sweep;
+use super::identity;
+use super::plan::Plan;
+use super::row::Row;
+use super::store::Store;
+use crate::bsp::Scenario;
+use crate::error::Error;
+use crate::experiment::{Experiment, Limits, Progress, Shared, remembered};
+
+/// What the runs of a sweep share.
+#[derive(Debug, Default)]
+pub struct Common {
+    /// Files that were read.
+    pub files: Shared,
+    /// Makespans of scenario i \[s\], by what they depend on.
+    alone: Mutex<BTreeMap<String, f64>>,
+}
+
+/// Counts runs for a progress bar, from any thread.
+#[derive(Debug, Default)]
+pub struct Done(AtomicU64);
+
+impl Done {
+    /// Runs done so far.
+    pub fn runs(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A part of a plan: every `of`-th run, from the one `index` (counted from 0) on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, counted from 0.
+    pub index: usize,
+    /// How many parts there are.
+    pub of: usize,
+}
+
+impl Shard {
+    /// The whole plan.
+    pub const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// Whether a run belongs to it.
+    pub const fn has(self, run: usize) -> bool {
+        run % self.of == self.index
+    }
+}
+
+/// The runs of a part of `plan` that are to be done: those without a row. What failed because of its input is tried again, since that may
+/// have changed. Of runs with equal identity the first is done.
+pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
+    let mut seen = BTreeSet::new();
+    let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
+    let all = plan.runs.iter().enumerate();
+    all.filter(|(run, id)| shard.has(*run) && is_missing(id) && seen.insert(id.as_str()))
+        .map(|(run, _)| run)
+        .collect()
+}
+
+/// Does `runs` of the plan and keeps their rows.
+///
+/// # Errors
+/// A row cannot be written. Runs that fail are rows.
+pub fn run(
+    (sweep, plan): (&Sweep, &Plan),
+    runs: &[usize],
+    (limits, common): (Limits, &Common),
+    store: &Mutex<Store>,
+    done: &Done,
+) -> Result<(), Error> {
+    runs.par_iter().with_max_len(1).try_for_each(|&run| {
+        let row = row((sweep, plan), run, (limits, common));
+        let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = &plan.runs[run];
+        if store.get(id) != Some(&row) {
+            store.add(id, row)?;
+        }
+        done.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    })
+}
+
+/// The row of a run of the plan.
+pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
+    let attempt = || match plan.experiment(sweep, plan.run(run), (limits, &common.files)) {
+        Ok(experiment) => {
+            simulated(&experiment, common).unwrap_or_else(|error| failed(&error, false))
+        }
+        Err(error) => failed(&error, true),
+    };
+    // A fault of the program (of a new policy, say) ends its own run only.
+    catch_unwind(AssertUnwindSafe(attempt))
+        .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
+}
+
+/// An error as a row: in one line.
+fn failed(error: &Error, is_input: bool) -> Row {
+    let lines: Vec<String> = error
+        .to_string()
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .collect();
+    let text = lines.join("; ");
+    Row::failed(text.trim_start_matches("error: ").to_owned(), is_input)
+}
+
+fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
+    let progress = Progress::default();
+    let mut row = Row::default();
+    for &scenario in &experiment.config.scenarios {
+        if scenario == Scenario::I {
+            let key = identity::of_scenario_i(experiment);
+            let alone = remembered(&common.alone, key, || {
+                let run = experiment.run_scenario(scenario, &progress, &mut ())?;
+                Ok(run.outcome.makespan.get())
+            })?;
+            row.makespan_s[0] = Some(alone);
+            continue;
+        }
+        let outcome = experiment
+            .run_scenario(scenario, &progress, &mut ())?
+            .outcome;
+        row.makespan_s[scenario as usize] = Some(outcome.makespan.get());
+        row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
+        if scenario == Scenario::Iii {
+            row.migrations = Some(outcome.migrations.len() as u64);
+            row.cost_s = [
+                Some(outcome.scheduling.get()),
+                Some(outcome.migration.get()),
+            ];
+        }
+    }
+    Ok(row)
+}

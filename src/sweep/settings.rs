@@ -1,0 +1,181 @@
+//! The settings of a plan: parameters that fit together, counted before anything is allocated, combined, and those left out that say the
+//! same as others.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::config::{Combine, Parameter, Sweep};
+use super::plan::{policy_of, policy_of_applied};
+use super::spec::Spec;
+use super::{draw, keys};
+use crate::error::{Error, Problem};
+use crate::policy::REGISTRY;
+
+/// The most runs of a plan: their names and rows must fit in memory.
+pub const MOST_RUNS: u64 = 1_000_000;
+
+/// Nothing varies twice, and nothing that varies is fixed by a flag.
+pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    for (index, one) in sweep.parameters.iter().enumerate() {
+        if one.name == "seed" {
+            let problem = Problem::new("seeds are not a parameter").source(&one.source);
+            problems.push(problem.hint("write `--seeds` (in a file, the key `seeds`)"));
+        }
+        let same = |key: &str| {
+            REGISTRY.iter().any(|policy| {
+                keys::key_under(&one.name, policy.name)
+                    .is_some_and(|own| Some(own) == keys::key_under(key, policy.name))
+            })
+        };
+        if sweep.parameters[..index]
+            .iter()
+            .any(|other| same(&other.name))
+        {
+            let problem = Problem::new(format!("`{}` varies twice", one.name));
+            problems.push(problem.source(&one.source).hint("leave one of the two out"));
+        }
+        if let Some(flag) = sweep.fixed.iter().find(|flag| same(&flag.key)) {
+            let message = format!("`{}` varies, and `{}` fixes it", one.name, flag.flag);
+            let problem = Problem::new(message).source(&one.source);
+            problems.push(problem.hint("leave one of the two out"));
+        }
+        if one.spec.is_fine() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
+            let message = format!("the range `{}` has no step", one.spec.text());
+            problems.push(
+                Problem::new(message).source(&one.source).hint(
+                    "add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`",
+                ),
+            );
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Input(problems))
+    }
+}
+
+/// Refuses what is too large before anything is allocated for it.
+pub(super) fn check_count(sweep: &Sweep) -> Result<(), Error> {
+    let counts = counts(sweep);
+    let settings = match sweep.combine {
+        Combine::Grid => counts
+            .iter()
+            .map(|&n| u128::from(n))
+            .fold(1, u128::saturating_mul),
+        Combine::Zip => {
+            let longest = counts.iter().copied().max().unwrap_or(1);
+            let is_short = |one: &&Parameter| ![1, longest].contains(&one.spec.count());
+            if let Some(short) = sweep.parameters.iter().find(is_short) {
+                let message = format!(
+                    "`{}` has {} values, and another parameter {longest}",
+                    short.name,
+                    short.spec.count()
+                );
+                return Err(Problem::new(message)
+                    .source(&short.source)
+                    .hint(
+                        "zip takes the values of all parameters in step: give each as many, or one",
+                    )
+                    .into());
+            }
+            u128::from(longest)
+        }
+        Combine::Random(0) | Combine::Latin(0) => {
+            return Err(Problem::new("a plan of no settings")
+                .source(format!("--{}", sweep.combine))
+                .into());
+        }
+        Combine::Random(wanted) => u128::from(wanted.min(draw::size(&counts))),
+        Combine::Latin(wanted) => u128::from(wanted),
+    };
+    let seeds = sweep.seeds.as_ref().map_or(1, Spec::count);
+    let runs = settings.saturating_mul(u128::from(seeds));
+    if runs <= u128::from(MOST_RUNS) {
+        return Ok(());
+    }
+    let by = counts
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(" x ");
+    let of_seeds = if seeds > 1 {
+        format!(" x {seeds} seeds")
+    } else {
+        String::new()
+    };
+    let how = match sweep.combine {
+        Combine::Grid => format!(" ({by}{of_seeds})"),
+        _ => format!(" ({settings} settings{of_seeds})"),
+    };
+    Err(Problem::new(format!(
+        "the plan has {runs} runs{how}, more than {MOST_RUNS}"
+    ))
+    .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
+    .into())
+}
+
+fn counts(sweep: &Sweep) -> Vec<u64> {
+    sweep
+        .parameters
+        .iter()
+        .map(|one| one.spec.count())
+        .collect()
+}
+
+/// The values of all settings; of those that differ only in parameters that do not apply, the first.
+pub(super) fn settings(
+    sweep: &Sweep,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Vec<Option<Value>>>, Error> {
+    let drawn = draw::settings(sweep.combine, &counts(sweep), sweep.draw_seed);
+    if let Combine::Random(wanted) = sweep.combine
+        && wanted > drawn.len() as u64
+    {
+        notes.push(format!(
+            "there are only {} settings to draw from: all are run",
+            drawn.len()
+        ));
+    }
+    let (mut seen, mut settings, planned) = (BTreeSet::new(), Vec::new(), drawn.len());
+    for ranks in drawn {
+        let specs = sweep.parameters.iter().zip(ranks);
+        let values: Vec<Value> = specs.map(|(one, rank)| one.spec.get(rank)).collect();
+        let policy = policy_of(sweep, &values);
+        let applied: Vec<Option<Value>> = sweep
+            .parameters
+            .iter()
+            .zip(values)
+            .map(|(one, value)| keys::key_under(&one.name, &policy).map(|_| value))
+            .collect();
+        if seen.insert(json!(applied).to_string()) {
+            settings.push(applied);
+        }
+    }
+    if settings.len() < planned {
+        notes.push(format!(
+            "{} of {planned} settings say the same as others and are left out",
+            planned - settings.len()
+        ));
+    }
+    for (index, one) in sweep.parameters.iter().enumerate() {
+        if settings.iter().all(|setting| setting[index].is_none()) {
+            let policies: BTreeSet<String> = (0..settings.len())
+                .map(|setting| policy_of_applied(sweep, &settings[setting]))
+                .collect();
+            let policies: Vec<String> = policies.into_iter().collect();
+            let message = format!(
+                "`{}` is no option of the policy `{}`",
+                one.name,
+                policies.join("`, `")
+            );
+            return Err(Problem::new(message)
+                .source(&one.source)
+                .hint("leave it out, or choose another policy with `--policy`")
+                .into());
+        }
+    }
+    Ok(settings)
+}

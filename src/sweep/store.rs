@@ -1,0 +1,250 @@
+//! The rows that are there: `runs.jsonl`, to which each run is added as soon as it is done.
+//!
+//! ```text
+//! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
+//! ```
+//! Each line begins with the first 16 digits of the SHA-256 of the rest. A process that is killed leaves at most one line that is cut
+//! off; whatever does not agree with its checksum is passed over when the folder is opened again, and those runs are done anew.
+//! The later of two rows of a run counts. One process at a time writes to a folder: the file is locked.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::row::Row;
+use crate::document::sha256;
+use crate::error::{Error, Problem};
+use crate::output::cannot_write;
+
+/// The name of the file.
+pub const FILE: &str = "runs.jsonl";
+
+/// The digits of a checksum.
+const DIGITS: usize = 16;
+
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    id: String,
+    row: Row,
+}
+
+/// The rows of a folder, open for more.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    rows: BTreeMap<String, Row>,
+    /// Lines that did not agree with their checksums.
+    pub dropped: usize,
+}
+
+impl Store {
+    /// Opens the store of a folder, which is made if it does not exist.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or another process has it open.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        let name = path.display().to_string();
+        let failed = |error: std::io::Error| cannot_write(&name, &error);
+        std::fs::create_dir_all(folder)
+            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let problem = Problem::new("another sweep is writing to this folder")
+                    .source(folder.display().to_string());
+                return Err(problem
+                    .hint("wait until it has ended, or choose another folder with `--out`")
+                    .into());
+            }
+            // Some network file systems know no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let (rows, dropped) = read(&bytes);
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |end| end + 1);
+        if whole < bytes.len() {
+            // The line that was cut off; the next one begins in its place.
+            file.set_len(whole as u64).map_err(failed)?;
+        }
+        Ok(Self {
+            path,
+            file,
+            rows,
+            dropped,
+        })
+    }
+
+    /// All rows, by the identity of their run.
+    pub fn rows(&self) -> &BTreeMap<String, Row> {
+        &self.rows
+    }
+
+    /// The row of a run, if it is there.
+    pub fn get(&self, id: &str) -> Option<&Row> {
+        self.rows.get(id)
+    }
+
+    /// Adds the row of a run, in one write: it survives the process from here on.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
+        let line = line(id, &row);
+        self.file
+            .write_all(line.as_bytes())
+            .map_err(|error| cannot_write(&self.path.display().to_string(), &error))?;
+        self.rows.insert(id.to_owned(), row);
+        Ok(())
+    }
+
+    /// Makes sure that everything is on the disk.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn sync(&self) -> Result<(), Error> {
+        let synced = self.file.sync_data();
+        synced.map_err(|error| cannot_write(&self.path.display().to_string(), &error))
+    }
+}
+
+fn line(id: &str, row: &Row) -> String {
+    let record = Record {
+        id: id.to_owned(),
+        row: row.clone(),
+    };
+    let json = serde_json::to_string(&record).expect("a row is JSON");
+    format!("{} {json}\n", checksum(json.as_bytes()))
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    let mut digest = sha256(bytes);
+    digest.truncate(DIGITS);
+    digest
+}
+
+/// The rows of the lines that agree with their checksums, and how many do not.
+fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
+    let (mut rows, mut dropped) = (BTreeMap::new(), 0);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        match record(line) {
+            Some(record) => {
+                rows.insert(record.id, record.row);
+            }
+            None => dropped += 1,
+        }
+    }
+    (rows, dropped)
+}
+
+fn record(line: &[u8]) -> Option<Record> {
+    let line = line.strip_suffix(b"\n")?;
+    let (sum, json) = line.split_at_checked(DIGITS)?;
+    let json = json.strip_prefix(b" ")?;
+    if sum != checksum(json).as_bytes() {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
+}
+
+/// The rows of a folder, which is not changed.
+///
+/// # Errors
+/// They cannot be read.
+pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+    let path = folder.join(FILE);
+    let bytes = std::fs::read(&path).map_err(|error| {
+        Problem::new(format!("cannot read the runs: {error}")).source(path.display().to_string())
+    })?;
+    Ok(read(&bytes).0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(makespan: f64) -> Row {
+        Row {
+            makespan_s: [Some(makespan), None, None],
+            ..Row::default()
+        }
+    }
+
+    fn filled(folder: &Path) -> Vec<u8> {
+        let mut store = Store::open(folder).unwrap();
+        for run in 0..3 {
+            store
+                .add(&format!("r{run}"), row(f64::from(run) + 0.1))
+                .unwrap();
+        }
+        std::fs::read(folder.join(FILE)).unwrap()
+    }
+
+    #[test]
+    fn rows_are_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path());
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!((store.rows.len(), store.dropped), (3, 0));
+        assert_eq!(store.get("r2"), Some(&row(2.1)));
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_anywhere_loses_only_its_own_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = filled(folder.path());
+        let path = folder.path().join(FILE);
+        let first_two = whole
+            .split_inclusive(|byte| *byte == b'\n')
+            .take(2)
+            .map(<[u8]>::len)
+            .sum::<usize>();
+        for length in first_two + 1..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let mut store = Store::open(folder.path()).unwrap();
+            assert_eq!((store.rows.len(), store.dropped), (2, 1), "{length}");
+            store.add("r2", row(2.1)).unwrap();
+            drop(store);
+            assert_eq!(std::fs::read(&path).unwrap(), whole, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_in_the_middle_is_passed_over_and_the_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = filled(folder.path());
+        let path = folder.path().join(FILE);
+        let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 30;
+        bytes[second] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        assert_eq!((store.rows.len(), store.dropped), (2, 1));
+        assert!(store.get("r1").is_none());
+        store.add("r1", row(1.1)).unwrap();
+        drop(store);
+        assert_eq!(Store::open(folder.path()).unwrap().rows.len(), 3);
+    }
+
+    #[test]
+    fn two_processes_cannot_write_to_one_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let _open = Store::open(folder.path()).unwrap();
+        let error = Store::open(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("another sweep"), "{error}");
+    }
+}

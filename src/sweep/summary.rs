@@ -1,0 +1,473 @@
+//! `summary.csv`: each setting over its seeds, beside the baseline; the best setting, and how much each parameter matters.
+//!
+//! *Goal.* Settings are judged by the makespan of the last scenario that was run (iii, if it was), or by its gain over scenario i where the
+//! application or the platform varies, whose makespans cannot be compared.
+//! *Baseline.* Where the policy varies: the same setting under `never`, or else under the first policy; otherwise the first setting with the
+//! same application and platform.
+//! Differences are taken seed by seed: all settings face the same random numbers, and what these do to both does not count.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+use serde_json::Value;
+
+use super::effects::{Effect, effect, ends};
+use super::plan::Plan;
+use super::row::Row;
+use super::spec::label;
+use super::stats::Sample;
+use crate::bsp::Scenario;
+
+/// A number of a row.
+type Measure = fn(&Row) -> Option<f64>;
+
+/// What is summed up of each setting: the name of its columns, their unit, and the number.
+const MEASURES: [(&str, &str, Measure); 5] = [
+    ("makespan_i", "_s", |row| row.makespan(Scenario::I)),
+    ("makespan_ii", "_s", |row| row.makespan(Scenario::Ii)),
+    ("makespan_iii", "_s", |row| row.makespan(Scenario::Iii)),
+    ("overhead", "_percent", Row::overhead_percent),
+    ("gain", "_percent", Row::gain_percent),
+];
+
+/// By what settings are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Goal {
+    /// The index in the measures.
+    measure: usize,
+    /// Whether more is better.
+    is_gain: bool,
+}
+
+impl Goal {
+    /// What it is, for people.
+    pub fn name(self) -> &'static str {
+        match self.measure {
+            0 => "makespan of scenario i [s]",
+            1 => "makespan of scenario ii [s]",
+            2 => "makespan of scenario iii [s]",
+            3 => "overhead of scenario ii over i [%]",
+            _ => "gain of scenario iii over i [%]",
+        }
+    }
+
+    /// The number of a row.
+    pub fn of(self, row: &Row) -> Option<f64> {
+        MEASURES[self.measure].2(row)
+    }
+
+    /// Whether more of it is better.
+    pub fn is_gain(self) -> bool {
+        self.is_gain
+    }
+
+    /// Whether `a` is better than `b`.
+    pub fn is_better(self, a: f64, b: f64) -> bool {
+        if self.is_gain { a > b } else { a < b }
+    }
+}
+
+/// A setting over its seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The goal, over the seeds that have it.
+    pub goal: Option<Sample>,
+    /// Each measure.
+    measures: [Option<Sample>; 5],
+    /// Runs that failed.
+    failed: usize,
+    /// The setting it is compared with.
+    baseline: usize,
+    /// Goal less that of the baseline with the same seed.
+    pub difference: Option<Sample>,
+}
+
+/// A sweep in short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// By what settings are judged.
+    pub goal: Goal,
+    /// Setting by setting, in plan order.
+    pub settings: Vec<Setting>,
+    /// The setting with the best mean.
+    pub best: Option<usize>,
+    /// Parameter by parameter, those with several values.
+    pub effects: Vec<Effect>,
+}
+
+impl Summary {
+    /// The summary of the rows of a plan.
+    pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
+        let goal = goal(plan, rows);
+        let of_setting = |setting: usize| -> Vec<Option<&Row>> {
+            let seeds = plan.seeds.len();
+            let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
+            ids.iter().map(|id| rows.get(id)).collect()
+        };
+        let one = |setting: usize| {
+            let own = of_setting(setting);
+            let sample = |measure: Measure| {
+                let numbers: Vec<f64> = own
+                    .iter()
+                    .flatten()
+                    .filter_map(|row| measure(row))
+                    .collect();
+                Sample::of(&numbers)
+            };
+            let baseline = baseline(plan, setting);
+            let pairs = own.iter().zip(of_setting(baseline));
+            let differences: Vec<f64> = pairs
+                .filter_map(|(own, base)| Some(goal.of((*own)?)? - goal.of(base?)?))
+                .collect();
+            Setting {
+                goal: sample(MEASURES[goal.measure].2),
+                measures: MEASURES.map(|(_, _, measure)| sample(measure)),
+                failed: own
+                    .iter()
+                    .flatten()
+                    .filter(|row| row.error.is_some())
+                    .count(),
+                baseline,
+                difference: Sample::of(&differences),
+            }
+        };
+        let settings: Vec<Setting> = (0..plan.settings.len()).map(one).collect();
+        let mut best: Option<(usize, f64)> = None;
+        for (index, setting) in settings.iter().enumerate() {
+            let Some(sample) = setting.goal else { continue };
+            if best.is_none_or(|(_, other)| goal.is_better(sample.mean, other)) {
+                best = Some((index, sample.mean));
+            }
+        }
+        let effects = (0..plan.names.len())
+            .filter_map(|parameter| effect(plan, goal, &settings, parameter))
+            .collect();
+        Self {
+            goal,
+            best: best.map(|(index, _)| index),
+            effects,
+            settings,
+        }
+    }
+
+    /// `summary.csv`.
+    ///
+    /// # Errors
+    /// Memory cannot be written, which does not happen.
+    pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
+        let mut table = csv::Writer::from_writer(Vec::new());
+        let mut head = vec!["setting".to_owned()];
+        head.extend(plan.names.iter().cloned());
+        head.extend(["seeds", "failed"].map(str::to_owned));
+        for (name, unit, _) in MEASURES {
+            head.extend(["mean", "deviation", "ci95"].map(|what| format!("{name}_{what}{unit}")));
+        }
+        let (name, unit, _) = MEASURES[self.goal.measure];
+        head.push("baseline".to_owned());
+        head.extend(
+            ["mean", "deviation", "ci95"].map(|what| format!("{name}_difference_{what}{unit}")),
+        );
+        table.write_record(&head)?;
+        for (index, setting) in self.settings.iter().enumerate() {
+            let mut fields = vec![(index + 1).to_string()];
+            fields.extend(
+                plan.settings[index]
+                    .iter()
+                    .map(|value| value.as_ref().map(label).unwrap_or_default()),
+            );
+            fields.push(setting.goal.map_or(0, |sample| sample.count).to_string());
+            fields.push(setting.failed.to_string());
+            setting
+                .measures
+                .iter()
+                .for_each(|sample| fields.extend(three(*sample)));
+            fields.push((setting.baseline + 1).to_string());
+            fields.extend(three(setting.difference));
+            table.write_record(&fields)?;
+        }
+        table.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+
+    /// The best setting and the sensitivity of each parameter, for people.
+    pub fn text(&self, plan: &Plan) -> String {
+        let mut text = String::new();
+        if let Some((index, sample)) = self
+            .best
+            .and_then(|best| Some((best, self.settings[best].goal?)))
+        {
+            writeln!(
+                text,
+                "\nbest {}: {}",
+                self.goal.name(),
+                with_interval(sample)
+            )
+            .expect("a string can be written to");
+            writeln!(text, "  setting {}: {}", index + 1, self.named(plan, index))
+                .expect("a string can be written to");
+            if let Some(difference) = self.settings[index]
+                .difference
+                .filter(|_| self.settings[index].baseline != index)
+            {
+                let baseline = self.settings[index].baseline;
+                writeln!(
+                    text,
+                    "  against {}: {}",
+                    self.named(plan, baseline),
+                    with_interval(difference)
+                )
+                .expect("a string can be written to");
+            }
+        }
+        if !self.effects.is_empty() {
+            let width = self
+                .effects
+                .iter()
+                .map(|effect| plan.names[effect.parameter].chars().count())
+                .max()
+                .unwrap_or(0);
+            text += "\nsensitivity: share of the variance between settings, values from best to worst\n";
+            for effect in &self.effects {
+                let share = effect
+                    .share
+                    .map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+                writeln!(
+                    text,
+                    "  {:<width$} {share:>8}  {}",
+                    plan.names[effect.parameter],
+                    ends(&effect.values)
+                )
+                .expect("a string can be written to");
+            }
+        }
+        text
+    }
+
+    /// The parameters of a setting, for people.
+    pub fn named(&self, plan: &Plan, setting: usize) -> String {
+        let pairs = plan.names.iter().zip(&plan.settings[setting]);
+        let given: Vec<String> = pairs
+            .filter_map(|(name, value)| Some(format!("{name}={}", label(value.as_ref()?))))
+            .collect();
+        given.join(" ")
+    }
+}
+
+fn three(sample: Option<Sample>) -> [String; 3] {
+    let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    [
+        float(sample.map(|sample| sample.mean)),
+        float(sample.and_then(|sample| sample.deviation)),
+        float(sample.and_then(|sample| sample.half_width())),
+    ]
+}
+
+pub(super) fn with_interval(sample: Sample) -> String {
+    match sample.half_width() {
+        Some(half) => format!(
+            "{} ± {} (95 %, {} seeds)",
+            short(sample.mean),
+            short(half),
+            sample.count
+        ),
+        None => short(sample.mean),
+    }
+}
+
+/// A number in about four digits.
+pub(super) fn short(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".into(),
+        1000.0.. => format!("{number:.0}"),
+        100.0.. => format!("{number:.1}"),
+        1.0.. => format!("{number:.2}"),
+        0.001.. => format!("{number:.4}"),
+        _ => format!("{number:.2e}"),
+    }
+}
+
+/// The makespan of the last scenario that has one, or the gain where makespans cannot be compared.
+fn goal(plan: &Plan, rows: &BTreeMap<String, Row>) -> Goal {
+    let own = || plan.runs.iter().filter_map(|id| rows.get(id));
+    let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
+    let varies = |index: usize| values_of(plan, index).len() > 1;
+    let differ = plan
+        .names
+        .iter()
+        .enumerate()
+        .any(|(index, name)| is_work(name) && varies(index));
+    if differ && has(4) {
+        return Goal {
+            measure: 4,
+            is_gain: true,
+        };
+    }
+    let measure = (0..3).rev().find(|measure| has(*measure)).unwrap_or(2);
+    Goal {
+        measure,
+        is_gain: false,
+    }
+}
+
+/// Whether a parameter changes what is to be done or where, and not how well.
+fn is_work(name: &str) -> bool {
+    [
+        "app", "extends", "grid", "n", "network", "platform", "procs", "trace",
+    ]
+    .contains(&name)
+        || name.starts_with("workload.")
+}
+
+/// The values of a parameter, in the order in which they come.
+pub(super) fn values_of(plan: &Plan, parameter: usize) -> Vec<&Value> {
+    let mut values: Vec<&Value> = Vec::new();
+    for value in plan
+        .settings
+        .iter()
+        .filter_map(|setting| setting[parameter].as_ref())
+    {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// What a setting is compared with.
+fn baseline(plan: &Plan, setting: usize) -> usize {
+    let own = &plan.settings[setting];
+    let Some(policy) = plan.names.iter().position(|name| name == "policy") else {
+        let is_same_work = |other: &Vec<Option<Value>>| {
+            let mut pairs = plan.names.iter().zip(other.iter().zip(own));
+            pairs.all(|(name, (theirs, own))| !is_work(name) || theirs == own)
+        };
+        return plan.settings.iter().position(is_same_work).unwrap_or(0);
+    };
+    let policies = values_of(plan, policy);
+    let base = policies
+        .iter()
+        .find(|name| **name == "never")
+        .or(policies.first());
+    let is_base = |other: &&Vec<Option<Value>>| {
+        other[policy].as_ref() == base.copied()
+            && other
+                .iter()
+                .zip(own)
+                .enumerate()
+                .all(|(index, (theirs, own))| index == policy || theirs.is_none() || theirs == own)
+    };
+    let found = plan.settings.iter().position(|other| is_base(&other));
+    found.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Two parameters with two values each, two seeds; the makespan is 10·a + b + seed, so that a explains 100 times what b does.
+    fn swept() -> (Plan, BTreeMap<String, Row>) {
+        let mut plan = Plan {
+            names: vec!["a".into(), "b".into()],
+            seeds: vec![1, 2],
+            ..Plan::default()
+        };
+        let mut rows = BTreeMap::new();
+        for a in [2, 1] {
+            for b in [1, 2] {
+                plan.settings.push(vec![Some(json!(a)), Some(json!(b))]);
+                for seed in [1, 2] {
+                    let id = format!("{a}{b}{seed}");
+                    let makespan = f64::from(10 * a + b + seed);
+                    let row = Row {
+                        makespan_s: [None, None, Some(makespan)],
+                        ..Row::default()
+                    };
+                    rows.insert(id.clone(), row);
+                    plan.runs.push(id);
+                }
+            }
+        }
+        (plan, rows)
+    }
+
+    #[test]
+    fn the_best_setting_and_the_effects_worked_by_hand() {
+        let (plan, rows) = swept();
+        let summary = Summary::of(&plan, &rows);
+        // a = 1, b = 1: (12 + 13) / 2.
+        assert_eq!(summary.best, Some(2));
+        assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
+        // Between settings: 4 · 5² for a, 4 · 0.5² for b.
+        assert!((summary.effects[0].share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
+        assert!((summary.effects[1].share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
+        assert_eq!(summary.effects[0].values[0], ("1".into(), 13.0));
+    }
+
+    #[test]
+    fn differences_are_paired_by_seed() {
+        let (plan, rows) = swept();
+        let summary = Summary::of(&plan, &rows);
+        let difference = summary.settings[2].difference.unwrap();
+        // 10 less with each seed: no deviation, though the makespans deviate.
+        assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
+        assert_eq!(
+            summary.settings[2].goal.unwrap().deviation,
+            Some(0.5_f64.sqrt())
+        );
+    }
+
+    #[test]
+    fn the_baseline_is_never_with_the_same_other_values() {
+        let row = |policy: &str, n: i32, alpha: Option<i32>| {
+            vec![
+                Some(json!(policy)),
+                Some(json!(n)),
+                alpha.map(|alpha| json!(alpha)),
+            ]
+        };
+        let plan = Plan {
+            names: ["policy", "n", "alpha"].map(str::to_owned).to_vec(),
+            settings: vec![
+                row("migbsp", 1, Some(4)),
+                row("migbsp", 2, Some(4)),
+                row("never", 1, None),
+                row("never", 2, None),
+            ],
+            ..Plan::default()
+        };
+        assert_eq!(
+            (0..4)
+                .map(|setting| baseline(&plan, setting))
+                .collect::<Vec<_>>(),
+            [2, 3, 2, 3]
+        );
+    }
+
+    #[test]
+    fn without_policies_the_baseline_is_the_first_setting_that_does_the_same_work() {
+        let plan = Plan {
+            names: ["alpha", "n"].map(str::to_owned).to_vec(),
+            settings: [(2, 10), (2, 20), (4, 10), (4, 20)]
+                .map(|(alpha, n)| vec![Some(json!(alpha)), Some(json!(n))])
+                .to_vec(),
+            ..Plan::default()
+        };
+        let baselines: Vec<usize> = (0..4).map(|setting| baseline(&plan, setting)).collect();
+        assert_eq!(baselines, [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_setting_that_failed_is_counted_and_not_judged() {
+        let (plan, mut rows) = swept();
+        for seed in [1, 2] {
+            rows.insert(format!("11{seed}"), Row::failed("no".into(), false));
+        }
+        let summary = Summary::of(&plan, &rows);
+        assert_eq!(
+            (summary.settings[2].failed, summary.settings[2].goal),
+            (2, None)
+        );
+        assert_eq!(summary.best, Some(3));
+    }
+}

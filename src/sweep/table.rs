@@ -1,0 +1,85 @@
+//! `runs.csv`: one row per run in plan order, every varied key, the seed and the results. Equal for any number of threads, of processes
+//! and of kills.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::plan::Plan;
+use super::row::Row;
+use super::run::Shard;
+use super::spec::label;
+
+/// The columns after the parameters and the seed.
+const COLUMNS: [&str; 13] = [
+    "makespan_i_s",
+    "makespan_ii_s",
+    "makespan_iii_s",
+    "overhead_percent",
+    "gain_percent",
+    "calls_ii",
+    "calls_iii",
+    "migrations",
+    "calls_cost_s",
+    "migrations_cost_s",
+    "error",
+    "id",
+    "version",
+];
+
+/// The table of the runs of a part of the plan, as far as they are there.
+///
+/// # Errors
+/// Memory cannot be written, which does not happen.
+pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let names = plan.names.iter().map(String::as_str);
+    let head = ["setting"]
+        .into_iter()
+        .chain(names)
+        .chain(["seed"])
+        .chain(COLUMNS);
+    table.write_record(head)?;
+    for (run, id) in plan
+        .runs
+        .iter()
+        .enumerate()
+        .filter(|(run, _)| shard.has(*run))
+    {
+        let Some(row) = rows.get(id) else {
+            continue;
+        };
+        let (setting, seed) = plan.run(run);
+        table.write_field((setting + 1).to_string())?;
+        for value in &plan.settings[setting] {
+            table.write_field(value.as_ref().map(label).unwrap_or_default())?;
+        }
+        table.write_field(seed.to_string())?;
+        for field in fields(row) {
+            table.write_field(field)?;
+        }
+        table.write_record([id.as_str(), plan.version.as_str()])?;
+    }
+    table.into_inner().map_err(csv::IntoInnerError::into_error)
+}
+
+/// The results of a run; a float is written with as many digits as it takes to read it back exactly.
+fn fields(row: &Row) -> [String; 11] {
+    let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let [i, ii, iii] = row.makespan_s.map(float);
+    let [calls_ii, calls_iii] = row.calls.map(count);
+    let [calls_cost, migrations_cost] = row.cost_s.map(float);
+    [
+        i,
+        ii,
+        iii,
+        float(row.overhead_percent()),
+        float(row.gain_percent()),
+        calls_ii,
+        calls_iii,
+        count(row.migrations),
+        calls_cost,
+        migrations_cost,
+        row.error.clone().unwrap_or_default(),
+    ]
+}
