@@ -72,9 +72,10 @@ struct Use {
 struct Group {
     weight: f64,
     bound: f64,
-    /// The least of its bound's level and the levels of its links; the link that has it (`NO_LINK`: the bound).
-    lowest: f64,
-    at: u32,
+    /// The level of its bound.
+    highest: f64,
+    /// Its level: the least of its bound's and those of its links.
+    level: f64,
     /// How many links it has.
     uses: u32,
     /// Flows of the group.
@@ -83,26 +84,56 @@ struct Group {
 }
 
 impl Group {
-    /// Finds its level; returns what it would be if it were not for the link that has it.
-    fn settle(&mut self, uses: &[Use], level: &[f64]) -> f64 {
-        let (mut lowest, mut at, mut second) = (self.bound * self.weight, NO_LINK, f64::INFINITY);
-        for used in uses {
-            let here = level[used.link as usize];
-            if here < lowest {
-                (second, lowest, at) = (lowest, here, used.link);
-            } else if here < second {
-                second = here;
-            }
-        }
-        (self.lowest, self.at) = (lowest, at);
-        second
+    fn set(&mut self, weight: f64, bound: f64) {
+        (self.weight, self.bound) = (weight.min(HEAVIEST), bound);
+        self.highest = bound * self.weight;
     }
 
     fn rate(&self) -> f64 {
-        if self.at == NO_LINK {
+        if self.level >= self.highest {
             self.bound
         } else {
-            self.lowest / self.weight
+            self.level / self.weight
+        }
+    }
+}
+
+/// The least of the levels of some links and of the bound of a group, and the least without the link that has it.
+#[derive(Clone, Copy, Debug)]
+struct Least {
+    first: f64,
+    at: u32,
+    second: f64,
+}
+
+impl Least {
+    /// Of the links that `uses` names, but for `link`.
+    fn but_for(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
+        let mut least = Self {
+            first: group.highest,
+            at: NO_LINK,
+            second: f64::INFINITY,
+        };
+        for used in uses {
+            let here = level[used.link as usize];
+            if used.link == link {
+                continue;
+            }
+            if here < least.first {
+                (least.second, least.first, least.at) = (least.first, here, used.link);
+            } else if here < least.second {
+                least.second = here;
+            }
+        }
+        least
+    }
+
+    /// Without `link`, too.
+    fn without(&self, link: u32) -> f64 {
+        if link == self.at {
+            self.second
+        } else {
+            self.first
         }
     }
 }
@@ -193,8 +224,9 @@ impl Levels {
         }
         let entry = &mut self.groups[at];
         debug_assert_eq!(entry.count, 0, "a group is put once");
-        let weight = weight.min(HEAVIEST);
-        (entry.weight, entry.bound, entry.count) = (weight, bound, count);
+        entry.set(weight, bound);
+        entry.count = count;
+        let weight = entry.weight;
         entry.uses = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
             let places = &mut self.links[link as usize].groups;
@@ -229,8 +261,7 @@ impl Levels {
 
     /// Another weight and bound \[B/s\].
     pub(super) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
-        let entry = &mut self.groups[group as usize];
-        (entry.weight, entry.bound) = (weight.min(HEAVIEST), bound);
+        self.groups[group as usize].set(weight, bound);
         self.settle(group);
         let count = self.groups[group as usize].count;
         self.set_count(group, count);
@@ -271,13 +302,13 @@ impl Levels {
 
     /// Finds the level of a group, and its ceiling on each of its links.
     fn settle(&mut self, group: u32) {
-        let range = self.range(group);
+        let uses = &self.uses[self.range(group)];
         let entry = &mut self.groups[group as usize];
-        let second = entry.settle(&self.uses[range.clone()], &self.level);
-        let (lowest, at) = (entry.lowest, entry.at);
-        for used in &self.uses[range] {
+        let least = Least::but_for(NO_LINK, entry, uses, &self.level);
+        entry.level = least.first;
+        for used in uses {
             let place = &mut self.links[used.link as usize].groups[used.place as usize];
-            place.ceiling = if used.link == at { second } else { lowest };
+            place.ceiling = least.without(used.link);
         }
         self.touch(group);
     }
@@ -353,16 +384,18 @@ impl Levels {
         } = self;
         let here = std::mem::take(&mut links[link as usize].groups);
         for place in &here {
-            let number = place.group;
-            let group = &mut groups[number as usize];
-            let first = number as usize * *width;
-            let uses = &uses[first..first + group.uses as usize];
-            let before = group.lowest;
-            let second = group.settle(uses, level);
-            if group.lowest != before && !group.is_touched {
-                group.is_touched = true;
-                touched.push(number);
+            let group = &mut groups[place.group as usize];
+            let reached = place.ceiling.min(new);
+            if group.level != reached {
+                group.level = reached;
+                if !group.is_touched {
+                    group.is_touched = true;
+                    touched.push(place.group);
+                }
             }
+            let first = place.group as usize * *width;
+            let uses = &uses[first..first + group.uses as usize];
+            let others = Least::but_for(link, group, uses, level);
             for used in uses {
                 if used.link == link {
                     continue;
@@ -370,16 +403,12 @@ impl Levels {
                 let other = &mut links[used.link as usize];
                 let ceiling = &mut other.groups[used.place as usize].ceiling;
                 let before = *ceiling;
-                *ceiling = if used.link == group.at {
-                    second
-                } else {
-                    group.lowest
-                };
+                *ceiling = others.without(used.link).min(new);
                 // What others want above the level of a link does not matter there.
-                let reached = level[used.link as usize];
-                if *ceiling != before && reached > ceiling.min(before) && !other.is_marked {
+                let there = level[used.link as usize];
+                if *ceiling != before && there > ceiling.min(before) && !other.is_marked {
                     other.is_marked = true;
-                    concerned.push(Reverse((reached.to_bits(), used.link)));
+                    concerned.push(Reverse((there.to_bits(), used.link)));
                 }
             }
         }

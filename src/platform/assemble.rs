@@ -2,9 +2,9 @@
 //!
 //! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
 
-use std::collections::BTreeMap;
-
 use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
+use std::ops::Range;
+
 use crate::error::Problem;
 use crate::units::{Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 
@@ -81,8 +81,10 @@ pub(super) struct Assembly {
     medium: Vec<Option<LinkId>>,
     pairs: Vec<Option<ClusterPath>>,
     path_links: Vec<LinkId>,
-    /// Paths that were asked for before, so that pairs of clusters at the same routers share one.
-    known: BTreeMap<Vec<LinkId>, (u32, u32)>,
+    /// Where the path before stands: clusters at one router mostly follow each other, and share it.
+    before: Range<u32>,
+    /// The path at hand.
+    path: Vec<LinkId>,
 }
 
 impl Assembly {
@@ -104,7 +106,8 @@ impl Assembly {
             medium: Vec::with_capacity(count),
             pairs: vec![None; count * count],
             path_links: Vec::new(),
-            known: BTreeMap::new(),
+            before: 0..0,
+            path: Vec::new(),
         };
         for cluster in clusters {
             assembly.add_cluster(cluster);
@@ -161,37 +164,37 @@ impl Assembly {
         between: &[LinkId],
     ) -> Result<(), Problem> {
         let last = if a == b { None } else { self.medium[b] };
-        let path: Vec<LinkId> = self.medium[a]
-            .into_iter()
-            .chain(between.iter().copied())
-            .chain(last)
-            .collect();
-        let range = match self.known.get(&path) {
-            Some(&range) => range,
-            None => self.add_path(path)?,
-        };
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        path.extend(self.medium[a]);
+        path.extend_from_slice(between);
+        path.extend(last);
+        let before = &self.path_links[self.before.start as usize..self.before.end as usize];
+        let is_new = before != path;
+        let added = if is_new { self.add_path(&path) } else { Ok(()) };
+        self.path = path;
+        added?;
         let clusters = self.medium.len();
         self.pairs[a * clusters + b] = Some(ClusterPath {
-            links: range.0..range.1,
+            links: self.before.clone(),
             latency: None,
         });
         Ok(())
     }
 
-    fn add_path(&mut self, path: Vec<LinkId>) -> Result<(u32, u32), Problem> {
+    fn add_path(&mut self, path: &[LinkId]) -> Result<(), Problem> {
         let start = self.path_links.len();
-        let bytes = 12 * (start + path.len()) as u64; // in the list and in the index
+        let bytes = 4 * (start + path.len()) as u64;
         let end = u32::try_from(start + path.len()).ok();
         let Some(end) = end.filter(|_| bytes <= MOST_PATH_MEMORY) else {
             return Err(Problem::new(format!(
                 "the paths between the clusters hold more than {} links in all",
-                MOST_PATH_MEMORY / 12
+                MOST_PATH_MEMORY / 4
             )));
         };
-        self.path_links.extend_from_slice(&path);
-        let range = (ClusterId::from_index(start).0, end);
-        self.known.insert(path, range);
-        Ok(range)
+        self.path_links.extend_from_slice(path);
+        self.before = ClusterId::from_index(start).0..end;
+        Ok(())
     }
 
     /// Whether there is a path from cluster `a` to cluster `b`.
