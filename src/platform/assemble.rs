@@ -3,8 +3,6 @@
 //! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
 
 use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
-use std::ops::Range;
-
 use crate::error::Problem;
 use crate::units::{Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 
@@ -81,10 +79,6 @@ pub(super) struct Assembly {
     medium: Vec<Option<LinkId>>,
     pairs: Vec<Option<ClusterPath>>,
     path_links: Vec<LinkId>,
-    /// Where the path before stands: clusters at one router mostly follow each other, and share it.
-    before: Range<u32>,
-    /// The path at hand.
-    path: Vec<LinkId>,
 }
 
 impl Assembly {
@@ -106,8 +100,6 @@ impl Assembly {
             medium: Vec::with_capacity(count),
             pairs: vec![None; count * count],
             path_links: Vec::new(),
-            before: 0..0,
-            path: Vec::new(),
         };
         for cluster in clusters {
             assembly.add_cluster(cluster);
@@ -164,36 +156,22 @@ impl Assembly {
         between: &[LinkId],
     ) -> Result<(), Problem> {
         let last = if a == b { None } else { self.medium[b] };
-        let mut path = std::mem::take(&mut self.path);
-        path.clear();
-        path.extend(self.medium[a]);
-        path.extend_from_slice(between);
-        path.extend(last);
-        let before = &self.path_links[self.before.start as usize..self.before.end as usize];
-        let is_new = before != path;
-        let added = if is_new { self.add_path(&path) } else { Ok(()) };
-        self.path = path;
-        added?;
-        let clusters = self.medium.len();
-        self.pairs[a * clusters + b] = Some(ClusterPath {
-            links: self.before.clone(),
-            latency: None,
-        });
-        Ok(())
-    }
-
-    fn add_path(&mut self, path: &[LinkId]) -> Result<(), Problem> {
         let start = self.path_links.len();
-        let bytes = 4 * (start + path.len()) as u64;
-        let end = u32::try_from(start + path.len()).ok();
-        let Some(end) = end.filter(|_| bytes <= MOST_PATH_MEMORY) else {
+        self.path_links.extend(self.medium[a]);
+        self.path_links.extend_from_slice(between);
+        self.path_links.extend(last);
+        let end = self.path_links.len();
+        if 4 * end as u64 > MOST_PATH_MEMORY {
             return Err(Problem::new(format!(
                 "the paths between the clusters hold more than {} links in all",
                 MOST_PATH_MEMORY / 4
             )));
-        };
-        self.path_links.extend_from_slice(path);
-        self.before = ClusterId::from_index(start).0..end;
+        }
+        let clusters = self.medium.len();
+        self.pairs[a * clusters + b] = Some(ClusterPath {
+            links: LinkId::from_index(start).0..LinkId::from_index(end).0,
+            latency: None,
+        });
         Ok(())
     }
 

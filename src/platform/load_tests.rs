@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::format::{PlatformFile, schema};
-use super::{LoadedPlatform, Platform, Routes, from_json, open};
+use super::{LoadedPlatform, Platform, from_json, open};
 use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::units::HostId;
@@ -158,15 +158,6 @@ fn profiles_are_read_by_what_refers_to_them() {
     let busy = link.bandwidth_profile.as_ref().unwrap();
     assert_eq!(busy.step(0), Some((0.0, 6.25e6))); // 50 Mbps
     assert!(platform.hosts[2].speed_profile.is_none());
-}
-
-#[test]
-fn paths_of_clusters_at_the_same_routers_are_stored_once() {
-    let Routes::Clustered { links, .. } = four().routes else {
-        panic!("not clustered");
-    };
-    // a, b to d and back: 2 + 2; to c and back: 2 + 2; c to d and back: 2 + 2; inside c: 1
-    assert_eq!(links.len(), 13);
 }
 
 #[test]
