@@ -7,11 +7,13 @@
 mod built_in;
 mod config;
 mod layers;
+mod ledger;
 mod resolve;
 mod run;
 
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
 pub use layers::{Flag, Layers};
+pub use ledger::{Ledger, Term};
 pub use resolve::{Experiment, Input, Limits};
 pub use run::{Progress, Results, ScenarioRun};
