@@ -27,6 +27,17 @@ pub struct Arguments {
 pub(super) enum Command {
     /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
     Run(Box<RunArguments>),
+    /// Explain a superstep of a run: was a call due, which processes could gain what, where to, and what came of it
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
+            migsim run --app lu --n 1000 --procs 25 --out runs/a\n  \
+            migsim explain runs/a --superstep 11\n  \
+            migsim explain runs/a --superstep 11 --why-not 7\n  \
+            migsim explain --app lu --n 1000 --procs 25 --superstep 4 --process 22\n\n\
+            Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
+    )]
+    Explain(Box<ExplainArguments>),
     /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
@@ -145,6 +156,25 @@ pub(super) enum ScenarioChoice {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct ExplainArguments {
+    /// The experiment or the run folder, and what else is set
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+    /// The superstep after which something moved, or did not
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "What to explain")]
+    pub(super) superstep: u64,
+    /// One process
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "What to explain")]
+    pub(super) process: Option<u64>,
+    /// One process that stayed: why
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "process", help_heading = "What to explain")]
+    pub(super) why_not: Option<u64>,
+    /// Print the sentences and the numbers behind them as JSON
+    #[arg(long, help_heading = "Output")]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
     /// The paper (see `migsim list papers`), all, or one-reading: the rules of each paper applied to every other
     #[arg(default_value = "all")]
@@ -216,7 +246,7 @@ pub(super) struct RunArguments {
 /// What is simulated: an experiment, and flags that win over it.
 #[derive(Debug, Args)]
 pub(super) struct SettingsArguments {
-    /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name
+    /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name; for `explain` also a run folder
     pub(super) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name

@@ -185,7 +185,8 @@ fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     }))
 }
 
-fn flags(arguments: &SettingsArguments, policy: &str) -> Vec<Flag> {
+/// The flags that are set, as settings; those of a policy go to `policy`.
+pub(super) fn flags(arguments: &SettingsArguments, policy: &str) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut add = |key: &str, flag: &str, value: Option<Value>| {
         if let Some(value) = value {

@@ -26,9 +26,10 @@ pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
     let input = |input: &crate::experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     let inputs: Vec<Value> = experiment.inputs.iter().map(input).collect();
     let mut manifest = Map::new();
-    manifest.insert("schema".into(), "migsim-run-1".into());
+    manifest.insert("schema".into(), super::read::SCHEMA.into());
     manifest.insert("version".into(), env!("CARGO_PKG_VERSION").into());
     manifest.insert("seed".into(), experiment.config.seed.into());
+    manifest.insert("processes".into(), experiment.placement.len().into());
     manifest.insert("inputs".into(), inputs.into());
     manifest.insert("experiment".into(), experiment.resolved.clone());
     manifest.insert("summary".into(), summary(experiment, results));
