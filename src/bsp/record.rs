@@ -46,7 +46,7 @@ pub struct CallRecord {
     pub migration: Seconds,
     /// When everybody waited for it (`cost`); from its start on, unless it overlaps the next superstep.
     pub wait: Wait,
-    /// The part of that in which managers computed and no message of the call was on its way.
+    /// The part of that in which managers computed and no message of the call was on its way; none of a call that overlaps a superstep.
     pub work: Wait,
     /// Whether its messages are simulated; otherwise its price is a number that is waited for.
     pub has_messages: bool,

@@ -345,10 +345,12 @@ impl Runtime<'_, '_> {
         }
     }
 
-    /// Dates the work of the call that is being paid: it begins or has ended with this step.
+    /// Dates the work of the call that everybody waits for: it begins or has ended with this step.
     fn date_work(&mut self, step: Step) {
         let now = self.engine.now();
-        if let Some(call) = self.outcome.calls.last_mut() {
+        if let Some(call) = self.outcome.calls.last_mut()
+            && !self.rescheduling.is_overlapped
+        {
             match step {
                 Step::Computation => call.work = Wait::none(now),
                 Step::Answers => call.work.until = now,

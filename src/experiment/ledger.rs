@@ -21,7 +21,7 @@
 //! overlaps a superstep only what is left of it at the barrier is waiting; processes that leave a barrier early compute in the superstep
 //! that is being left.
 //!
-//! The arithmetic is exact: dates are counted in ticks, the last binary place of the two makespans, and the rest are sums of whole numbers.
+//! The arithmetic is exact: dates are counted in ticks, the last binary place that either makespan has, and the rest are sums of whole numbers.
 //! A date in between is rounded to the nearest tick, as the engine rounded the makespan. A makespan more than 2^9 times
 //! the other one may itself be cut to 62 bits.
 
@@ -109,8 +109,8 @@ impl Ledger {
         }
     }
 
-    /// Each term \[s\]: negative if the run spends less than scenario i. Exact below 2^53 ticks, which is beyond
-    /// both makespans if they are within a factor of two; else rounded, and `ticks` has it exactly.
+    /// Each term \[s\]: negative if the run spends less than scenario i. As long as all terms together are below 2^53 ticks, half a makespan
+    /// at least, they are exact and so is their sum, in any order; beyond, `ticks` are.
     pub fn terms(&self) -> impl Iterator<Item = (Term, f64)> {
         Term::ALL
             .into_iter()
@@ -139,25 +139,24 @@ struct Grid {
     exponent: i32,
 }
 
+/// The last binary place of a number, below its first one.
+const PRECISION: i32 = 52;
 /// So many bits hold a makespan.
 const BITS: i32 = 62;
 /// No tick is smaller than 2^this, so that its inverse is a number, too.
 const LEAST_EXPONENT: i32 = -1000;
 
 impl Grid {
-    /// The coarsest grid on which both dates are.
+    /// The coarsest grid on which both dates are, and all others between them as exactly as the later one can be.
     fn of(a: Time, b: Time) -> Self {
         let lowest = [a, b]
             .into_iter()
             .filter_map(|date| binary(date.get()))
             .map(|(lowest, _)| lowest);
         let highest = binary(a.get().max(b.get())).map_or(0, |(_, highest)| highest);
+        let exponent = lowest.min().unwrap_or(0).min(highest - PRECISION);
         Self {
-            exponent: lowest
-                .min()
-                .unwrap_or(0)
-                .max(highest - BITS + 1)
-                .max(LEAST_EXPONENT),
+            exponent: exponent.max(highest - BITS + 1).max(LEAST_EXPONENT),
         }
     }
 
@@ -284,11 +283,13 @@ mod tests {
 
     #[test]
     fn both_makespans_are_on_the_grid() {
-        // 1.5 = 3 · 2^-1 and 1.25 = 5 · 2^-2.
-        let grid = Grid::of(time(1.5), time(1.25));
+        // The last place of 1.5 is 2^-52; that of 0.75 + 2^-53 one less.
+        assert_eq!(Grid::of(time(1.5), time(1.25)).exponent, -52);
+        let odd = 0.75 + 2.0_f64.powi(-53);
+        let grid = Grid::of(time(1.5), time(odd));
         assert_eq!(
-            (grid.exponent, grid.count(time(1.5)), grid.count(time(1.25))),
-            (-2, 6, 5)
+            (grid.exponent, grid.count(time(odd))),
+            (-53, 3 * (1 << 51) + 1)
         );
         assert_eq!(Grid::of(Time::ZERO, Time::ZERO).count(Time::ZERO), 0);
         // 2^62 times another: the larger one has 62 bits.

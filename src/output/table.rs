@@ -154,7 +154,11 @@ fn ledger(results: &Results, run: &ScenarioRun) -> String {
     let decimals = usize::from(decimals);
     push_line(
         &mut text,
-        &format!("\nScenario {} less i         [s]", run.scenario.name()),
+        &format!(
+            "\n{:<22}  {:>10}",
+            format!("Scenario {} less i", run.scenario.name()),
+            "[s]"
+        ),
     );
     for (term, seconds) in terms {
         push_line(

@@ -66,7 +66,7 @@ pub(super) fn ranks(call: &Call) -> Option<Vec<Potential>> {
     Some(all)
 }
 
-/// The highest PM to each cluster, in the order of the clusters.
+/// The highest PM to each cluster, the highest first.
 fn by_cluster(call: &Call) -> Vec<String> {
     let mut best: Vec<Potential> = Vec::new();
     for one in potentials(call).unwrap_or_default() {
@@ -76,6 +76,7 @@ fn by_cluster(call: &Call) -> Vec<String> {
             None => best.push(one),
         }
     }
+    best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
     best.iter()
         .map(|one| format!("  {}: p{}, {}", one.cluster, one.process, one.told()))
         .collect()
@@ -89,17 +90,35 @@ impl Scene<'_> {
         let mut sentences = Vec::new();
         if let Some(process) = self.question.process {
             own(call, &ranks, process, &mut sentences);
+            let best = ranks.iter().find(|best| best.process == process);
+            sentences.extend(best.and_then(|best| self.before(best)));
         }
         if self.question.process.is_none() && !ranks.is_empty() {
             sentences.push("The highest PM to each cluster:".into());
             sentences.extend(by_cluster(call));
         }
         sentences.push(self.threshold(call, &ranks));
+        if self.question.process.is_none() {
+            sentences.extend(ranks.first().and_then(|leader| self.before(leader)));
+        }
         if let (Some(process), Some(verdict)) = (self.question.process, self.verdict(call, &ranks))
         {
             sentences.push(verdict.replace("{}", &format!("p{process}")));
         }
         sentences
+    }
+
+    /// What a PM was at the call before.
+    fn before(&self, now: &Potential) -> Option<String> {
+        let last = self.last_call()?;
+        let known = potentials(last)?;
+        let is_same = |one: &&Potential| one.process == now.process && one.cluster == now.cluster;
+        let then = known.iter().find(is_same)?;
+        Some(format!(
+            "At the call before, after superstep {}, that PM was {}.",
+            last.superstep,
+            then.told()
+        ))
     }
 
     /// The highest PM of all, and what candidates had to pass.
