@@ -89,7 +89,7 @@ impl Term {
 /// The difference of two makespans by term.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
-    /// One tick [s], a power of two.
+    /// One tick \[s\], a power of two.
     pub tick: f64,
     /// `makespan - makespan of scenario i`, in ticks.
     pub difference: i64,
