@@ -1,14 +1,16 @@
 //! Laws that hold for every machine and workload, on random ones.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, Costs, GatherOrder, MoveCost, MoveOrder, Outcome,
-    Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Shortcuts,
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, MoveCost,
+    MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Shortcuts,
+    Waiting,
 };
 use migsim::engine::{NetworkModel, Simulation};
+use migsim::experiment::{Ledger, Term};
 use migsim::platform::{Platform, Profile, Routes};
 use migsim::policy::Measures;
 use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds};
-use migsim::workload::Plan;
+use migsim::workload::{Plan, PrescribedMove};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -584,6 +586,78 @@ proptest! {
             prop_assert_eq!(&a.work, &b.work);
             for (a, b) in durations(a).into_iter().zip(durations(b)) {
                 prop_assert!((a - b).abs() <= 1e-12 * slow.makespan.get(), "{} {}", a, b);
+            }
+        }
+    }
+
+    /// The terms of a ledger add up to the difference of the makespans, to the last bit, whoever waits for what.
+    #[test]
+    fn the_terms_of_a_ledger_add_up(
+        platform in any::<bool>().prop_flat_map(any_machine),
+        network in any_network(),
+        list in many_plans(),
+        runtime in any_runtime(),
+        places in prop::collection::vec(0_usize..9, 7),
+        model in prop::sample::select(vec![CallModel::Messages, CallModel::Additive, CallModel::Overlapped, CallModel::PingPong, CallModel::None]),
+        (overlapped, movers, serial, prescribed, moves) in any::<(bool, bool, bool, bool, bool)>(),
+    ) {
+        let hosts = platform.hosts.len();
+        let host = |index: usize| HostId::from_index(places[index] % hosts).0;
+        let mut plans = Plans { memory: vec![3e4; 5], ..Plans::new(list) };
+        if prescribed {
+            let (process, to) = (migsim::units::ProcessId(3), format!("h{}", host(6)));
+            let (size, delay) = (bytes(1e4), seconds(0.2));
+            plans.moves = vec![vec![], vec![PrescribedMove { process, to, size, delay }]];
+        }
+        let costs = Costs {
+            call: CallCost {
+                model,
+                fixed: seconds(0.3),
+                ping: bytes(100.0),
+                waiting: if overlapped { CallWaiting::Overlapped } else { CallWaiting::Blocking },
+                ..CallCost::default()
+            },
+            migration: MoveCost {
+                fixed: seconds(0.1),
+                order: if serial { MoveOrder::Serial } else { MoveOrder::Parallel },
+                wait: if movers { Waiting::Movers } else { Waiting::All },
+                ..MoveCost::default()
+            },
+        };
+        let wanted = if moves { vec![(0, host(5)), (2, host(6))] } else { vec![] };
+        let script = Script(vec![(0, vec![]), (1, wanted), (3, vec![(4, host(5))])]);
+        let run = |scenario| {
+            let case = Case { network, runtime, costs, scenario, ..Case::new(&platform, &plans, (0..5).map(host)) };
+            case.run_with(script.clone()).expect("it ends")
+        };
+        let base = run(Scenario::I);
+        for scenario in [Scenario::Ii, Scenario::Iii] {
+            let outcome = run(scenario);
+            let ledger = Ledger::new(&outcome, &base);
+            prop_assert_eq!(ledger.ticks.iter().sum::<i64>(), ledger.difference);
+            let difference = outcome.makespan.get() - base.makespan.get();
+            prop_assert_eq!(ledger.difference_s().to_bits(), difference.to_bits());
+            let ours = outcome.makespan.get();
+            if ledger.ticks.iter().map(|ticks| ticks.abs()).sum::<i64>() < 1 << 53 {
+                // All partial sums are exact, in any order.
+                let sum = |terms: &mut dyn Iterator<Item = (Term, f64)>| terms.map(|(_, seconds)| seconds).fold(0.0, |a, b| a + b);
+                prop_assert_eq!(sum(&mut ledger.terms()), difference);
+                let mut terms: Vec<_> = ledger.terms().collect();
+                terms.reverse();
+                prop_assert_eq!(sum(&mut terms.into_iter()), difference);
+            }
+            // Each term is what its name says.
+            let spent = |term| ledger.terms().find(|(known, _)| *known == term).map_or(f64::NAN, |(_, seconds)| seconds);
+            let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * ours.max(1.0);
+            let calls = spent(Term::CallMessages) + spent(Term::CallWork) + spent(Term::CallWaiting);
+            prop_assert!(near(calls, outcome.scheduling.get()), "{} {:?}", calls, outcome.calls);
+            if movers {
+                prop_assert!(spent(Term::Migrations) <= outcome.migration.get() + 1e-9);
+            } else {
+                prop_assert!(near(spent(Term::Migrations), outcome.migration.get()));
+            }
+            if !prescribed {
+                prop_assert!(near(spent(Term::WorkloadMoves), 0.0));
             }
         }
     }

@@ -2,8 +2,10 @@
 
 mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
+mod explain; // run folders: read again or refused, and explained
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
+mod ledger; // where the difference of two makespans comes from, worked out by hand
 mod load; // background load: constant is slower, generated is written out, the same for all
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly

@@ -24,5 +24,5 @@ pub use config::{
     MoveCost, MoveOrder, Receives, Release, RuntimeConfig, Scenario, Sends, Shortcuts, Transfer,
     Waiting,
 };
-pub use record::{CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates};
+pub use record::{CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates, Wait};
 pub use runtime::{Setup, simulate};

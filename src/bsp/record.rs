@@ -8,8 +8,29 @@ use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
 pub struct SuperstepDates {
     /// When the first process began it.
     pub start: Time,
+    /// When the last process had computed.
+    pub computed: Time,
     /// When the last process left its barrier.
     pub end: Time,
+}
+
+/// Some time that everybody waits for a rescheduling call.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wait {
+    /// Since when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+impl Wait {
+    /// No time, at a date.
+    pub const fn none(date: Time) -> Self {
+        Self {
+            from: date,
+            until: date,
+        }
+    }
 }
 
 /// A rescheduling call.
@@ -23,6 +44,16 @@ pub struct CallRecord {
     pub cost: Seconds,
     /// What the migrations of the call cost until everybody (or whoever waits) could go on; zero if nothing moved.
     pub migration: Seconds,
+    /// When everybody waited for it (`cost`); from its start on, unless it overlaps the next superstep.
+    pub wait: Wait,
+    /// The part of that in which managers computed and no message of the call was on its way; none of a call that overlaps a superstep.
+    pub work: Wait,
+    /// Whether its messages are simulated; otherwise its price is a number that is waited for.
+    pub has_messages: bool,
+    /// Until when its migrations held up the application. If everybody waits for them: when the next superstep began. If only those
+    /// that move wait, and the others go on: the date by which everybody could have computed, less the longest computation of the
+    /// superstep; what is hidden behind the computations of others is no part of it. Without migrations: when the call was paid.
+    pub held_until: Time,
     /// What was decided, and why.
     pub decision: Decision,
     /// Where each of the decided migrations starts, in their order.

@@ -6,7 +6,7 @@
 //! ```
 
 use super::config::{CallModel, CallWaiting, LoadMeasure, MoveOrder, Scenario, Transfer, Waiting};
-use super::record::{CallRecord, Cause, MigrationRecord};
+use super::record::{CallRecord, Cause, MigrationRecord, Wait};
 use super::runtime::{Runtime, Token, view};
 use crate::engine::Availability;
 use crate::error::{Error, Problem};
@@ -215,6 +215,10 @@ impl Runtime<'_, '_> {
             start: now,
             cost: zero,
             migration: zero,
+            wait: Wait::none(now),
+            work: Wait::none(now),
+            has_messages: self.setup.costs.call.model == CallModel::Messages,
+            held_until: now,
             decision,
             applied,
         });
@@ -326,6 +330,7 @@ impl Runtime<'_, '_> {
             }
             Step::Idle | Step::Price | Step::Moves => {}
         }
+        self.date_work(step);
         let sent = self.send_together(&messages);
         self.rescheduling.messages = messages;
         sent?;
@@ -337,6 +342,20 @@ impl Runtime<'_, '_> {
             Step::Exchange => self.start_step(Step::Computation),
             Step::Computation => self.start_step(Step::Answers),
             _ => self.paid(),
+        }
+    }
+
+    /// Dates the work of the call that everybody waits for: it begins or has ended with this step.
+    fn date_work(&mut self, step: Step) {
+        let now = self.engine.now();
+        if let Some(call) = self.outcome.calls.last_mut()
+            && !self.rescheduling.is_overlapped
+        {
+            match step {
+                Step::Computation => call.work = Wait::none(now),
+                Step::Answers => call.work.until = now,
+                Step::Idle | Step::Price | Step::Reports | Step::Exchange | Step::Moves => {}
+            }
         }
     }
 
@@ -383,6 +402,8 @@ impl Runtime<'_, '_> {
             .last_mut()
             .expect("a call that is paid was recorded");
         call.cost = now.since(call.start);
+        call.wait.until = now;
+        call.held_until = now;
         self.outcome.scheduling += call.cost;
         self.rescheduling.supersteps_since_call = 0;
         let costs = self.setup.costs.migration;
@@ -449,9 +470,15 @@ impl Runtime<'_, '_> {
         let Some(since) = self.rescheduling.waits_since.take() else {
             return Ok(()); // hidden as a whole
         };
-        let waited = self.engine.now().since(since);
+        let now = self.engine.now();
+        let waited = now.since(since);
         let call = self.outcome.calls.last_mut();
-        call.expect("a call that is paid was recorded").cost = waited;
+        let call = call.expect("a call that is paid was recorded");
+        call.cost = waited;
+        call.wait = Wait {
+            from: since,
+            until: now,
+        };
         self.outcome.scheduling += waited;
         self.go_on_when_nothing_is_pending()
     }
@@ -508,16 +535,31 @@ impl Runtime<'_, '_> {
             self.rescheduling.step = Step::Idle;
             let spent = now.since(self.rescheduling.moves_start);
             self.outcome.migration += spent;
-            self.outcome
-                .calls
-                .last_mut()
-                .expect("moves follow a call")
-                .migration = spent;
+            let call = self.outcome.calls.last_mut();
+            let call = call.expect("moves follow a call");
+            call.migration = spent;
+            if self.rescheduling.waiting == Waiting::All {
+                call.held_until = now;
+            }
         }
         match self.rescheduling.waiting {
             Waiting::Movers => self.begin(settled.process.0),
             Waiting::All if is_done => self.resume(),
             Waiting::All => Ok(()),
+        }
+    }
+
+    /// The superstep at hand has been computed, for which only those waited that moved: how long that held it up.
+    pub(super) fn date_late_moves(&mut self, computed: Time, longest: Seconds) {
+        let before = self.superstep().checked_sub(1);
+        let is_late = self.rescheduling.waiting == Waiting::Movers;
+        if let Some(call) = self.outcome.calls.last_mut()
+            && is_late
+            && Some(call.superstep) == before
+            && call.migration.get() > 0.0
+        {
+            let held = computed.since(call.held_until) - longest;
+            call.held_until = call.held_until + held;
         }
     }
 

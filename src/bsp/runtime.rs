@@ -95,8 +95,10 @@ pub(super) struct Runtime<'a, 'r> {
     may_repeat: bool,
     /// Flows before the open superstep, if all began it together and nothing else was in progress.
     flows_before: Option<u64>,
-    /// What the superstep at hand adds to the log, if it has been computed.
-    digest: Option<EventLog>,
+    /// What the superstep at hand adds to the log, and its longest computation, if they are known.
+    digest: Option<(EventLog, Seconds)>,
+    /// When the last of those that have computed in the superstep at hand had; none if nobody has, or it passed without events.
+    last_computed: Option<Time>,
     pub(super) exchange: Exchange,
     pub(super) plan: Plan,
     /// The superstep whose plan is open.
@@ -140,6 +142,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             may_repeat: runtime.shortcuts == Shortcuts::All && is_constant(setup.platform),
             flows_before: None,
             digest: None,
+            last_computed: None,
             barrier,
             exchange: Exchange::default(),
             plan: Plan::default(),
@@ -325,6 +328,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
 
     fn on_computed(&mut self, process: u32) -> Result<(), Error> {
         let at = process as usize;
+        self.last_computed = Some(self.engine.now());
         self.computed[at] = self.engine.local_now();
         self.measures.compute[at] = Seconds::of((self.computed[at] - self.began[at]).max(0.0));
         self.stage[at] = Stage::Sending;
@@ -443,7 +447,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
 
     /// All processes have arrived at the barrier: what was measured is complete.
     fn close(&mut self) {
-        let digest = *self.digest.get_or_insert_with(|| {
+        let (digest, longest) = *self.digest.get_or_insert_with(|| {
             // What a process pays for the barrier itself is a part of its time, too.
             let paid = self.barrier.price();
             self.measures.communication[0] += paid;
@@ -451,6 +455,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             digest(&self.plan, &self.measures)
         });
         self.log.log(&digest);
+        self.date_computations(longest);
         let leave_together = self.barrier.leaving.len() == self.placement.len();
         if let Some(before) = self.flows_before
             && leave_together
@@ -488,6 +493,17 @@ impl<'a, 'r> Runtime<'a, 'r> {
         if !self.is_held && !self.is_last() {
             self.open(self.ending + 1);
         }
+    }
+
+    /// Dates the end of the computations of the superstep that is closed, the longest of which took `longest`.
+    fn date_computations(&mut self, longest: Seconds) {
+        let dates = &mut self.outcome.supersteps[self.superstep];
+        let Some(computed) = self.last_computed.take() else {
+            dates.computed = dates.start + longest; // without events, everybody began together
+            return;
+        };
+        dates.computed = computed;
+        self.date_late_moves(computed, longest);
     }
 
     /// The last process has left the barrier.
@@ -560,17 +576,19 @@ impl<'a, 'r> Runtime<'a, 'r> {
     }
 }
 
-/// What is hashed of a superstep: its messages, and what each process did.
-fn digest(plan: &Plan, measures: &Measures) -> EventLog {
+/// What is hashed of a superstep: its messages, and what each process did; and its longest computation.
+fn digest(plan: &Plan, measures: &Measures) -> (EventLog, Seconds) {
     let mut log = EventLog::default();
     for message in &plan.messages {
         let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
         log.pair(ends, message.size.get().to_bits());
     }
+    let mut longest = 0.0_f64;
     for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
         log.pair(compute.get().to_bits(), communication.get().to_bits());
+        longest = longest.max(compute.get());
     }
-    log
+    (log, Seconds::of(longest))
 }
 
 /// What the policy may see.

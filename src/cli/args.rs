@@ -32,6 +32,17 @@ pub(super) enum Command {
     Run(Box<RunArguments>),
     /// Run an experiment with many values of its settings, on all cores, and continue what was interrupted
     Sweep(Box<SweepArguments>),
+    /// Explain a superstep of a run: was a call due, which processes could gain what, where to, and what came of it
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
+            migsim run --app lu --n 1000 --procs 25 --out runs/a\n  \
+            migsim explain runs/a --superstep 11\n  \
+            migsim explain runs/a --superstep 11 --why-not 7\n  \
+            migsim explain --app lu --n 1000 --procs 25 --superstep 4 --process 22\n\n\
+            Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
+    )]
+    Explain(Box<ExplainArguments>),
     /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
@@ -148,6 +159,25 @@ pub(super) enum ScenarioChoice {
     Iii,
     /// All three
     All,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExplainArguments {
+    /// The experiment or the run folder, and what else is set
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+    /// The superstep after which something moved, or did not
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "What to explain")]
+    pub(super) superstep: u64,
+    /// One process
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "What to explain")]
+    pub(super) process: Option<u64>,
+    /// One process that stayed: why
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "process", help_heading = "What to explain")]
+    pub(super) why_not: Option<u64>,
+    /// Print the sentences and the numbers behind them as JSON
+    #[arg(long, help_heading = "Output")]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -339,7 +369,7 @@ pub(super) struct MergeArguments {
 /// What is simulated: an experiment, and flags that win over it.
 #[derive(Debug, Args)]
 pub(super) struct SettingsArguments {
-    /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name
+    /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name; for `explain` also a run folder
     pub(super) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
@@ -419,6 +449,11 @@ fn parse_grid(text: &str) -> Result<Value, String> {
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
     Ok(json!([number(rows)?, number(columns)?]))
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "it must be a whole number that is not negative".to_owned())
 }
 
 fn parse_counts(text: &str) -> Result<Spec, String> {

@@ -2,6 +2,7 @@
 
 mod args;
 mod bar;
+mod explain;
 mod export;
 mod list;
 mod reproduce;
@@ -60,6 +61,7 @@ fn dispatch(
     let done = match &arguments.command {
         args::Command::Run(run) => run::run(run, out),
         args::Command::Sweep(sweep) => return sweep::sweep(sweep, out, errors),
+        args::Command::Explain(explain) => explain::explain(explain, out),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(command, out),
         args::Command::Platform(command) => export::platform(command, out),

@@ -7,6 +7,7 @@
 mod built_in;
 mod config;
 mod layers;
+mod ledger;
 mod resolve;
 mod run;
 mod shared;
@@ -14,6 +15,7 @@ mod shared;
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
 pub use layers::{Flag, Layers};
+pub use ledger::{Ledger, Term};
 pub use resolve::{Experiment, Input, Limits};
 pub use run::{Progress, Results, ScenarioRun};
 pub use shared::Shared;

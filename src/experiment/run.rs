@@ -6,6 +6,7 @@ use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use std::time::Duration;
 
+use super::ledger::Ledger;
 use super::resolve::Experiment;
 use crate::bsp::{Outcome, Recorder, Scenario, Setup, simulate};
 use crate::error::Error;
@@ -122,6 +123,12 @@ impl Results {
     pub fn excess(&self, run: &ScenarioRun) -> Option<f64> {
         let base = self.get(Scenario::I)?.outcome.makespan.get();
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
+    }
+
+    /// Where the difference between a run and scenario i comes from. `None` without scenario i, and for it.
+    pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
+        let base = self.get(Scenario::I)?;
+        (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
     /// What a call has gained by the next call (or the end): time that scenario i spends in the supersteps until then, less what

@@ -1,4 +1,4 @@
-//! Results in, bytes out: the run folder, the summary, the table.
+//! Results in, bytes out: the run folder, the summary, the table; and a run folder read again, and explained.
 //!
 //! ```text
 //! run.json          manifest: version, inputs with hashes, resolved settings, summary
@@ -9,14 +9,18 @@
 //! ```
 //! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
 
+mod explain;
 mod folder;
 mod processes;
+mod read;
 mod records;
 mod summary;
 mod table;
 
+pub use explain::{Question, Story};
 pub use folder::{RunFolder, write_file};
 pub use processes::ProcessTable;
+pub use read::{Call, Decided, Judged, Moved, Run, RunOfScenario, Superstep};
 pub use summary::{manifest, summary};
 pub use table::table;
 

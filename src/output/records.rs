@@ -12,7 +12,7 @@ use crate::units::{HostId, ProcessId, Seconds};
 /// `supersteps.csv`.
 pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
-    table.write_record(["scenario", "superstep", "start_s", "end_s"])?;
+    table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
     for run in &results.runs {
         for (index, dates) in run.outcome.supersteps.iter().enumerate() {
             table.write_record([
@@ -20,6 +20,7 @@ pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<(
                 &(index + 1).to_string(),
                 &dates.start.get().to_string(),
                 &dates.end.get().to_string(),
+                &dates.computed.get().to_string(),
             ])?;
         }
     }

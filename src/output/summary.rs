@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::records::migrations_of;
 use crate::bsp::Scenario;
-use crate::experiment::{Experiment, Results, ScenarioRun};
+use crate::experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
 /// The summary: what the simulator did, and each scenario with its calls.
 ///
@@ -26,9 +26,10 @@ pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
     let input = |input: &crate::experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     let inputs: Vec<Value> = experiment.inputs.iter().map(input).collect();
     let mut manifest = Map::new();
-    manifest.insert("schema".into(), "migsim-run-1".into());
+    manifest.insert("schema".into(), super::read::SCHEMA.into());
     manifest.insert("version".into(), env!("CARGO_PKG_VERSION").into());
     manifest.insert("seed".into(), experiment.config.seed.into());
+    manifest.insert("processes".into(), experiment.placement.len().into());
     manifest.insert("inputs".into(), inputs.into());
     manifest.insert("experiment".into(), experiment.resolved.clone());
     manifest.insert("summary".into(), summary(experiment, results));
@@ -78,6 +79,9 @@ fn scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Va
         "event_hash": outcome.event_hash,
         "calls": calls,
     });
+    if let (Some(ledger), Some(map)) = (results.ledger(run), fields.as_object_mut()) {
+        map.insert("ledger".into(), self::ledger(&ledger));
+    }
     if let (Some(excess), Some(map)) = (results.excess(run), fields.as_object_mut()) {
         match run.scenario {
             Scenario::I => {}
@@ -86,4 +90,22 @@ fn scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Va
         }
     }
     fields
+}
+
+/// The terms of a ledger and their sum, in seconds and in ticks: whole numbers that add up in any language.
+fn ledger(ledger: &Ledger) -> Value {
+    let name = |term: Term| term.key().to_owned();
+    let terms = ledger
+        .terms()
+        .map(|(term, seconds)| (format!("{}_s", name(term)), seconds.into()));
+    let mut fields: Map<String, Value> = terms.collect();
+    let ticks = Term::ALL.into_iter().zip(ledger.ticks);
+    let mut ticks: Map<String, Value> = ticks
+        .map(|(term, ticks)| (name(term), ticks.into()))
+        .collect();
+    ticks.insert("difference".into(), ledger.difference.into());
+    fields.insert("difference_s".into(), ledger.difference_s().into());
+    fields.insert("tick_s".into(), ledger.tick.into());
+    fields.insert("ticks".into(), ticks.into());
+    Value::Object(fields)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::records::{describe, number, place};
 use super::summary::process_supersteps;
 use crate::bsp::{CallRecord, Scenario};
-use crate::experiment::{Experiment, Results, ScenarioRun};
+use crate::experiment::{Experiment, Results, ScenarioRun, Term};
 use crate::units::ProcessId;
 
 /// The table as text.
@@ -18,6 +18,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> String {
         .get(Scenario::Iii)
         .or_else(|| results.get(Scenario::Ii));
     if let Some(run) = shown {
+        text.push_str(&ledger(results, run));
         text.push_str(&calls(experiment, run));
     }
     let prescribed = results.runs.first().map_or(0, |run| {
@@ -132,6 +133,44 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
         "\nsimulated {messages} messages and {steps} process-supersteps in {cpu:.3} s of CPU ({} ns a message)\n",
         per(messages)
     )
+}
+
+/// Where the difference to scenario i comes from; terms that would show as zero are left out.
+fn ledger(results: &Results, run: &ScenarioRun) -> String {
+    let mut text = String::new();
+    let Some(ledger) = results.ledger(run).filter(|ledger| !ledger.is_empty()) else {
+        return text;
+    };
+    let largest = ledger
+        .terms()
+        .map(|(_, seconds)| seconds.abs())
+        .fold(0.0, f64::max);
+    // Four digits of the largest term, two decimals at least.
+    let decimals: u8 = (2..12)
+        .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
+        .unwrap_or(12);
+    let is_shown = |(_, seconds): &(Term, f64)| seconds.abs() * 10_f64.powi(decimals.into()) >= 0.5;
+    let terms: Vec<(Term, f64)> = ledger.terms().filter(is_shown).collect();
+    let decimals = usize::from(decimals);
+    push_line(
+        &mut text,
+        &format!(
+            "\n{:<22}  {:>10}",
+            format!("Scenario {} less i", run.scenario.name()),
+            "[s]"
+        ),
+    );
+    for (term, seconds) in terms {
+        push_line(
+            &mut text,
+            &format!("{:<22}  {seconds:>+10.decimals$}", term.name()),
+        );
+    }
+    push_line(
+        &mut text,
+        &format!("{:<22}  {:>+10.decimals$}", "sum", ledger.difference_s()),
+    );
+    text
 }
 
 /// One line per call that decided something, and a list of the others.

@@ -431,3 +431,45 @@ pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
     }
     Ok(keys)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledgers_of_all_runs_of_the_papers_add_up_to_the_last_bit() {
+        let progress = Progress::default();
+        let (mut ledgers, mut exact) = (0, 0);
+        for paper in PAPERS {
+            let facts = facts_of(paper).unwrap();
+            let runs = Runs::new(paper, Vec::new(), &progress);
+            simulate_all(paper, &facts, &runs).unwrap();
+            for done in runs.all() {
+                for run in &done.results.runs {
+                    let Some(ledger) = done.results.ledger(run) else {
+                        continue;
+                    };
+                    ledgers += 1;
+                    let (ours, base) = (
+                        run.outcome.makespan.get(),
+                        done.time(crate::bsp::Scenario::I),
+                    );
+                    let bits = |seconds: f64| seconds.to_bits();
+                    assert_eq!(
+                        bits(ledger.difference_s()),
+                        bits(ours - base),
+                        "{}",
+                        paper.name
+                    );
+                    if ledger.ticks.iter().map(|ticks| ticks.abs()).sum::<i64>() < 1 << 53 {
+                        exact += 1;
+                        let sum = ledger.terms().map(|(_, seconds)| seconds).sum();
+                        assert_eq!(bits(sum), bits(ours - base), "{}", paper.name);
+                    }
+                    assert_eq!(ledger.ticks.iter().sum::<i64>(), ledger.difference);
+                }
+            }
+        }
+        assert!(ledgers >= 200 && exact >= 200, "{exact} of {ledgers}");
+    }
+}

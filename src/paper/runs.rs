@@ -109,6 +109,13 @@ impl<'p> Runs<'p> {
         Ok(done)
     }
 
+    /// All runs so far.
+    #[cfg(test)]
+    pub(super) fn all(&self) -> Vec<Arc<Done>> {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.values().cloned().collect()
+    }
+
     /// The experiment of a case, not run.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ pub use config::{
 use self::forecast::Forecasts;
 use self::potential::{Potential, Potentials, candidates, highest, supersteps};
 use self::trigger::{Interval, Trigger};
-use self::viability::{Call, Reservations};
+use self::viability::{Call, Reservations, Weighing};
 use super::{Candidate, Decision, Explain, Migration, Options, Policy, View};
 use crate::error::Error;
 use crate::random::Stream;
@@ -92,6 +92,7 @@ struct Explanation {
     threshold: Option<f64>,
     listed: Vec<Potential>,
     left_out: usize,
+    weighed: Vec<Weighing>,
     clusters: Arc<[String]>,
 }
 
@@ -100,6 +101,7 @@ impl Explain for Explanation {
         let terms = |potential: &Potential| {
             json!({
                 "process": potential.process + 1,
+                "is_there": potential.is_own,
                 "cluster": self.clusters[potential.cluster],
                 "compute_s": potential.compute,
                 "communication_s": potential.communication,
@@ -107,9 +109,26 @@ impl Explain for Explanation {
                 "potential_s": potential.value(),
             })
         };
+        let weighed = |weighing: &Weighing| {
+            json!({
+                "process": weighing.process + 1,
+                "power_instructions_per_s": weighing.power,
+                "offered_hosts": weighing.offered,
+                "residents": weighing.residents,
+                "slowdown": weighing.slowdown,
+                "supersteps": weighing.supersteps,
+                "stay_compute_s": weighing.stay_compute,
+                "stay_communication_s": weighing.stay_communication,
+                "go_compute_s": weighing.go_compute,
+                "go_communication_s": weighing.go_communication,
+                "go_transfer_s": weighing.go_transfer.get(),
+                "go_operations_s": weighing.go_operations.get(),
+            })
+        };
         let mut fields = self.outline();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("potentials", self.listed.iter().map(terms).collect());
+        put("weighed", self.weighed.iter().map(weighed).collect());
         if self.left_out > 0 {
             put("potentials_left_out", json!(self.left_out));
         }
@@ -177,10 +196,10 @@ impl Policy for MigBsp {
             horizon: supersteps(config.viability_horizon, alpha, next_alpha),
             potentials: &potentials,
         };
-        let judged: Vec<Candidate> = chosen
+        let (judged, weighed): (Vec<Candidate>, Vec<Option<Weighing>>) = chosen
             .iter()
             .map(|candidate| call.judge(candidate, &mut reservations))
-            .collect();
+            .unzip();
         let migration = |candidate: &Candidate| {
             let to = candidate.to.filter(|_| candidate.accepted)?;
             Some(Migration {
@@ -197,6 +216,7 @@ impl Policy for MigBsp {
             threshold,
             left_out: potentials.count() - listed.len(),
             listed,
+            weighed: weighed.into_iter().flatten().collect(),
             clusters,
         };
         Ok(Decision {

@@ -101,13 +101,56 @@ pub(super) struct Call<'a> {
     pub(super) potentials: &'a Potentials<'a>,
 }
 
+/// Where a candidate could go, and what t1 and t2 are made of: what the decision record tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Weighing {
+    pub(super) process: usize,
+    /// What the host offered, ICPU [instructions/s], and how many hosts of its cluster could have taken the process.
+    pub(super) power: f64,
+    pub(super) offered: usize,
+    /// The processes that count as being there, and by how much the process is slowed by them.
+    pub(super) residents: u32,
+    pub(super) slowdown: f64,
+    /// Over how many supersteps times are counted.
+    pub(super) supersteps: f64,
+    /// t1 = computation + communication where it is.
+    pub(super) stay_compute: f64,
+    pub(super) stay_communication: f64,
+    /// t2 = computation + communication there + transfer of the memory + operations of the move.
+    pub(super) go_compute: f64,
+    pub(super) go_communication: f64,
+    pub(super) go_transfer: Seconds,
+    pub(super) go_operations: Seconds,
+}
+
+impl Weighing {
+    /// t1.
+    fn stay(&self) -> Seconds {
+        Seconds::of((self.stay_compute + self.stay_communication) * self.supersteps)
+    }
+
+    /// t2.
+    fn go(&self) -> Seconds {
+        let there = (self.go_compute + self.go_communication) * self.supersteps;
+        Seconds::of(there) + (self.go_operations + self.go_transfer)
+    }
+}
+
+/// The host that is offered to a process.
+#[derive(Clone, Copy, Debug)]
+struct Offer {
+    host: HostId,
+    power: f64,
+    offered: usize,
+}
+
 impl Call<'_> {
-    /// Judges one candidate and reserves its host if it is to move.
+    /// Judges one candidate and reserves its host if it is to move; also what was weighed, if there was something to weigh.
     pub(super) fn judge(
         &self,
         candidate: &Potential,
         reservations: &mut Reservations,
-    ) -> Candidate {
+    ) -> (Candidate, Option<Weighing>) {
         let process = candidate.process;
         let mut record = Candidate {
             process: ProcessId::from_index(process),
@@ -120,18 +163,20 @@ impl Call<'_> {
             accepted: false,
             reason: "".into(),
         };
-        let Some((cluster, host)) = self.destination(candidate, reservations) else {
+        let Some((cluster, offer)) = self.destination(candidate, reservations) else {
             record.reason = "no host of the cluster is free for it".into();
-            return record;
+            return (record, None);
         };
+        let host = offer.host;
         record.to_cluster = ClusterId::from_index(cluster);
         record.to = Some(host);
         let residents = reservations.occupancy(self.config, host.index());
         if self.config.sharing == Sharing::Alone && residents > 0 {
             record.reason = "the host is not empty".into();
-            return record;
+            return (record, None);
         }
-        let (stay, go) = self.times(process, host, residents, reservations);
+        let weighing = self.weigh(process, offer, residents, reservations);
+        let (stay, go) = (weighing.stay(), weighing.go());
         (record.stay, record.go) = (Some(stay), Some(go));
         record.accepted = stay > go;
         if record.accepted {
@@ -143,7 +188,7 @@ impl Call<'_> {
         } else {
             record.reason = "not viable: t1 <= t2".into();
         }
-        record
+        (record, Some(weighing))
     }
 
     /// The cluster and host that are offered to a candidate.
@@ -151,10 +196,10 @@ impl Call<'_> {
         &self,
         candidate: &Potential,
         reservations: &Reservations,
-    ) -> Option<(usize, HostId)> {
+    ) -> Option<(usize, Offer)> {
         let offer = |cluster: usize| {
             self.best_host(candidate.process, cluster, reservations)
-                .map(|host| (cluster, host))
+                .map(|offer| (cluster, offer))
         };
         if let Some(found) = offer(candidate.cluster) {
             return Some(found);
@@ -184,9 +229,10 @@ impl Call<'_> {
         process: usize,
         cluster: usize,
         reservations: &Reservations,
-    ) -> Option<HostId> {
+    ) -> Option<Offer> {
         let view = self.view;
         let mut best: Option<(f64, u32)> = None;
+        let mut offered = 0;
         for host in view.platform.clusters[cluster].hosts.clone() {
             let at = host as usize;
             let residents = reservations.occupancy(self.config, at);
@@ -205,11 +251,16 @@ impl Call<'_> {
                 HostLoad::External => left,
                 HostLoad::WithProcesses => left / self.crowd(at, residents + 1),
             };
+            offered += 1;
             if best.is_none_or(|(most, _)| power > most) {
                 best = Some((power, host));
             }
         }
-        best.map(|(_, host)| HostId(host))
+        best.map(|(power, host)| Offer {
+            host: HostId(host),
+            power,
+            offered,
+        })
     }
 
     /// By how much each of `processes` on a host is slowed.
@@ -217,17 +268,18 @@ impl Call<'_> {
         (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
     }
 
-    /// t1 and t2 of `process` for the destination `host` where `residents` are.
+    /// t1 and t2 of `process` for the destination that is offered, where `residents` are.
     ///
     /// t1 is the measured time, less what the process no longer shares: others that were on its host may have been given another
     /// one in this call.
-    fn times(
+    fn weigh(
         &self,
         process: usize,
-        host: HostId,
+        offer: Offer,
         residents: u32,
         reservations: &Reservations,
-    ) -> (Seconds, Seconds) {
+    ) -> Weighing {
+        let host = offer.host;
         let Self {
             config,
             forecasts,
@@ -251,18 +303,26 @@ impl Call<'_> {
         let own = view.placement[process].index();
         let relief =
             self.crowd(own, reservations.mapped[own]) / self.crowd(own, reservations.before[own]);
-        let here = forecasts.compute(process).get() * relief + talk_here;
-        let there =
-            view.execution_time(forecasts.work(process), host).get() * slowdown + talk_there;
-        let mut cost = config.viability_cost;
-        if config.viability_transfer {
+        let transfer = if config.viability_transfer {
             let to = view.platform.cluster_of(host).index();
-            cost += self.potentials.transfer_time(process, to);
+            self.potentials.transfer_time(process, to)
+        } else {
+            Seconds::default()
+        };
+        Weighing {
+            process,
+            power: offer.power,
+            offered: offer.offered,
+            residents,
+            slowdown,
+            supersteps: horizon,
+            stay_compute: forecasts.compute(process).get() * relief,
+            stay_communication: talk_here,
+            go_compute: view.execution_time(forecasts.work(process), host).get() * slowdown,
+            go_communication: talk_there,
+            go_transfer: transfer,
+            go_operations: config.viability_cost,
         }
-        (
-            Seconds::of(here * horizon),
-            Seconds::of(there * horizon) + cost,
-        )
     }
 
     /// The foreseen communication time of a process where it is, and that of the same bytes from the same clusters to the cluster of
@@ -337,8 +397,13 @@ mod tests {
             potentials: &Potentials::new(&config, 10.0, &forecasts, &occupancy, &view),
         };
         let times = |to: &str| {
-            let (stay, go) = call.times(0, host(to), 0, &reservations);
-            (stay.get(), go.get())
+            let offer = Offer {
+                host: host(to),
+                power: 1e9,
+                offered: 1,
+            };
+            let weighing = call.weigh(0, offer, 0, &reservations);
+            (weighing.stay().get(), weighing.go().get())
         };
         // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 + 5) ms and 10 · (1 + 5) ms.
         let (stay, go) = times("n-0");

@@ -1,0 +1,254 @@
+//! Why something moved, or stayed: what a run tells of one superstep, in sentences with numbers.
+//!
+//! ```text
+//! when     was a call due, and why: α, α', the votes
+//! which    PM and its terms, rank, threshold        (what the policy says of itself, whichever it is)
+//! whether  destination, t1 against t2, verdict
+//! after    what it cost, predicted and realised gain
+//! ```
+//! The sentences say no more than the records of the run ([`Run`]). What only MigBSP writes is told in its words; what any other policy says is
+//! listed as it says it. Processes and supersteps are counted from 1.
+
+mod after;
+mod numbers;
+mod when;
+mod whether;
+mod which;
+
+use serde_json::{Map, Value, json};
+
+use super::read::{Call, Run, RunOfScenario};
+use crate::bsp::Scenario;
+use crate::error::Problem;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// Which process, counted from 1; none: the call as a whole.
+    pub process: Option<u64>,
+    /// Whether it is asked why the process did not move.
+    pub why_not: bool,
+    /// In which scenario; none: iii, or else ii.
+    pub scenario: Option<Scenario>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Story {
+    /// What it is about.
+    heading: String,
+    /// Titles and their sentences.
+    parts: Vec<(&'static str, Vec<String>)>,
+    /// The numbers behind them.
+    facts: Map<String, Value>,
+}
+
+/// What the parts of an answer look at.
+#[derive(Clone, Copy, Debug)]
+struct Scene<'a> {
+    run: &'a Run,
+    this: &'a RunOfScenario,
+    question: Question,
+    /// The call after the superstep, if there was one.
+    call: Option<&'a Call>,
+}
+
+impl Story {
+    /// Answers a question about a run.
+    ///
+    /// # Errors
+    /// There is no such scenario, superstep or process; those that there are are named.
+    pub fn new(run: &Run, question: Question) -> Result<Self, Problem> {
+        let this = scenario_of(run, question.scenario)?;
+        let supersteps = this.supersteps.len() as u64;
+        let calls: Vec<String> = this
+            .calls
+            .iter()
+            .take(24)
+            .map(|call| call.superstep.to_string())
+            .collect();
+        if !(1..=supersteps).contains(&question.superstep) {
+            let problem = Problem::new(format!("there is no superstep {}", question.superstep));
+            let more = if this.calls.len() > calls.len() {
+                ", ..."
+            } else {
+                ""
+            };
+            let calls = if calls.is_empty() {
+                "no calls".to_owned()
+            } else {
+                format!("calls after {}{more}", calls.join(", "))
+            };
+            let hint = format!("known supersteps: 1 to {supersteps}; {calls}");
+            return Err(problem.source("--superstep").hint(hint));
+        }
+        if let Some(process) = question
+            .process
+            .filter(|process| !(1..=run.processes).contains(process))
+        {
+            let problem = Problem::new(format!("there is no process {process}"));
+            let flag = if question.why_not {
+                "--why-not"
+            } else {
+                "--process"
+            };
+            return Err(problem
+                .source(flag)
+                .hint(format!("known processes: 1 to {}", run.processes)));
+        }
+        let scene = Scene {
+            run,
+            this,
+            question,
+            call: this
+                .calls
+                .iter()
+                .find(|call| call.superstep == question.superstep),
+        };
+        Ok(scene.tell())
+    }
+
+    /// The answer as text.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.heading);
+        for (title, sentences) in &self.parts {
+            text.extend(["\n", title, "\n"]);
+            for sentence in sentences {
+                text.extend(["  ", sentence, "\n"]);
+            }
+        }
+        text
+    }
+
+    /// The answer as JSON: the sentences, and the numbers behind them.
+    pub fn json(&self) -> Value {
+        let parts = self
+            .parts
+            .iter()
+            .map(|(title, sentences)| ((*title).to_owned(), json!(sentences)));
+        let mut fields = self.facts.clone();
+        fields.insert("sentences".into(), Value::Object(parts.collect()));
+        Value::Object(fields)
+    }
+}
+
+fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfScenario, Problem> {
+    let found = match wanted {
+        Some(Scenario::I) => None,
+        Some(wanted) => run.get(wanted),
+        None => run.get(Scenario::Iii).or_else(|| run.get(Scenario::Ii)),
+    };
+    found.ok_or_else(|| {
+        let names = run.scenarios.iter().map(|run| run.scenario.name());
+        let names: Vec<&str> = names.filter(|name| *name != "i").collect();
+        let known = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        Problem::new("the run has no such scenario in which a policy decides")
+            .source("--scenario")
+            .hint(format!("known scenarios with calls: {known}"))
+    })
+}
+
+impl Scene<'_> {
+    fn tell(self) -> Story {
+        let Question {
+            superstep, process, ..
+        } = self.question;
+        let policy = self.run.experiment["policy"]["name"]
+            .as_str()
+            .unwrap_or("?");
+        let who = process.map_or_else(String::new, |process| format!(", process {process}"));
+        let mut facts = Map::new();
+        let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
+        put("scenario", self.this.scenario.name().into());
+        put("superstep", superstep.into());
+        put("process", process.into());
+        put("policy", policy.into());
+        put("has_call", self.call.is_some().into());
+        put(
+            "last_call",
+            self.last_call().map(|call| call.superstep).into(),
+        );
+        put(
+            "next_call",
+            self.next_call().map(|call| call.superstep).into(),
+        );
+        let mut parts = vec![("When", self.when(policy))];
+        if let Some(call) = self.call {
+            parts.push(("Which", self.which(call)));
+            parts.push(("Where and whether", self.whether(call)));
+            parts.push(("What happened then", self.after(call)));
+            self.put_call(call, &mut facts);
+        }
+        parts.retain(|(_, sentences)| !sentences.is_empty());
+        Story {
+            heading: format!(
+                "Superstep {superstep}{who}, scenario {}, policy {policy}",
+                self.this.scenario.name()
+            ),
+            parts,
+            facts,
+        }
+    }
+
+    /// The last call before the superstep.
+    fn last_call(&self) -> Option<&Call> {
+        self.this
+            .calls
+            .iter()
+            .rev()
+            .find(|call| call.superstep < self.question.superstep)
+    }
+
+    /// The first call after the superstep.
+    fn next_call(&self) -> Option<&Call> {
+        self.this
+            .calls
+            .iter()
+            .find(|call| call.superstep > self.question.superstep)
+    }
+
+    /// The record of the call; of a long list only what is asked for.
+    fn put_call(&self, call: &Call, facts: &mut Map<String, Value>) {
+        let mut explanation = call.explanation.clone();
+        for list in explanation.values_mut().filter_map(Value::as_array_mut) {
+            if let Some(process) = self.question.process {
+                list.retain(|entry| entry["process"].as_u64().is_none_or(|own| own == process));
+            }
+        }
+        let is_asked = |process: u64| self.question.process.is_none_or(|asked| asked == process);
+        let candidates: Vec<_> = call
+            .candidates
+            .iter()
+            .filter(|one| is_asked(one.process))
+            .collect();
+        let migrations: Vec<_> = call
+            .migrations
+            .iter()
+            .filter(|one| is_asked(one.process))
+            .collect();
+        facts.insert(
+            "call".into(),
+            json!({
+                "start_s": call.start_s,
+                "cost_s": call.cost_s,
+                "migration_s": call.migration_s,
+                "applied": call.applied,
+                "candidates": candidates,
+                "migrations": migrations,
+                "predicted_gain_s": call.predicted_gain_s,
+                "realised_gain_s": call.realised_gain_s,
+                "explanation": explanation,
+            }),
+        );
+        if let (Some(process), Some(ranks)) = (self.question.process, which::ranks(call)) {
+            let rank = ranks.iter().position(|best| best.process == process);
+            facts.insert("rank".into(), rank.map(|rank| rank + 1).into());
+        }
+    }
+}

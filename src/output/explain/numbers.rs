@@ -1,0 +1,45 @@
+//! Numbers in sentences.
+
+/// A duration in the unit that suits it.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds.abs() {
+        0.0 => "0 s".into(),
+        1.0.. => format!("{seconds:.3} s"),
+        1e-4.. => format!("{:.3} ms", seconds * 1e3),
+        _ => format!("{:.3} us", seconds * 1e6),
+    }
+}
+
+/// `1 host`, `2 hosts`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
+/// A value of a policy, as it is.
+pub(super) fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(list) => format!("a list of {}", list.len()),
+        serde_json::Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(key, value)| format!("{key} {}", plain(value)));
+            fields.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_the_unit_that_suits_them() {
+        let shown = [12.5, -0.00076, 2e-6, 0.0].map(duration);
+        assert_eq!(shown, ["12.500 s", "-0.760 ms", "2.000 us", "0 s"]);
+    }
+}

@@ -1,0 +1,412 @@
+//! Reads run folders: what `migsim run --out` wrote, as it was, or why it cannot be trusted.
+//!
+//! Nothing is guessed and nothing is left out: a folder of another version, a file that is cut or has a key too many or too few, a date
+//! that is no date, rows that are not those that the manifest counts, each is an error that names the file and the line.
+//! `processes.csv` is not read.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::records;
+use super::summary::manifest;
+use crate::bsp::Scenario;
+use crate::error::{Error, Problem};
+use crate::experiment::{Experiment, Results};
+
+/// The schema of the manifests that are written and read.
+pub(super) const SCHEMA: &str = "migsim-run-1";
+
+/// A run: its manifest, and per scenario its supersteps, calls and migrations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The settings (`experiment` of the manifest).
+    pub experiment: Value,
+    /// How many processes there are.
+    pub processes: u64,
+    /// The scenarios, in the order in which they were run.
+    pub scenarios: Vec<RunOfScenario>,
+}
+
+/// What a run folder tells of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOfScenario {
+    /// Which.
+    pub scenario: Scenario,
+    /// Its execution time \[s\].
+    pub makespan_s: f64,
+    /// All supersteps.
+    pub supersteps: Vec<Superstep>,
+    /// All rescheduling calls, by superstep.
+    pub calls: Vec<Call>,
+    /// All migrations.
+    pub migrations: Vec<Moved>,
+}
+
+/// A row of `supersteps.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Superstep {
+    /// Of which scenario.
+    pub scenario: Scenario,
+    /// Which, counted from 1.
+    pub superstep: u64,
+    /// When the first process began it.
+    pub start_s: f64,
+    /// When the last process had computed.
+    pub computed_s: f64,
+    /// When the last process left its barrier.
+    pub end_s: f64,
+}
+
+/// A line of `calls.jsonl`: the decision record of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// Of which scenario.
+    pub scenario: Scenario,
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// When it began.
+    pub start_s: f64,
+    /// What it cost.
+    pub cost_s: f64,
+    /// What its migrations cost.
+    pub migration_s: f64,
+    /// Whether they happened.
+    pub applied: bool,
+    /// Whose decision it was.
+    pub policy: String,
+    /// Who was considered.
+    pub candidates: Vec<Judged>,
+    /// What was decided.
+    pub migrations: Vec<Decided>,
+    /// The sum of t1 - t2 of those that were to move.
+    pub predicted_gain_s: f64,
+    /// What scenario i spends in the supersteps until the next call, less what was spent.
+    pub realised_gain_s: Option<f64>,
+    /// What the policy says of its decision.
+    pub explanation: Map<String, Value>,
+}
+
+/// A candidate of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judged {
+    /// Who, counted from 1.
+    pub process: u64,
+    /// Where it was.
+    pub from_cluster: String,
+    /// Where it was.
+    pub from_host: String,
+    /// Where it wanted to go.
+    pub to_cluster: String,
+    /// What it was offered there.
+    pub to_host: Option<String>,
+    /// The policy's measure of the benefit.
+    pub score: f64,
+    /// Predicted time where it was (t1).
+    pub stay_s: Option<f64>,
+    /// Predicted time at the destination (t2).
+    pub go_s: Option<f64>,
+    /// Whether it was to move.
+    pub accepted: bool,
+    /// Why.
+    pub reason: String,
+}
+
+/// A migration that a call decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decided {
+    /// Who, counted from 1.
+    pub process: u64,
+    /// From where.
+    pub from_cluster: String,
+    /// To where.
+    pub to_cluster: String,
+    /// From where.
+    pub from_host: String,
+    /// To where.
+    pub to_host: String,
+}
+
+/// A row of `migrations.csv`: a migration that happened.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moved {
+    /// Of which scenario.
+    pub scenario: Scenario,
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// Who, counted from 1.
+    pub process: u64,
+    /// From where.
+    pub from_cluster: String,
+    /// From where.
+    pub from_host: String,
+    /// To where.
+    pub to_cluster: String,
+    /// To where.
+    pub to_host: String,
+    /// What was sent \[B\].
+    pub size_bytes: f64,
+    /// When it began.
+    pub start_s: f64,
+    /// When it was done.
+    pub end_s: f64,
+    /// Why: `policy` or `workload`.
+    pub cause: String,
+}
+
+/// What is needed of the manifest.
+#[derive(Debug, Deserialize)]
+struct Manifest {
+    processes: u64,
+    experiment: Value,
+    summary: Summary,
+}
+
+#[derive(Debug, Deserialize)]
+struct Summary {
+    scenarios: Vec<Counts>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Counts {
+    scenario: Scenario,
+    makespan_s: f64,
+    supersteps: usize,
+    moved: usize,
+    calls: Vec<Value>,
+}
+
+impl Run {
+    /// Reads a run folder.
+    ///
+    /// # Errors
+    /// It cannot be read, was written by another version, or is not as it was written.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let name = |file: &str| folder.join(file).display().to_string();
+        let read = |file: &str| {
+            std::fs::read_to_string(folder.join(file)).map_err(|error| {
+                let problem = Problem::new(format!("cannot read the run: {error}"));
+                problem.source(name(file)).hint(
+                    "name a folder that `migsim run --out` has written; one without `run.json` is not complete",
+                )
+            })
+        };
+        let manifest = Self::manifest(&read("run.json")?, &name("run.json"))?;
+        let supersteps = rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
+        let calls = lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
+        let migrations = rows(&read("migrations.csv")?, &name("migrations.csv"))?;
+        Self::assemble(manifest, supersteps, calls, migrations)
+            .map_err(|(file, what)| damaged(what).source(name(file)).into())
+    }
+
+    /// A run that has just been done, as a folder would tell it.
+    ///
+    /// # Errors
+    /// None, unless what is written cannot be read.
+    pub fn of(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
+        let text = manifest(experiment, results).to_string();
+        let manifest = Self::manifest(&text, "run.json")?;
+        let mut files = [Vec::new(), Vec::new(), Vec::new()];
+        let [supersteps, calls, migrations] = &mut files;
+        records::supersteps(results, supersteps)
+            .and_then(|()| records::calls(experiment, results, calls))
+            .and_then(|()| records::migrations(experiment, results, migrations))
+            .map_err(|error| damaged(error.to_string()))?;
+        let [supersteps, calls, migrations] =
+            files.map(|file| String::from_utf8_lossy(&file).into_owned());
+        let supersteps = rows(&supersteps, "supersteps.csv")?;
+        let calls = lines(&calls, "calls.jsonl")?;
+        let migrations = rows(&migrations, "migrations.csv")?;
+        Self::assemble(manifest, supersteps, calls, migrations)
+            .map_err(|(file, what)| damaged(what).source(file).into())
+    }
+
+    /// A scenario, if it was run.
+    pub fn get(&self, scenario: Scenario) -> Option<&RunOfScenario> {
+        self.scenarios.iter().find(|run| run.scenario == scenario)
+    }
+
+    fn manifest(text: &str, name: &str) -> Result<Manifest, Error> {
+        let broken = |error: serde_json::Error| {
+            damaged(error.to_string())
+                .source(name)
+                .at(error.line(), error.column())
+        };
+        let value: Value = serde_json::from_str(text).map_err(broken)?;
+        let (schema, version) = (value["schema"].as_str(), value["version"].as_str());
+        if schema != Some(SCHEMA) || version != Some(env!("CARGO_PKG_VERSION")) {
+            let problem = Problem::new(format!(
+                "the run was written by version `{}` (schema `{}`), this is {} (`{SCHEMA}`)",
+                version.unwrap_or("?"),
+                schema.unwrap_or("?"),
+                env!("CARGO_PKG_VERSION"),
+            ));
+            return Err(problem.source(name).hint(AGAIN).into());
+        }
+        Ok(serde_json::from_str(text).map_err(broken)?)
+    }
+
+    /// Sorts what was read by scenario, if it is what the manifest counts; else the file and what is wrong with it.
+    fn assemble(
+        manifest: Manifest,
+        supersteps: Vec<Superstep>,
+        calls: Vec<Call>,
+        migrations: Vec<Moved>,
+    ) -> Result<Self, (&'static str, String)> {
+        let counts = &manifest.summary.scenarios;
+        let order: Vec<Scenario> = counts.iter().map(|counts| counts.scenario).collect();
+        let (mut supersteps, mut calls, mut migrations) = (
+            by_scenario("supersteps.csv", supersteps, &order, |row| row.scenario)?,
+            by_scenario("calls.jsonl", calls, &order, |call| call.scenario)?,
+            by_scenario("migrations.csv", migrations, &order, |row| row.scenario)?,
+        );
+        let mut scenarios = Vec::new();
+        for counts in counts.iter().rev() {
+            let run = RunOfScenario {
+                scenario: counts.scenario,
+                makespan_s: counts.makespan_s,
+                supersteps: supersteps.pop().unwrap_or_default(),
+                calls: calls.pop().unwrap_or_default(),
+                migrations: migrations.pop().unwrap_or_default(),
+            };
+            run.check(counts, manifest.processes)?;
+            scenarios.push(run);
+        }
+        scenarios.reverse();
+        Ok(Self {
+            experiment: manifest.experiment,
+            processes: manifest.processes,
+            scenarios,
+        })
+    }
+}
+
+impl RunOfScenario {
+    fn check(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
+        let scenario = self.scenario.name();
+        let count = |file, what, found: usize, expected: usize| {
+            if found == expected {
+                return Ok(());
+            }
+            let text = format!("{found} {what} of scenario {scenario} instead of {expected}");
+            Err((file, text))
+        };
+        count(
+            "supersteps.csv",
+            "supersteps",
+            self.supersteps.len(),
+            counts.supersteps,
+        )?;
+        count("calls.jsonl", "calls", self.calls.len(), counts.calls.len())?;
+        count(
+            "migrations.csv",
+            "migrations",
+            self.migrations.len(),
+            counts.moved,
+        )?;
+        for (row, expected) in self.supersteps.iter().zip(1..) {
+            let is_date = |date: f64| date.is_finite() && date >= 0.0;
+            let dates = [row.start_s, row.computed_s, row.end_s];
+            if row.superstep != expected || !dates.into_iter().all(is_date) {
+                let text =
+                    format!("superstep {expected} of scenario {scenario} is not as it was written");
+                return Err(("supersteps.csv", text));
+            }
+        }
+        let is_ordered = self
+            .calls
+            .windows(2)
+            .all(|pair| pair[0].superstep < pair[1].superstep);
+        let is_superstep = |superstep: u64| (1..=self.supersteps.len() as u64).contains(&superstep);
+        let is_process = |process: u64| (1..=processes).contains(&process);
+        let is_sound = |call: &Call| {
+            let candidates = call.candidates.iter().map(|judged| judged.process);
+            let decided = call.migrations.iter().map(|decided| decided.process);
+            is_superstep(call.superstep) && candidates.chain(decided).all(is_process)
+        };
+        if !is_ordered || !self.calls.iter().all(is_sound) {
+            let text = format!("calls of scenario {scenario} are not as they were written");
+            return Err(("calls.jsonl", text));
+        }
+        let is_sound = |moved: &Moved| is_superstep(moved.superstep) && is_process(moved.process);
+        if !self.migrations.iter().all(is_sound) {
+            let text = format!("migrations of scenario {scenario} are not as they were written");
+            return Err(("migrations.csv", text));
+        }
+        Ok(())
+    }
+}
+
+/// How to get a folder that can be read.
+const AGAIN: &str =
+    "write the folder again: `migsim run RUN/run.json --out RUN`, or with the options of that time";
+
+fn damaged(what: impl std::fmt::Display) -> Problem {
+    Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)
+}
+
+/// What belongs to each scenario, in the order of the manifest.
+fn by_scenario<T>(
+    file: &'static str,
+    rows: Vec<T>,
+    order: &[Scenario],
+    scenario: impl Fn(&T) -> Scenario,
+) -> Result<Vec<Vec<T>>, (&'static str, String)> {
+    let mut sorted: Vec<Vec<T>> = order.iter().map(|_| Vec::new()).collect();
+    for row in rows {
+        let scenario = scenario(&row);
+        let Some(at) = order.iter().position(|known| *known == scenario) else {
+            let text = format!("scenario {} was not run", scenario.name());
+            return Err((file, text));
+        };
+        sorted[at].push(row);
+    }
+    Ok(sorted)
+}
+
+/// The rows of a CSV file.
+fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+    if !text.ends_with('\n') {
+        return Err(damaged("the last line is cut").source(name).into());
+    }
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize().collect::<Result<_, _>>();
+    rows.map_err(|error: csv::Error| {
+        let line = error.position().map_or(1, csv::Position::line);
+        let line = usize::try_from(line).unwrap_or(usize::MAX);
+        let what = match error.kind() {
+            csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+            _ => error.to_string(),
+        };
+        damaged(what).source(name).at(line, 1).into()
+    })
+}
+
+/// The lines of a JSON Lines file.
+fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+    let one = |(index, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            let what = error.to_string();
+            let what = what
+                .split(" at line ")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            damaged(what)
+                .source(name)
+                .at(index + 1, error.column())
+                .into()
+        })
+    };
+    if !text.is_empty() && !text.ends_with('\n') {
+        return Err(damaged("the last line is cut").source(name).into());
+    }
+    text.lines().enumerate().map(one).collect()
+}

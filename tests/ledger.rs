@@ -1,0 +1,111 @@
+//! The ledger, worked out by hand.
+
+use migsim::bsp::{CallCost, CallModel, Costs, MoveCost, MoveOrder, Scenario, Transfer, Waiting};
+use migsim::experiment::{Ledger, Term};
+use migsim::workload::Workload;
+
+use crate::support::{
+    Case, Plans, ROUNDING, Script, Wire, assert_close, instructions, machine, plan, seconds,
+};
+
+/// Hosts `h0` and `h1` of 1 GHz, `h2` and `h3` of 2 GHz.
+fn ledger(workload: &dyn Workload, costs: Costs, script: &Script) -> Ledger {
+    let platform = machine(&[&[1e9; 2], &[2e9; 2]], Wire(1e6, 0.0), Wire(1e6, 0.0));
+    let run = |scenario| {
+        let case = Case {
+            costs,
+            scenario,
+            ..Case::new(&platform, workload, 0..2)
+        };
+        case.run_with(script.clone()).expect("the run ends")
+    };
+    Ledger::new(&run(Scenario::Iii), &run(Scenario::I))
+}
+
+fn assert_terms(ledger: &Ledger, expected: &[(Term, f64)]) {
+    for (term, found) in ledger.terms() {
+        let wanted = expected.iter().find(|(known, _)| *known == term);
+        let wanted = wanted.map_or(0.0, |(_, seconds)| *seconds);
+        assert!(
+            (found - wanted).abs() < ROUNDING,
+            "{}: {found} instead of {wanted}",
+            term.name()
+        );
+    }
+    let sum: f64 = ledger.terms().map(|(_, seconds)| seconds).sum();
+    assert_eq!(sum.to_bits(), ledger.difference_s().to_bits());
+}
+
+/// A call of 0.5 s, and moves of 0.25 s each.
+fn costs(wait: Waiting, order: MoveOrder) -> Costs {
+    Costs {
+        call: CallCost {
+            model: CallModel::Additive,
+            fixed: seconds(0.5),
+            ..CallCost::default()
+        },
+        migration: MoveCost {
+            transfer: Transfer::None,
+            fixed: seconds(0.25),
+            order,
+            wait,
+        },
+    }
+}
+
+#[test]
+fn two_moves_to_faster_hosts_are_told_term_by_term() {
+    // 1 s of computation and 1 s for 1e6 B in each of three supersteps; from the second on half a second of computation.
+    let plans = Plans::repeat(plan(&[1e9; 2], &[(0, 1, 1e6)]), 3);
+    let script = Script(vec![(0, vec![(0, 2), (1, 3)])]);
+    let ledger = ledger(&plans, costs(Waiting::All, MoveOrder::Serial), &script);
+    assert_terms(
+        &ledger,
+        &[
+            (Term::CallWaiting, 0.5),
+            (Term::Migrations, 2.0 * 0.25),
+            (Term::Computation, -2.0 * 0.5),
+        ],
+    );
+    assert_close(ledger.difference_s() + 1.0, 1.0, ROUNDING, "the sum");
+}
+
+#[test]
+fn a_migration_that_others_hide_costs_nothing() {
+    // Process 1 computes 1 s on its slow host; process 0 moves for 0.25 s and then computes 0.5 s.
+    let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
+    let script = Script(vec![(0, vec![(0, 2)])]);
+    let hidden = ledger(&plans, costs(Waiting::Movers, MoveOrder::Serial), &script);
+    assert_terms(&hidden, &[(Term::CallWaiting, 0.5)]);
+    // Both move, one after the other: at 0.25 and 0.5 s; they have computed by 1.0 s, 0.5 s after the first could have.
+    let script = Script(vec![(0, vec![(0, 2), (1, 3)])]);
+    let late = ledger(&plans, costs(Waiting::Movers, MoveOrder::Serial), &script);
+    assert_terms(
+        &late,
+        &[
+            (Term::CallWaiting, 0.5),
+            (Term::Migrations, 0.5),
+            (Term::Computation, -0.5),
+        ],
+    );
+}
+
+#[test]
+fn a_call_by_messages_is_told_by_messages_and_work() {
+    // Reports and answers of 30 and 20 B at 1e6 B/s from h0 and h1 to the manager h0: h0 sends to itself, h1 over two links. The
+    // manager computes 2 · 1e6 instructions at 1 GHz.
+    let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
+    let call = CallCost {
+        decision: instructions(1e6),
+        ..CallCost::default()
+    };
+    let costs = Costs {
+        call,
+        ..Costs::default()
+    };
+    let ledger = ledger(&plans, costs, &Script(vec![(0, vec![])]));
+    assert_terms(
+        &ledger,
+        &[(Term::CallMessages, 50e-6), (Term::CallWork, 2e-3)],
+    );
+}
