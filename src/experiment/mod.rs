@@ -13,6 +13,7 @@ mod shared;
 
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
+pub(crate) use layers::lookup;
 pub use layers::{Flag, Layers};
 pub use resolve::{Experiment, Input, Limits};
 pub use run::{Progress, Results, ScenarioRun};
