@@ -165,7 +165,7 @@ impl Tuning<'_> {
             means: BTreeMap::new(),
             rounds: Vec::new(),
         };
-        let best = search.search(defaults.clone())?;
+        let best = search.search(&defaults)?;
         let Search {
             spent,
             mut asked,
@@ -418,7 +418,7 @@ impl Search<'_> {
     }
 
     /// The best setting that the budget finds.
-    fn search(&mut self, defaults: Setting) -> Result<Setting, Error> {
+    fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
         let mut found = self.halving(defaults)?;
         for centre in found.clone() {
             if self.left() < self.seeds.len() {
@@ -442,7 +442,7 @@ impl Search<'_> {
     }
 
     /// Successive halving; what is left at its end, from the best on. The defaults stay to the end.
-    fn halving(&mut self, defaults: Setting) -> Result<Vec<Scored>, Error> {
+    fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
         let seeds = self.seeds.len();
         let first = first_round(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
         let Some(first) = first else {
@@ -457,7 +457,7 @@ impl Search<'_> {
                 .into());
         };
         let mut settings = self.tuning.drawn(first as u64);
-        settings.retain(|one| key(one) != key(&defaults));
+        settings.retain(|one| key(one) != key(defaults));
         let mut own = 1;
         loop {
             settings.insert(0, defaults.clone());
@@ -465,7 +465,7 @@ impl Search<'_> {
             if own == seeds {
                 return Ok(scored);
             }
-            let is_default = |(one, _): &Scored| key(one) == key(&defaults);
+            let is_default = |(one, _): &Scored| key(one) == key(defaults);
             scored.retain(|one| !is_default(one));
             scored.truncate(scored.len().div_ceil(HALVING));
             settings = scored.into_iter().map(|(one, _)| one).collect();
