@@ -21,6 +21,8 @@ pub enum Purpose {
     LinkLoad,
     /// Which settings of a sweep are run.
     Sweep = 100,
+    /// Which settings a search begins with.
+    Tune = 101,
 }
 
 /// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.

@@ -17,6 +17,7 @@ use crate::units::Bytes;
     after_help = "Examples:\n  \
         migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
         migsim sweep --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --x 0.5..1.0:0.1 --out sweeps/lu\n  \
+        migsim tune --platform ufrgs --app lu --n 1000 --procs 25\n  \
         migsim reproduce lu\n  \
         migsim list policies\n\n\
         Exit codes: 0 done, 1 a run failed (deadlock, impossible decision) or a comparison did, 2 bad command line or input, or output that cannot be written."
@@ -43,6 +44,8 @@ pub(super) enum Command {
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
     Explain(Box<ExplainArguments>),
+    /// Find good settings of a policy: a search with a budget of runs, and what they gain on seeds that it has not seen
+    Tune(Box<TuneArguments>),
     /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
@@ -274,14 +277,8 @@ pub(super) struct SweepArguments {
     #[command(subcommand)]
     pub(super) command: Option<SweepCommand>,
     #[command(flatten)]
-    pub(super) settings: SettingsArguments,
+    pub(super) varied: VariedArguments,
 
-    /// Vary any key of the experiment by its path, or one with a short name (alpha, d, omega, x, n, procs, policy, platform, ...)
-    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = "Sweep")]
-    pub(super) vary: Vec<(String, String)>,
-    /// The seeds of each setting
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = "Sweep")]
-    pub(super) seeds: Option<Spec>,
     /// Take the values of all parameters in step instead of every combination
     #[arg(long, group = "combination", help_heading = "Sweep")]
     pub(super) zip: bool,
@@ -344,6 +341,77 @@ pub(super) struct SweepArguments {
     /// Threads: runs are done in parallel [default: one per core]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
     pub(super) threads: Option<usize>,
+}
+
+/// An experiment, and what varies in it.
+#[derive(Debug, Args)]
+pub(super) struct VariedArguments {
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+
+    /// Vary any key of the experiment by its path, or one with a short name (alpha, d, omega, x, n, procs, policy, platform, ...)
+    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = "What varies")]
+    pub(super) vary: Vec<(String, String)>,
+    /// The seeds of each setting
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = "What varies")]
+    pub(super) seeds: Option<Spec>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
+    α, D, ω and x over their usual ranges:\n    \
+      migsim tune --platform ufrgs --app lu --n 1000 --procs 25\n  \
+    Under a background load, 8 seeds for the search and 20 others to compare with the defaults:\n    \
+      migsim tune --app sw --n 25 --load walk --seeds 1..8 --fresh 101..120 --budget 2000\n  \
+    Other keys, or other ranges:\n    \
+      migsim tune --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --vary policy.migbsp.delta=0.0..1.0:0.1\n\n\
+    What is given several values varies, and nothing else; if that is nothing, α, D, ω and x do, but for those that are given one value. \
+    The search is successive halving over seeds (Jamieson and Talwalkar 2016) and then compass search (Kolda, Lewis and Torczon 2003)."
+)]
+pub(super) struct TuneArguments {
+    #[command(flatten)]
+    pub(super) varied: VariedArguments,
+
+    /// What is to be best
+    #[arg(long, value_enum, default_value = "makespan", help_heading = "Search")]
+    pub(super) goal: GoalChoice,
+    /// How many runs the search may do; the comparison on fresh seeds is not counted
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Search")]
+    pub(super) budget: u32,
+    /// The seeds on which the best setting is compared with the defaults [default: the 20 after those of the search]
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = "Search")]
+    pub(super) fresh: Option<Spec>,
+    /// Seed of what the search draws
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 1,
+        help_heading = "Search"
+    )]
+    pub(super) draw_seed: u64,
+
+    /// Keep all runs in this folder (runs.csv, tune.json); the same command continues there
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+    /// Print what was found as JSON
+    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
+    pub(super) json: bool,
+    /// Print nothing but errors
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) quiet: bool,
+    /// Threads: runs are done in parallel [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
+    pub(super) threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum GoalChoice {
+    /// The least makespan of scenario iii
+    Makespan,
+    /// The largest gain of scenario iii over i, for what changes the work itself
+    Gain,
 }
 
 #[derive(Debug, Subcommand)]

@@ -10,6 +10,7 @@ mod run;
 mod shell;
 mod slurm;
 mod sweep;
+mod tune;
 
 use std::io::Write;
 
@@ -62,6 +63,7 @@ fn dispatch(
         args::Command::Run(run) => run::run(run, out),
         args::Command::Sweep(sweep) => return sweep::sweep(sweep, out, errors),
         args::Command::Explain(explain) => explain::explain(explain, out),
+        args::Command::Tune(tune) => return tune::tune(tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(command, out),
         args::Command::Platform(command) => export::platform(command, out),

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use cpu_time::ThreadTime;
 use serde_json::Value;
 
-use super::args::{MergeArguments, SweepArguments, SweepCommand};
+use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
 use super::bar::{Bar, with_bar};
 use super::print;
 use super::run::{check_options, given, limits, pairs, policy, read_experiment};
@@ -41,7 +41,7 @@ pub(super) fn sweep(
     let threads = threads.map_err(|error| {
         Problem::new(format!("cannot start threads: {error}")).source("--threads")
     })?;
-    let (common, limits) = (Common::default(), limits(&arguments.settings));
+    let (common, limits) = (Common::default(), limits(&arguments.varied.settings));
     let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
     if !arguments.quiet {
         for note in &plan.notes {
@@ -123,7 +123,7 @@ fn finish(
 }
 
 /// Says something on stderr; if that is closed, nothing can be done.
-fn say(errors: &mut dyn Write, line: &str) {
+pub(super) fn say(errors: &mut dyn Write, line: &str) {
     let _ = writeln!(errors, "{line}");
 }
 
@@ -209,7 +209,7 @@ fn dry_run(
     Ok(text)
 }
 
-fn counted(count: usize, noun: &str) -> String {
+pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -224,6 +224,21 @@ fn duration(seconds: f64) -> String {
 
 /// The sweep of the file and the flags; flags win.
 fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
+    let mut sweep = varied(&arguments.varied)?;
+    match (arguments.zip, arguments.random, arguments.latin) {
+        (true, _, _) => sweep.combine = Combine::Zip,
+        (_, Some(count), _) => sweep.combine = Combine::Random(count),
+        (_, _, Some(count)) => sweep.combine = Combine::Latin(count),
+        _ => {}
+    }
+    if let Some(seed) = arguments.draw_seed {
+        sweep.draw_seed = seed;
+    }
+    Ok(sweep)
+}
+
+/// The experiment of the file and the flags, and what varies in it; flags win.
+pub(super) fn varied(arguments: &VariedArguments) -> Result<Sweep, Error> {
     let mut sweep = match &arguments.settings.experiment {
         None => empty(),
         Some(path) => read_file(path)?,
@@ -276,15 +291,6 @@ fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
     } else if arguments.settings.seed.is_some() {
         sweep.seeds = None;
     }
-    match (arguments.zip, arguments.random, arguments.latin) {
-        (true, _, _) => sweep.combine = Combine::Zip,
-        (_, Some(count), _) => sweep.combine = Combine::Random(count),
-        (_, _, Some(count)) => sweep.combine = Combine::Latin(count),
-        _ => {}
-    }
-    if let Some(seed) = arguments.draw_seed {
-        sweep.draw_seed = seed;
-    }
     Ok(sweep)
 }
 
@@ -300,7 +306,7 @@ fn empty() -> Sweep {
 }
 
 /// What the flags vary, in the order of the help; then what `--vary` does.
-fn flag_parameters(arguments: &SweepArguments) -> Result<Vec<Parameter>, Error> {
+fn flag_parameters(arguments: &VariedArguments) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
     for one in given(&arguments.settings) {
         let is_text = ["platform", "app", "policy", "network"].contains(&one.name);

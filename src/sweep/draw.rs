@@ -22,7 +22,7 @@ pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u
             };
             (0..length).map(one).collect()
         }
-        Combine::Random(wanted) => random(wanted, counts, seed),
+        Combine::Random(wanted) => random(wanted, counts, &mut Stream::new(seed, Purpose::Sweep)),
         Combine::Latin(wanted) => latin(wanted, counts, seed),
     }
 }
@@ -43,11 +43,10 @@ fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
 }
 
 /// Different settings, all equally likely; the whole grid if it is not larger than that.
-fn random(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
+pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
     if wanted >= size(counts) {
-        return settings(Combine::Grid, counts, seed);
+        return settings(Combine::Grid, counts, 0);
     }
-    let mut stream = Stream::new(seed, Purpose::Sweep);
     let (mut drawn, mut all) = (BTreeSet::new(), Vec::new());
     while (all.len() as u64) < wanted {
         let setting: Vec<u64> = counts

@@ -25,6 +25,7 @@ pub mod stats;
 pub mod store;
 pub mod summary;
 pub mod table;
+pub mod tune;
 
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;

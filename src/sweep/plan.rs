@@ -59,7 +59,23 @@ impl Plan {
         let seeds = seeds(sweep)?;
         let mut notes = Vec::new();
         let settings = settings(sweep, &mut notes)?;
-        let identities = identities(sweep, &settings, seeds[0], (limits, shared))?;
+        let plan = Self::of(sweep, settings, seeds, (limits, shared))?;
+        notes.extend(plan.notes);
+        Ok(Self { notes, ..plan })
+    }
+
+    /// The plan of some settings of `sweep`, each with all `seeds`, of which there is one at least.
+    ///
+    /// # Errors
+    /// A key is unknown, or no setting can be run.
+    pub(super) fn of(
+        sweep: &Sweep,
+        settings: Vec<Vec<Option<Value>>>,
+        seeds: Vec<u64>,
+        with: (Limits, &Shared),
+    ) -> Result<Self, Error> {
+        let identities = identities(sweep, &settings, seeds[0], with)?;
+        let mut notes = Vec::new();
         let seeds = if seeds.len() > 1 && !identities.iter().any(|(_, uses_seed)| *uses_seed) {
             notes.push(format!(
                 "seeds change nothing here: no setting draws anything at random; only seed {} is run",
@@ -109,7 +125,7 @@ impl Plan {
 }
 
 /// The seeds of each setting: those that were asked for, or the one of the experiment.
-fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
+pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let given: Vec<Value> = match &sweep.seeds {
         Some(spec) => spec.values().collect(),
         None => vec![sweep.layers().get("seed").unwrap_or_else(|| 1.into())],

@@ -117,7 +117,7 @@ pub(super) fn check_count(sweep: &Sweep) -> Result<(), Error> {
     .into())
 }
 
-fn counts(sweep: &Sweep) -> Vec<u64> {
+pub(super) fn counts(sweep: &Sweep) -> Vec<u64> {
     sweep
         .parameters
         .iter()
@@ -141,15 +141,7 @@ pub(super) fn settings(
     }
     let (mut seen, mut settings, planned) = (BTreeSet::new(), Vec::new(), drawn.len());
     for ranks in drawn {
-        let specs = sweep.parameters.iter().zip(ranks);
-        let values: Vec<Value> = specs.map(|(one, rank)| one.spec.get(rank)).collect();
-        let policy = policy_of(sweep, &values);
-        let applied: Vec<Option<Value>> = sweep
-            .parameters
-            .iter()
-            .zip(values)
-            .map(|(one, value)| keys::key_under(&one.name, &policy).map(|_| value))
-            .collect();
+        let applied = applied(sweep, &ranks);
         if seen.insert(json!(applied).to_string()) {
             settings.push(applied);
         }
@@ -160,6 +152,23 @@ pub(super) fn settings(
             planned - settings.len()
         ));
     }
+    check_options(sweep, &settings)?;
+    Ok(settings)
+}
+
+/// The values of a setting, given as one index per parameter; none where a parameter does not apply.
+pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
+    let specs = sweep.parameters.iter().zip(ranks);
+    let values: Vec<Value> = specs.map(|(one, rank)| one.spec.get(*rank)).collect();
+    let policy = policy_of(sweep, &values);
+    let named = sweep.parameters.iter().zip(values);
+    named
+        .map(|(one, value)| keys::key_under(&one.name, &policy).map(|_| value))
+        .collect()
+}
+
+/// Each parameter applies to one setting at least.
+pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> Result<(), Error> {
     for (index, one) in sweep.parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
             let policies: BTreeSet<String> = (0..settings.len())
@@ -177,5 +186,5 @@ pub(super) fn settings(
                 .into());
         }
     }
-    Ok(settings)
+    Ok(())
 }

@@ -128,7 +128,7 @@ fn part_folder(folder: &Path, part: usize) -> PathBuf {
 }
 
 /// A text as one word of a shell, whatever it holds.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

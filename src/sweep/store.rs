@@ -35,8 +35,8 @@ struct Record {
 /// The rows of a folder, open for more.
 #[derive(Debug)]
 pub struct Store {
-    path: PathBuf,
-    file: File,
+    /// Where rows are kept, unless only in memory.
+    file: Option<(PathBuf, File)>,
     rows: BTreeMap<String, Row>,
     /// Lines that did not agree with their checksums.
     pub dropped: usize,
@@ -83,11 +83,19 @@ impl Store {
             file.set_len(whole as u64).map_err(failed)?;
         }
         Ok(Self {
-            path,
-            file,
+            file: Some((path, file)),
             rows,
             dropped,
         })
+    }
+
+    /// A store that keeps nothing on the disk.
+    pub fn in_memory() -> Self {
+        Self {
+            file: None,
+            rows: BTreeMap::new(),
+            dropped: 0,
+        }
     }
 
     /// All rows, by the identity of their run.
@@ -105,10 +113,10 @@ impl Store {
     /// # Errors
     /// It cannot be written.
     pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
-        let line = line(id, &row);
-        self.file
-            .write_all(line.as_bytes())
-            .map_err(|error| cannot_write(&self.path.display().to_string(), &error))?;
+        if let Some((path, file)) = &mut self.file {
+            file.write_all(line(id, &row).as_bytes())
+                .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+        }
         self.rows.insert(id.to_owned(), row);
         Ok(())
     }
@@ -118,8 +126,11 @@ impl Store {
     /// # Errors
     /// It is not.
     pub fn sync(&self) -> Result<(), Error> {
-        let synced = self.file.sync_data();
-        synced.map_err(|error| cannot_write(&self.path.display().to_string(), &error))
+        let Some((path, file)) = &self.file else {
+            return Ok(());
+        };
+        let synced = file.sync_data();
+        synced.map_err(|error| cannot_write(&path.display().to_string(), &error))
     }
 }
 

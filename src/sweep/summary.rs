@@ -41,6 +41,18 @@ pub struct Goal {
 }
 
 impl Goal {
+    /// The makespan of scenario iii.
+    pub const MAKESPAN: Self = Self {
+        measure: 2,
+        is_gain: false,
+    };
+
+    /// The gain of scenario iii over i.
+    pub const GAIN: Self = Self {
+        measure: 4,
+        is_gain: true,
+    };
+
     /// What it is, for people.
     pub fn name(self) -> &'static str {
         match self.measure {
@@ -275,7 +287,7 @@ pub(super) fn with_interval(sample: Sample) -> String {
 }
 
 /// A number in about four digits.
-pub(super) fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     match number.abs() {
         0.0 => "0".into(),
         1000.0.. => format!("{number:.0}"),

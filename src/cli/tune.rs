@@ -1,0 +1,395 @@
+//! `migsim tune`: what varies from file and flags, the search, what it found and the command that runs it.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use super::args::{GoalChoice, SettingsArguments, TuneArguments};
+use super::bar::{Bar, with_bar};
+use super::print;
+use super::run::{given, limits, read_experiment};
+use super::sweep::{counted, say, varied};
+use crate::error::{Error, Problem};
+use crate::experiment::Flag;
+use crate::output::{cannot_write, write_file};
+use crate::sweep::slurm::quoted;
+use crate::sweep::spec::label;
+use crate::sweep::stats::Sample;
+use crate::sweep::summary::{Goal, short};
+use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
+use crate::sweep::{Common, Done, Shard, Spec, Store, Sweep, keys, table::runs_csv};
+
+/// The seeds of the search if none are given.
+const SEEDS: &str = "1..8";
+
+pub(super) fn tune(
+    arguments: &TuneArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let sweep = sweep_of(arguments)?;
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads.unwrap_or(0))
+        .build();
+    let threads = threads.map_err(|error| {
+        Problem::new(format!("cannot start threads: {error}")).source("--threads")
+    })?;
+    let store = match &arguments.out {
+        Some(folder) => Store::open(folder)?,
+        None => Store::in_memory(),
+    };
+    let (common, store, done) = (Common::default(), Mutex::new(store), Done::default());
+    let tuning = Tuning {
+        sweep: &sweep,
+        goal: match arguments.goal {
+            GoalChoice::Makespan => Goal::MAKESPAN,
+            GoalChoice::Gain => Goal::GAIN,
+        },
+        budget: usize::try_from(arguments.budget).expect("at most a million"),
+        fresh: arguments.fresh.as_ref(),
+        limits: limits(&arguments.varied.settings),
+        common: &common,
+        store: &store,
+        done: &done,
+    };
+    let bar = Bar {
+        unit: "runs",
+        // The search, and the comparison of two settings.
+        total: Some(
+            u64::from(arguments.budget) + 2 * arguments.fresh.as_ref().map_or(FRESH, Spec::count),
+        ),
+        has_lines: true,
+        is_quiet: arguments.quiet,
+    };
+    let found = with_bar(&bar, &|| done.runs(), || threads.install(|| tuning.run()))?;
+    store
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .sync()?;
+    let report = Report {
+        sweep: &sweep,
+        goal: tuning.goal,
+        command: command(&arguments.varied.settings, &sweep, &found.best)?,
+        found: &found,
+    };
+    let json = format!("{:#}\n", report.json());
+    if let Some(folder) = &arguments.out {
+        write(folder, &found, &json)?;
+    }
+    if arguments.json {
+        print(out, &json)?;
+    } else if !arguments.quiet {
+        print(out, &report.text())?;
+    }
+    if let Some((count, first)) = found.failed.as_ref().filter(|_| !arguments.quiet) {
+        let runs = counted(*count, "run");
+        say(errors, &format!("note: {runs} failed, the first: {first}"));
+    }
+    Ok(())
+}
+
+fn write(folder: &Path, found: &Found, json: &str) -> Result<(), Error> {
+    let path = folder.join("runs.csv");
+    let (plan, rows) = &found.all;
+    let table = runs_csv(plan, Shard::WHOLE, rows)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    write_file(&folder.join("tune.json"), json.as_bytes())
+}
+
+/// What varies: what has several values, or else the usual ranges of the policy's options.
+fn sweep_of(arguments: &TuneArguments) -> Result<Sweep, Error> {
+    let settings = &arguments.varied.settings;
+    if settings.scenario.is_some() {
+        return Err(Problem::new("the goal says which scenarios are run")
+            .source("--scenario")
+            .hint("leave it out; `--goal gain` runs scenario i, too")
+            .into());
+    }
+    let mut sweep = varied(&arguments.varied)?;
+    if sweep.parameters.is_empty() {
+        let is_fixed = |key: &str| sweep.fixed.iter().any(|flag| flag.key == key);
+        sweep.parameters = usual_parameters(&keys::policy_of(&sweep.layers()), is_fixed);
+    }
+    if sweep.seeds.is_none() {
+        let seeds = settings.seed.clone();
+        sweep.seeds =
+            Some(seeds.unwrap_or_else(|| Spec::parse(SEEDS).expect("the usual seeds can be read")));
+    }
+    let scenarios = match arguments.goal {
+        GoalChoice::Makespan => json!(["iii"]),
+        GoalChoice::Gain => json!(["i", "iii"]),
+    };
+    sweep.fixed.push(Flag {
+        key: "scenarios".into(),
+        flag: "--goal".into(),
+        value: scenarios,
+    });
+    sweep.draw_seed = arguments.draw_seed;
+    Ok(sweep)
+}
+
+/// What is told of a search.
+struct Report<'a> {
+    sweep: &'a Sweep,
+    goal: Goal,
+    found: &'a Found,
+    command: String,
+}
+
+impl Report<'_> {
+    fn text(&self) -> String {
+        let (found, mut text) = (self.found, String::new());
+        let mut line = |line: String| writeln!(text, "{line}").expect("a string can be written to");
+        line(format!(
+            "{} of {} with {}, for the best {}\n",
+            counted(found.runs, "run"),
+            counted(found.settings, "setting"),
+            counted(found.seeds.len(), "seed"),
+            self.goal.name()
+        ));
+        line("search   settings  seeds   runs       best  at".into());
+        for round in &found.rounds {
+            let mean = round.mean.map_or("-".to_owned(), short);
+            line(format!(
+                "{:<8} {:>8} {:>6} {:>6} {mean:>10}  {}",
+                round.method,
+                round.settings,
+                round.seeds,
+                round.runs,
+                self.named(&round.best)
+            ));
+        }
+        let compared = &found.comparison;
+        let mean = |sample: Option<Sample>| {
+            sample.map_or("cannot be run".to_owned(), |sample| short(sample.mean))
+        };
+        line(format!(
+            "\nbest      {}  {}",
+            mean(compared.best),
+            self.named(&found.best)
+        ));
+        line(format!(
+            "defaults  {}  {}",
+            mean(compared.defaults),
+            self.named(&found.defaults)
+        ));
+        line(format!("gain      {}", self.gain()));
+        line(format!("\n{}", self.command));
+        text
+    }
+
+    fn gain(&self) -> String {
+        let compared = &self.found.comparison;
+        let Some(gain) = compared.gain_percent.or(compared.improvement) else {
+            return "unknown: the defaults cannot be run".into();
+        };
+        if self.found.best == self.found.defaults {
+            return "none: nothing better than the defaults was found".into();
+        }
+        let unit = if self.goal.is_gain() {
+            "percentage points"
+        } else {
+            "%"
+        };
+        let mean = short(gain.mean);
+        if !self.found.is_random {
+            return format!(
+                "{mean} {unit}; the interval has no width: nothing here is random, seeds change nothing"
+            );
+        }
+        let (first, last) = (compared.seeds.first(), compared.seeds.last());
+        let seeds = match (first, last) {
+            (Some(first), Some(last)) if first != last => format!(
+                "{} fresh seeds from {first} to {last}",
+                compared.seeds.len()
+            ),
+            _ => "one fresh seed".into(),
+        };
+        let Some(half) = gain.half_width() else {
+            return format!("{mean} {unit} ({seeds}: no interval)");
+        };
+        let doubt = if gain.mean - half > 0.0 {
+            ""
+        } else {
+            "; the interval holds 0: no gain is shown"
+        };
+        format!(
+            "{mean} ± {} {unit} (95 %, {seeds}, paired){doubt}",
+            short(half)
+        )
+    }
+
+    fn named(&self, setting: &Setting) -> String {
+        let pairs = self.sweep.parameters.iter().zip(setting);
+        let given: Vec<String> = pairs
+            .filter_map(|(one, value)| Some(format!("{}={}", one.name, label(value.as_ref()?))))
+            .collect();
+        given.join(" ")
+    }
+
+    fn json(&self) -> Value {
+        let found = self.found;
+        let setting = |setting: &Setting| -> Value {
+            let pairs = self.sweep.parameters.iter().zip(setting);
+            pairs
+                .filter_map(|(one, value)| Some((one.name.clone(), value.clone()?)))
+                .collect::<Map<String, Value>>()
+                .into()
+        };
+        let sample = |sample: Option<Sample>| {
+            sample.map(|sample| {
+                json!({
+                    "mean": sample.mean,
+                    "deviation": sample.deviation,
+                    "ci95": sample.half_width(),
+                })
+            })
+        };
+        let rounds = found.rounds.iter().map(|round| {
+            json!({
+                "method": round.method,
+                "settings": round.settings,
+                "seeds": round.seeds,
+                "runs": round.runs,
+                "best": setting(&round.best),
+                "mean": round.mean,
+            })
+        });
+        let compared = &found.comparison;
+        json!({
+            "goal": self.goal.name(),
+            "best": setting(&found.best),
+            "defaults": setting(&found.defaults),
+            "search": {
+                "runs": found.runs,
+                "settings": found.settings,
+                "seeds": found.seeds,
+                "draw_seed": self.sweep.draw_seed,
+                "failed": found.failed.as_ref().map_or(0, |(count, _)| *count),
+                "rounds": rounds.collect::<Vec<Value>>(),
+            },
+            "is_random": found.is_random,
+            "comparison": {
+                "seeds": compared.seeds,
+                "best": sample(compared.best),
+                "defaults": sample(compared.defaults),
+                "improvement": sample(compared.improvement),
+                "gain_percent": sample(compared.gain_percent),
+            },
+            "command": self.command,
+        })
+    }
+}
+
+/// The parameters that have a flag of their name.
+const FLAGS: [&str; 13] = [
+    "alpha", "app", "d", "grid", "mapping", "n", "network", "omega", "platform", "policy", "procs",
+    "trace", "x",
+];
+
+/// The command that runs a setting.
+fn command(
+    arguments: &SettingsArguments,
+    sweep: &Sweep,
+    setting: &Setting,
+) -> Result<String, Error> {
+    let mut words = vec!["migsim".to_owned(), "run".to_owned()];
+    if let Some(path) = &arguments.experiment {
+        let document = read_experiment(path)?;
+        if document.value["schema"] == "migsim-sweep-1" {
+            // A sweep file is no experiment: what it holds is said key by key.
+            leaves(&document.value["experiment"], "", &mut words);
+        } else {
+            words.push(path.display().to_string());
+        }
+    }
+    let varies = |name: &str| sweep.parameters.iter().any(|one| one.name == name);
+    for one in given(arguments) {
+        if one.spec.count() == 1 && !varies(one.name) {
+            words.extend([one.flag.to_owned(), one.spec.text().to_owned()]);
+        }
+    }
+    for load in &arguments.load {
+        words.extend(["--load".to_owned(), load.clone()]);
+    }
+    let pairs = |flag: &'static str, pairs: &[(String, String)]| {
+        let pair = |(key, value): &(String, String)| [flag.to_owned(), format!("{key}={value}")];
+        pairs.iter().flat_map(pair).collect::<Vec<String>>()
+    };
+    words.extend(pairs("--net", &arguments.constants));
+    words.extend(pairs("--set", &arguments.settings));
+    for (one, value) in sweep.parameters.iter().zip(setting) {
+        let Some(value) = value else { continue };
+        let text = match (one.name.as_str(), value.as_array().map(Vec::as_slice)) {
+            ("grid", Some([rows, columns])) => format!("{rows}x{columns}"),
+            _ => label(value),
+        };
+        words.extend(if FLAGS.contains(&one.name.as_str()) {
+            [format!("--{}", one.name), text]
+        } else {
+            ["--set".to_owned(), format!("{}={text}", one.name)]
+        });
+    }
+    let words: Vec<String> = words.iter().map(|word| plain_or_quoted(word)).collect();
+    Ok(words.join(" "))
+}
+
+/// The values inside an object as `--set` of their keys.
+fn leaves(value: &Value, path: &str, words: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                leaves(value, &path, words);
+            }
+        }
+        Value::Null => {}
+        value => words.extend(["--set".to_owned(), format!("{path}={}", label(value))]),
+    }
+}
+
+/// A word that a shell reads as it is, in quotes only where it needs them.
+fn plain_or_quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=:+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        quoted(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn the_command_says_what_was_given_and_what_was_found() {
+        let line = "migsim tune --app sw --n 25 --alpha 2,4 --load walk,on=Aquario+ICE --vary grid=[10,5],[5,10] --vary policy.migbsp.delta=0.0..1.0:0.5";
+        let more = ["--set", "workload.image_bytes=1 MB"];
+        let arguments = crate::cli::Arguments::parse_from(line.split(' ').chain(more));
+        let crate::cli::args::Command::Tune(tune) = arguments.command else {
+            unreachable!("the line says tune");
+        };
+        let sweep = sweep_of(&tune).unwrap();
+        let names: Vec<&str> = sweep
+            .parameters
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect();
+        assert_eq!(names, ["alpha", "grid", "policy.migbsp.delta"]);
+        let setting = vec![Some(json!(4)), Some(json!([10, 5])), Some(json!(0.5))];
+        assert_eq!(
+            command(&tune.varied.settings, &sweep, &setting).unwrap(),
+            "migsim run --app sw --n 25 --load walk,on=Aquario+ICE --set 'workload.image_bytes=1 MB' --alpha 4 --grid 10x5 --set policy.migbsp.delta=0.5"
+        );
+    }
+}
