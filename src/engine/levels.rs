@@ -85,7 +85,7 @@ struct Group {
 
 impl Group {
     fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (weight.min(HEAVIEST), bound);
+        (self.weight, self.bound) = (weight.clamp(LIGHTEST, HEAVIEST), bound);
         self.highest = bound * self.weight;
     }
 
@@ -177,6 +177,8 @@ const FULL: f64 = 1.0 + 1e-9;
 const SAME: f64 = 1e-15;
 /// An infinite weight (a link that is down, in the models that weigh with bandwidths) counts as this.
 const HEAVIEST: f64 = 1e300;
+/// A weight whose inverse no number could hold (a latency next to nothing) counts as this.
+const LIGHTEST: f64 = 1e-300;
 /// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
 const MOST_REPAIRS: usize = 50;
 
@@ -631,6 +633,15 @@ mod tests {
         rates.clear();
         levels.repair(|group, rate| rates.push((group, rate)));
         assert_eq!(rates, [(1, 10.0)]);
+    }
+
+    #[test]
+    fn a_flow_of_next_to_no_latency_gets_its_bound() {
+        let mut levels = Levels::new([10.0]);
+        levels.put(0, (5e-324, 10.0, 1), [(0, 1.0)].into_iter());
+        let mut rates = Vec::new();
+        levels.repair(|_, rate| rates.push(rate));
+        assert_eq!(rates, [10.0]);
     }
 
     proptest! {

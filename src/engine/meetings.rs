@@ -172,7 +172,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::model::NetworkModel;
-    use super::super::testing::line;
+    use super::super::testing::{flows, line};
     use super::super::volley::Volley;
     use super::*;
     use crate::units::HostId;
@@ -233,11 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_end_when_one_volley_does(drawn in prop::collection::vec((0_u32..200, 0_u32..8, 1_u32..8, 1_u32..40), 1..60)) {
-            let flows: Vec<_> = drawn
-                .into_iter()
-                .map(|(date, from, on, size)| (f64::from(date) / 4.0, from, (from + on) % 8, f64::from(size) * 50.0))
-                .collect();
+        fn groups_end_when_one_volley_does(flows in flows(200)) {
             let ((split, _), (whole, _)) = (ends(&flows, true), ends(&flows, false));
             for (a, b) in split.into_iter().zip(whole) {
                 prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);

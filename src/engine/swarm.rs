@@ -146,7 +146,7 @@ impl Swarm {
             };
             self.share(now, bandwidth_factor);
         }
-        self.clear();
+        self.clear(ended);
     }
 
     fn start(&mut self, start: &Start, now: f64, paths: &Paths) {
@@ -231,8 +231,17 @@ impl Swarm {
         }
     }
 
-    /// Forgets the order in which paths came into use, and what starts at no date that a number can hold.
-    fn clear(&mut self) {
+    /// Ends what is left, which no date that a number can hold ends, and forgets the order in which paths came into use.
+    fn clear(&mut self, mut ended: impl FnMut(u32, f64) -> Option<Start>) {
+        while let Some((date, number)) = self.ends.pop() {
+            let stream = &mut self.streams[number as usize];
+            stream.end = None;
+            while let Some(name) = stream.pop(f64::INFINITY) {
+                let _ = ended(name, date); // what would follow starts at no date, either
+            }
+            self.number[stream.path as usize] = NOT_IN_USE;
+            self.levels.set_count(number, 0);
+        }
         self.later.clear();
         self.free.clear();
         self.free.extend((0..to_u32(self.streams.len())).rev());
@@ -257,7 +266,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::model::NetworkModel;
-    use super::super::testing::line;
+    use super::super::testing::{flows, line};
     use super::super::volley::Volley;
     use super::*;
     use crate::units::HostId;
@@ -330,13 +339,36 @@ mod tests {
         assert_eq!(ends, [(1, 4.0), (2, 4.0), (0, 6.0)]);
     }
 
+    #[test]
+    fn what_never_ends_is_told_and_leaves_nothing_behind() {
+        let platform = line(&[1e9; 2], 1e-200, 0.0);
+        let mut paths = Paths::new(&platform, NetworkModel::default());
+        let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
+        let mut swarm = Swarm::default();
+        let mut fly = |bytes: f64| {
+            let flow = |name| Start {
+                date: 0.0,
+                path,
+                bytes,
+                name,
+            };
+            let mut ends = Vec::new();
+            let mut starts = [0, 1].map(flow);
+            swarm.fly(&platform, &paths, 1.0, &mut starts, |_, date| {
+                ends.push(date);
+                None
+            });
+            ends
+        };
+        // 1e200 B at 5e-201 B/s is more than a number can hold; 1e-200 B take 2 s.
+        assert_eq!(fly(1e200), [f64::INFINITY; 2]);
+        let ends = fly(1e-200);
+        assert!(ends.iter().all(|end| (end - 2.0).abs() < 1e-12), "{ends:?}");
+    }
+
     proptest! {
         #[test]
-        fn a_swarm_ends_when_a_volley_does(drawn in prop::collection::vec((0_u32..40, 0_u32..8, 1_u32..8, 1_u32..40), 1..60)) {
-            let flows: Vec<_> = drawn
-                .into_iter()
-                .map(|(date, from, on, size)| (f64::from(date) / 4.0, from, (from + on) % 8, f64::from(size) * 50.0))
-                .collect();
+        fn a_swarm_ends_when_a_volley_does(flows in flows(40)) {
             for (swarm, volley) in ends(&flows, true).into_iter().zip(ends(&flows, false)) {
                 prop_assert!((swarm - volley).abs() <= 1e-12 * volley, "{} {}", swarm, volley);
             }

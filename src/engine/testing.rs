@@ -1,5 +1,7 @@
 //! Small machines for the unit tests.
 
+use proptest::prelude::*;
+
 use super::Simulation;
 use crate::platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
 use crate::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
@@ -43,6 +45,15 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
             links: Vec::new(),
         },
     }
+}
+
+/// Flows `(start, from, to, bytes)` between eight hosts that start within so many quarters of a second.
+pub(crate) fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
+    let flow = (0..quarters, 0_u32..8, 1_u32..8, 1_u32..40).prop_map(|(date, from, on, size)| {
+        let to = (from + on) % 8;
+        (f64::from(date) / 4.0, from, to, f64::from(size) * 50.0)
+    });
+    prop::collection::vec(flow, 1..60)
 }
 
 /// Runs until nothing is in progress; what ended and when \[s\].
