@@ -35,6 +35,8 @@ pub(super) struct AtOnce {
     is_constant: bool,
     /// Whether supersteps can be done at once, too.
     is_possible: bool,
+    /// Whether no host and no link stands still now.
+    has_power: bool,
     /// The platform with its links as they are now; none if they never change.
     present: Option<Box<Platform>>,
     paths: Paths,
@@ -91,8 +93,8 @@ impl AtOnce {
             is_constant: config.shortcuts != Shortcuts::None && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
-                && barrier.is_foreseeable()
-                && is_powered(platform),
+                && barrier.is_foreseeable(),
+            has_power: is_powered(platform),
             present: has_varying_links(platform).then(|| Box::new(platform.clone())),
             paths: Paths::new(platform, network),
             flights: Flights::default(),
@@ -121,6 +123,7 @@ impl AtOnce {
             return self.pass_on(scene, barrier);
         };
         if self.changed != scene.engine.changed() && renew(&mut present, scene.engine) {
+            self.has_power = is_powered(&present);
             self.paths.forget();
             self.flights.forget();
         }
@@ -128,17 +131,16 @@ impl AtOnce {
             platform: &present,
             ..*scene
         };
-        let passed = if is_powered(&present) {
-            self.pass_on(&now, barrier)
-        } else {
-            None
-        };
+        let passed = self.pass_on(&now, barrier);
         self.present = Some(present);
         passed
     }
 
     /// The same on the platform as it is now.
     fn pass_on(&mut self, scene: &Scene<'_>, barrier: &Barrier) -> Option<Passed> {
+        if !self.has_power {
+            return None;
+        }
         if self.paths.forget_many() {
             self.flights.forget();
         }
@@ -216,8 +218,16 @@ impl AtOnce {
 
     /// The end of each computation.
     fn compute(&mut self, scene: &Scene<'_>) {
-        if self.placement != scene.placement || self.changed != scene.engine.changed() {
+        let has_moved = self.placement != scene.placement;
+        if has_moved {
             self.settle(scene);
+        }
+        if has_moved || self.changed != scene.engine.changed() {
+            self.changed = scene.engine.changed();
+            let host = |at: &HostId| scene.platform.hosts[at.index()].speed.get();
+            let speed = |at: &HostId| host(at) * scene.engine.available(*at);
+            self.speed.clear();
+            self.speed.extend(scene.placement.iter().map(speed));
         }
         let cycles = |process: usize| scene.plan.work[process].get() * scene.cycles_per_instruction;
         self.computed.clear();
@@ -242,16 +252,12 @@ impl AtOnce {
         }
     }
 
-    /// Takes note of a placement, and of the speeds as they are.
+    /// Takes note of a placement.
     fn settle(&mut self, scene: &Scene<'_>) {
         let platform = scene.platform;
-        self.changed = scene.engine.changed();
         self.placement.clear();
         self.placement.extend_from_slice(scene.placement);
         let host = |host: &HostId| &platform.hosts[host.index()];
-        let speed = |at: &HostId| host(at).speed.get() * scene.engine.available(*at);
-        self.speed.clear();
-        self.speed.extend(scene.placement.iter().map(speed));
         self.cluster.clear();
         self.cluster
             .extend(scene.placement.iter().map(|at| host(at).cluster.0));

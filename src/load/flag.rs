@@ -39,8 +39,11 @@ fn one(text: &str) -> Result<Value, String> {
         let value = if key == "on" && value.contains('+') {
             value.split('+').map(str::trim).collect()
         } else {
-            // A number or a switch is JSON; anything else is text.
-            serde_json::from_str(value).unwrap_or_else(|_| json!(value))
+            // A number or a switch is JSON; anything else is text, and so is what names something.
+            let is_name = key == "on" || key == "file";
+            let read = serde_json::from_str(value).ok();
+            read.filter(|read: &Value| read.is_string() || !is_name)
+                .unwrap_or_else(|| json!(value))
         };
         if load.insert(key.into(), value).is_some() {
             return Err(format!("`{key}` is given twice"));
@@ -64,6 +67,13 @@ mod tests {
             { "kind": "file", "file": "a.csv", "shift": true, "on": ["A", "B"] },
         ]);
         assert_eq!(from_flag(&flags), Ok(expected));
+    }
+
+    #[test]
+    fn places_and_files_may_have_numbers_for_names() {
+        let expected = json!({ "kind": "file", "file": "5", "on": "1", "most": 0.5 });
+        let flag = "file,file=5,on=1,most=0.5".to_owned();
+        assert_eq!(from_flag(&[flag]), Ok(expected));
     }
 
     #[test]

@@ -311,8 +311,8 @@ impl RunOfScenario {
             self.migrations.len(),
             counts.moved,
         )?;
+        let is_date = |date: f64| date.is_finite() && date >= 0.0;
         for (row, expected) in self.supersteps.iter().zip(1..) {
-            let is_date = |date: f64| date.is_finite() && date >= 0.0;
             let dates = [row.start_s, row.computed_s, row.end_s];
             if row.superstep != expected || !dates.into_iter().all(is_date) {
                 let text =
@@ -329,13 +329,23 @@ impl RunOfScenario {
         let is_sound = |call: &Call| {
             let candidates = call.candidates.iter().map(|judged| judged.process);
             let decided = call.migrations.iter().map(|decided| decided.process);
-            is_superstep(call.superstep) && candidates.chain(decided).all(is_process)
+            is_superstep(call.superstep)
+                && candidates.chain(decided).all(is_process)
+                && [call.start_s, call.cost_s, call.migration_s]
+                    .into_iter()
+                    .all(is_date)
         };
         if !is_ordered || !self.calls.iter().all(is_sound) {
             let text = format!("calls of scenario {scenario} are not as they were written");
             return Err(("calls.jsonl", text));
         }
-        let is_sound = |moved: &Moved| is_superstep(moved.superstep) && is_process(moved.process);
+        let is_sound = |moved: &Moved| {
+            is_superstep(moved.superstep)
+                && is_process(moved.process)
+                && [moved.start_s, moved.end_s, moved.size_bytes]
+                    .into_iter()
+                    .all(is_date)
+        };
         if !self.migrations.iter().all(is_sound) {
             let text = format!("migrations of scenario {scenario} are not as they were written");
             return Err(("migrations.csv", text));

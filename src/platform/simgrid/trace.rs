@@ -216,6 +216,7 @@ fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
     let mut pause = None;
     let mut steps = Vec::new();
     let mut lines = Vec::new();
+    let text = text.replace("\r\n", "\n");
     for (line, number) in text.split(['\n', '\r']).map(str::trim).zip(1..) {
         if line.is_empty() || line.starts_with(['#', '%']) {
             continue;
@@ -268,6 +269,14 @@ mod tests {
         let waiting = parse("0.5 0.5\r\n1 0.25\r\nLOOPAFTER 2", None).unwrap();
         assert_eq!(waiting.step(2), Some((3.5, 0.5)));
         assert_eq!(parse("1 2", Some(4.0)).unwrap().step(1), Some((5.0, 2.0)));
+    }
+
+    #[test]
+    fn a_line_ends_once_whatever_ends_it() {
+        for end in ["\n", "\r", "\r\n"] {
+            let text = ["0 0.5", "1 0.6", "2 x", ""].join(end);
+            assert_eq!(parse(&text, None).unwrap_err().0, 3);
+        }
     }
 
     #[test]
