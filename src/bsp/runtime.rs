@@ -110,6 +110,8 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
     pub(super) stage: Vec<Stage>,
+    /// Local date \[s\] at which the first process began the open superstep.
+    first_began: f64,
     /// Per process, local dates \[s\]: start of the superstep, end of the computation.
     began: Vec<f64>,
     computed: Vec<f64>,
@@ -154,6 +156,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 .map(|process| setup.workload.memory(id(process)))
                 .collect(),
             stage: vec![Stage::Waiting; processes],
+            first_began: 0.0,
             began: vec![0.0; processes],
             computed: vec![0.0; processes],
             measures: Measures::default(),
@@ -300,6 +303,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.has_begun = true;
         self.digest = None;
         self.outcome.supersteps[self.superstep].start = self.engine.now();
+        self.first_began = self.engine.local_now();
         self.again.forget();
         self.exchange.open(&self.plan, processes);
         self.measures.clear(processes);
@@ -313,6 +317,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.prepare();
         }
         self.began[at] = self.engine.local_now();
+        self.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
         let work = self.plan.work[at];
         if work.get() > 0.0 {
             self.stage[at] = Stage::Computing;

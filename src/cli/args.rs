@@ -44,6 +44,14 @@ pub(super) enum Command {
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
     Explain(Box<ExplainArguments>),
+    /// Make one HTML page of a run or of a sweep, to look at: it needs no other file and no network
+    #[command(after_help = "Examples:\n  \
+            migsim run --app lu --n 1000 --procs 25 --processes --out runs/a\n  \
+            migsim report runs/a\n  \
+            migsim report sweeps/lu -o lu.html\n  \
+            migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
+            The chart of what each process did, and when, needs `--processes` of `migsim run`.")]
+    Report(ReportArguments),
     /// Find good settings of a policy: a search with a budget of runs, and what they gain on seeds that it has not seen
     Tune(Box<TuneArguments>),
     /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
@@ -184,6 +192,16 @@ pub(super) struct ExplainArguments {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct ReportArguments {
+    /// The folder that `migsim run --out` or `migsim sweep` has written
+    #[arg(value_name = "FOLDER")]
+    pub(super) folder: PathBuf,
+    /// Write the page into this file [default: report.html in the folder]
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
     /// The paper (see `migsim list papers`), all, or one-reading: the rules of each paper applied to every other
     #[arg(default_value = "all")]
@@ -219,6 +237,8 @@ pub(super) struct ReproduceArguments {
       migsim run --platform platform.xml --app trace --trace trace.txt --scenario i --out out\n  \
     Under a background load, of the hosts and of the links between clusters:\n    \
       migsim run --app sw --n 25 --load ar,mean=0.4 --load on-off,on=links\n  \
+    A page to look at, beside the table:\n    \
+      migsim run --app lu --n 1000 --procs 25 --report lu.html\n  \
     An experiment file; flags win over it:\n    \
       migsim run experiment.json --n 500\n\n\
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
@@ -235,9 +255,16 @@ pub(super) struct RunArguments {
     /// Write the results into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
-    /// Also write what each process did in each superstep (processes.csv)
+    /// Also write what each process did in each superstep (processes.csv), and what crossed the links (links.csv)
     #[arg(long, requires = "out", help_heading = "Output")]
     pub(super) processes: bool,
+    /// Also make one HTML page to look at [default of FILE: report.html, in the folder of `--out` if there is one]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = "Output")]
+    #[expect(
+        clippy::option_option,
+        reason = "how clap tells a flag without its value"
+    )]
+    pub(super) report: Option<Option<PathBuf>>,
     /// Print the summary as JSON instead of the table
     #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
     pub(super) json: bool,
@@ -539,6 +566,19 @@ fn parse_numbers(text: &str) -> Result<Spec, String> {
         Ok(spec)
     } else {
         Err("it must be a finite number".to_owned())
+    }
+}
+
+/// A page is named as one: what follows `--report` may be meant for an experiment.
+fn parse_page(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_page = path
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"));
+    if is_page {
+        Ok(path)
+    } else {
+        Err("the name of a page ends in .html; an experiment stands before `--report`".to_owned())
     }
 }
 

@@ -5,6 +5,7 @@ mod bar;
 mod explain;
 mod export;
 mod list;
+mod report;
 mod reproduce;
 mod run;
 mod shell;
@@ -63,6 +64,7 @@ fn dispatch(
         args::Command::Run(run) => run::run(run, out),
         args::Command::Sweep(sweep) => return sweep::sweep(sweep, out, errors),
         args::Command::Explain(explain) => explain::explain(explain, out),
+        args::Command::Report(report) => report::report(report),
         args::Command::Tune(tune) => return tune::tune(tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(command, out),

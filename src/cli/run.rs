@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments};
 use super::bar::{Bar, with_bar};
-use super::print;
+use super::{print, report};
 use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
-use crate::output::{ProcessTable, RunFolder, summary, table};
+use crate::output::{Activity, ProcessTable, Report, RunFolder, summary, table, write_file};
 use crate::sweep::{Spec, keys};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
@@ -45,11 +45,16 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         has_lines: false,
         is_quiet: arguments.quiet,
     };
-    let (results, parts) = with_bar(&bar, &|| progress.supersteps(), || {
+    let (results, parts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
     if let Some(folder) = &folder {
         folder.write(&experiment, &results, &parts)?;
+    }
+    if let Some(file) = &arguments.report {
+        let usual = || arguments.out.clone().unwrap_or_default().join(report::FILE);
+        let page = Report::of(&experiment, &results, activity)?.html();
+        write_file(&file.clone().unwrap_or_else(usual), page.as_bytes())?;
     }
     if arguments.json {
         print(out, &format!("{:#}\n", summary(&experiment, &results)))
@@ -60,28 +65,42 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     }
 }
 
-/// Runs the scenarios; with `--processes` each writes its part of that table while it runs.
+/// What the scenarios leave: results, the parts of `processes.csv`, what processes did; the last two only if they are wanted.
+type Done = (Results, Vec<PathBuf>, Vec<Activity>);
+
+/// Runs the scenarios; with `--processes` each writes its part of that table while it runs, with `--report` each remembers it.
 fn run_all(
     arguments: &RunArguments,
     experiment: &Experiment,
     progress: &Progress,
     folder: Option<&RunFolder>,
-) -> Result<(Results, Vec<PathBuf>), Error> {
-    let Some(folder) = folder.filter(|_| arguments.processes) else {
-        return Ok((experiment.run(progress)?, Vec::new()));
+) -> Result<Done, Error> {
+    type One = (ScenarioRun, Option<PathBuf>, Option<Activity>);
+    let platform = &experiment.platform.platform;
+    let one = |&scenario: &crate::bsp::Scenario| -> Result<One, Error> {
+        let path = folder
+            .filter(|_| arguments.processes)
+            .map(|folder| folder.temporary(&format!("processes-{}.csv", scenario.name())));
+        let table = path
+            .as_deref()
+            .map(|path| ProcessTable::create(path, platform, scenario))
+            .transpose()?;
+        let activity = arguments.report.is_some().then(Activity::default);
+        let mut recorders = (table, activity);
+        let run = experiment.run_scenario(scenario, progress, &mut recorders)?;
+        let (table, activity) = recorders;
+        table.map_or(Ok(()), ProcessTable::finish)?;
+        Ok((run, path, activity))
     };
-    let one = |&scenario: &crate::bsp::Scenario| -> Result<(ScenarioRun, PathBuf), Error> {
-        let path = folder.temporary(&format!("processes-{}.csv", scenario.name()));
-        let mut table = ProcessTable::create(&path, &experiment.platform.platform, scenario)?;
-        let run = experiment.run_scenario(scenario, progress, &mut table)?;
-        table.finish()?;
-        Ok((run, path))
-    };
-    let done: Vec<Result<(ScenarioRun, PathBuf), Error>> =
-        experiment.config.scenarios.par_iter().map(one).collect();
-    let done = done.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let (runs, parts) = done.into_iter().unzip();
-    Ok((Results { runs }, parts))
+    let done: Vec<Result<One, Error>> = experiment.config.scenarios.par_iter().map(one).collect();
+    let (mut runs, mut parts, mut activities) = (Vec::new(), Vec::new(), Vec::new());
+    for one in done {
+        let (run, path, activity) = one?;
+        runs.push(run);
+        parts.extend(path);
+        activities.extend(activity);
+    }
+    Ok((Results { runs }, parts, activities))
 }
 
 /// The settings of the file and the flags.

@@ -6,16 +6,19 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{cannot_write, manifest, records};
+use super::machine::Machine;
+use super::{cannot_write, manifest, records, traffic};
 use crate::error::Error;
 use crate::experiment::{Experiment, Results};
 
 /// The files of a run folder; the manifest is last.
-const FILES: [&str; 5] = [
+const FILES: [&str; 7] = [
+    "platform.json",
     "supersteps.csv",
     "calls.jsonl",
     "migrations.csv",
     "processes.csv",
+    "links.csv",
     "run.json",
 ];
 
@@ -43,7 +46,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Writes all files; `processes` are the parts of `processes.csv`, if it was asked for.
+    /// Writes all files; `processes` are the parts of `processes.csv`, if it was asked for, with which `links.csv` comes.
     ///
     /// # Errors
     /// A file cannot be written; earlier files are then complete, and there is no new `run.json`.
@@ -55,6 +58,11 @@ impl RunFolder {
     ) -> Result<(), Error> {
         // A folder without a manifest is not complete: the old one goes first, the new one comes last.
         self.remove("run.json")?;
+        let machine = Machine::of(experiment);
+        self.replace("platform.json", |out| {
+            serde_json::to_writer(&mut *out, &machine)?;
+            out.write_all(b"\n")
+        })?;
         self.replace("supersteps.csv", |out| records::supersteps(results, out))?;
         self.replace("calls.jsonl", |out| {
             records::calls(experiment, results, out)
@@ -64,12 +72,15 @@ impl RunFolder {
         })?;
         if processes.is_empty() {
             self.remove("processes.csv")?;
+            self.remove("links.csv")?;
         } else {
             self.replace("processes.csv", |out| join(processes, out))?;
             for part in processes {
                 fs::remove_file(part)
                     .map_err(|error| cannot_write(&part.display().to_string(), &error))?;
             }
+            let rows = traffic::traffic(experiment, results);
+            self.replace("links.csv", |out| traffic::write(&rows, out))?;
         }
         let manifest = manifest(experiment, results);
         self.replace("run.json", |out| {

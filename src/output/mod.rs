@@ -5,24 +5,37 @@
 //! supersteps.csv    when each superstep began and ended
 //! calls.jsonl       a decision record per rescheduling call
 //! migrations.csv    every migration that happened
+//! platform.json     the platform in short, and where processes start
 //! processes.csv     (optional) what each process did in each superstep
+//! links.csv         (optional) what crossed each link
+//! report.html       (optional) one page to look at
 //! ```
 //! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
 
+mod activity;
 mod explain;
 mod folder;
+mod html;
+mod machine;
 mod processes;
 mod read;
 mod records;
+mod report;
 mod summary;
 mod table;
+mod traffic;
 
+pub use activity::Activity;
 pub use explain::{Question, Story};
 pub use folder::{RunFolder, write_file};
+pub(crate) use html::escaped;
+pub use machine::{Machine, MachineCluster, MachineLink, MachinePath, Place};
 pub use processes::ProcessTable;
 pub use read::{Call, Decided, Judged, Moved, Run, RunOfScenario, Superstep};
+pub use report::Report;
 pub use summary::{manifest, summary};
 pub use table::table;
+pub use traffic::LinkTraffic;
 
 use crate::error::{Error, Problem};
 

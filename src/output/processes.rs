@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
+use super::activity::COLUMNS;
 use super::cannot_write;
 use crate::bsp::{Recorder, Scenario};
 use crate::error::Error;
@@ -31,18 +32,7 @@ impl<'p> ProcessTable<'p> {
         let name = path.display().to_string();
         let file = File::create(path).map_err(|error| cannot_write(&name, &error))?;
         let mut out = csv::Writer::from_writer(BufWriter::new(file));
-        let columns = [
-            "scenario",
-            "superstep",
-            "process",
-            "cluster",
-            "host",
-            "instructions",
-            "compute_s",
-            "send_s",
-            "communication_s",
-        ];
-        let failure = out.write_record(columns).err();
+        let failure = out.write_record(COLUMNS).err();
         Ok(Self {
             platform,
             scenario,
@@ -80,6 +70,7 @@ impl<'p> ProcessTable<'p> {
                 &(process + 1).to_string(),
                 &self.platform.clusters[place.cluster.index()].name,
                 &place.name,
+                &measures.delay[process].get().to_string(),
                 &measures.work[process].get().to_string(),
                 &measures.compute[process].get().to_string(),
                 &measures.send[process].get().to_string(),

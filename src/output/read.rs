@@ -2,7 +2,7 @@
 //!
 //! Nothing is guessed and nothing is left out: a folder of another version, a file that is cut or has a key too many or too few, a date
 //! that is no date, rows that are not those that the manifest counts, each is an error that names the file and the line.
-//! `processes.csv` is not read.
+//! What only a report needs is read elsewhere (`report/material.rs`).
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::records;
 use super::summary::manifest;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Results};
+use crate::experiment::{Experiment, Results, Term};
 
 /// The schema of the manifests that are written and read.
 pub(super) const SCHEMA: &str = "migsim-run-1";
@@ -37,6 +37,16 @@ pub struct RunOfScenario {
     pub scenario: Scenario,
     /// Its execution time \[s\].
     pub makespan_s: f64,
+    /// Time in which everybody waited for calls \[s\].
+    pub scheduling_s: f64,
+    /// Time in which processes waited for migrations after calls \[s\].
+    pub migration_s: f64,
+    /// Messages that were simulated.
+    pub messages: u64,
+    /// How much longer than scenario i it takes, as a fraction of it; `None` without scenario i, and for it.
+    pub excess: Option<f64>,
+    /// Where the difference to scenario i comes from, by term \[s\], and the difference; `None` without scenario i, and for it.
+    pub ledger: Option<(Vec<(Term, f64)>, f64)>,
     /// All supersteps.
     pub supersteps: Vec<Superstep>,
     /// All rescheduling calls, by superstep.
@@ -178,9 +188,35 @@ struct Summary {
 struct Counts {
     scenario: Scenario,
     makespan_s: f64,
+    scheduling_s: f64,
+    migration_s: f64,
+    messages: u64,
     supersteps: usize,
     moved: usize,
     calls: Vec<Value>,
+    overhead_percent: Option<f64>,
+    gain_percent: Option<f64>,
+    ledger: Option<Map<String, Value>>,
+}
+
+impl Counts {
+    /// The ledger, if all of it is there.
+    fn ledger(&self) -> Result<Option<(Vec<(Term, f64)>, f64)>, (&'static str, String)> {
+        let Some(fields) = &self.ledger else {
+            return Ok(None);
+        };
+        let seconds = |key: String| {
+            let value = fields.get(&key).and_then(Value::as_f64);
+            value.ok_or_else(|| {
+                let scenario = self.scenario.name();
+                let text = format!("the ledger of scenario {scenario} has no `{key}`");
+                ("run.json", text)
+            })
+        };
+        let term = |term: Term| Ok((term, seconds(format!("{}_s", term.key()))?));
+        let terms = Term::ALL.into_iter().map(term).collect::<Result<_, _>>()?;
+        Ok(Some((terms, seconds("difference_s".to_owned())?)))
+    }
 }
 
 impl Run {
@@ -272,6 +308,14 @@ impl Run {
             let run = RunOfScenario {
                 scenario: counts.scenario,
                 makespan_s: counts.makespan_s,
+                scheduling_s: counts.scheduling_s,
+                migration_s: counts.migration_s,
+                messages: counts.messages,
+                excess: counts
+                    .overhead_percent
+                    .or(counts.gain_percent.map(|gain| 0.0 - gain))
+                    .map(|percent| percent / 100.0),
+                ledger: counts.ledger()?,
                 supersteps: supersteps.pop().unwrap_or_default(),
                 calls: calls.pop().unwrap_or_default(),
                 migrations: migrations.pop().unwrap_or_default(),
@@ -358,7 +402,7 @@ impl RunOfScenario {
 const AGAIN: &str =
     "write the folder again: `migsim run RUN/run.json --out RUN`, or with the options of that time";
 
-fn damaged(what: impl std::fmt::Display) -> Problem {
+pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)
 }
 
@@ -382,7 +426,7 @@ fn by_scenario<T>(
 }
 
 /// The rows of a CSV file.
-fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
         return Err(damaged("the last line is cut").source(name).into());
     }

@@ -10,7 +10,13 @@ use crate::units::ProcessId;
 
 /// The table as text.
 pub fn table(experiment: &Experiment, results: &Results) -> String {
-    let mut text = heading(experiment);
+    let mut text = heading(
+        &experiment.resolved,
+        experiment.placement.len(),
+        experiment.workload.supersteps(),
+        &experiment.platform.platform.name,
+    );
+    text.push_str("\n\n");
     text.push_str(&scenarios(results));
     text.push_str(&speed(experiment, results));
     // What moved; without scenario iii, what would have.
@@ -42,23 +48,25 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-fn heading(experiment: &Experiment) -> String {
-    let workload = &experiment.resolved["workload"];
+/// What is run, in a line: the settings say which application, which policy and which network.
+pub(super) fn heading(
+    settings: &serde_json::Value,
+    processes: usize,
+    supersteps: usize,
+    platform: &str,
+) -> String {
+    let workload = &settings["workload"];
+    let text = |value: &'_ serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let named = match (&workload["n"], &workload["trace"]) {
         (serde_json::Value::Number(n), _) => format!(" n={n}"),
         (_, serde_json::Value::String(trace)) => format!(" {trace}"),
         _ => String::new(),
     };
     format!(
-        "{}{named}, {} processes, {} supersteps on {} ({}, {})\n\n",
-        experiment.app(),
-        experiment.placement.len(),
-        experiment.workload.supersteps(),
-        experiment.platform.platform.name,
-        experiment.policy_name(),
-        experiment.resolved["network"]["model"]
-            .as_str()
-            .unwrap_or_default(),
+        "{}{named}, {processes} processes, {supersteps} supersteps on {platform} ({}, {})",
+        text(&workload["app"]),
+        text(&settings["policy"]["name"]),
+        text(&settings["network"]["model"]),
     )
 }
 
@@ -101,7 +109,7 @@ fn scenarios(results: &Results) -> String {
 }
 
 /// Two decimals as in the papers, more for short times.
-fn seconds(value: f64) -> String {
+pub(super) fn seconds(value: f64) -> String {
     match value {
         0.0 => "0.00".into(),
         1.0.. => format!("{value:.2}"),
@@ -135,6 +143,14 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
     )
 }
 
+/// The decimals of a ledger: four digits of its largest term, two decimals at least.
+pub(super) fn decimals(largest: f64) -> usize {
+    (2_u8..12)
+        .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
+        .unwrap_or(12)
+        .into()
+}
+
 /// Where the difference to scenario i comes from; terms that would show as zero are left out.
 fn ledger(results: &Results, run: &ScenarioRun) -> String {
     let mut text = String::new();
@@ -145,13 +161,10 @@ fn ledger(results: &Results, run: &ScenarioRun) -> String {
         .terms()
         .map(|(_, seconds)| seconds.abs())
         .fold(0.0, f64::max);
-    // Four digits of the largest term, two decimals at least.
-    let decimals: u8 = (2..12)
-        .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
-        .unwrap_or(12);
-    let is_shown = |(_, seconds): &(Term, f64)| seconds.abs() * 10_f64.powi(decimals.into()) >= 0.5;
+    let decimals = decimals(largest);
+    let zero = format!("{:.decimals$}", 0.0);
+    let is_shown = |(_, seconds): &(Term, f64)| format!("{:.decimals$}", seconds.abs()) != zero;
     let terms: Vec<(Term, f64)> = ledger.terms().filter(is_shown).collect();
-    let decimals = usize::from(decimals);
     push_line(
         &mut text,
         &format!(

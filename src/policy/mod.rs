@@ -98,6 +98,8 @@ impl View<'_> {
 pub struct Measures {
     /// Instructions of each process (I of the papers).
     pub work: Vec<Instructions>,
+    /// How much later than the first one each process began the superstep.
+    pub delay: Vec<Seconds>,
     /// Time of the computation of each process, slowed by what shared its host (CT of the papers).
     pub compute: Vec<Seconds>,
     /// From the end of a process's computation until its last own message was delivered.
@@ -129,6 +131,7 @@ impl Measures {
             list.resize(count, T::default());
         }
         refill(&mut self.work, processes);
+        refill(&mut self.delay, processes);
         refill(&mut self.compute, processes);
         refill(&mut self.send, processes);
         refill(&mut self.communication, processes);

@@ -51,21 +51,8 @@ pub fn write(
     let table = runs_csv(plan, shard, rows)
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    let own = plan
-        .runs
-        .iter()
-        .enumerate()
-        .filter(|(run, _)| shard.has(*run));
-    let own: Vec<&Row> = own.filter_map(|(_, id)| rows.get(id)).collect();
-    let errors: Vec<&str> = own.iter().filter_map(|row| row.error.as_deref()).collect();
-    let failures = errors.first().map(|first| {
-        format!(
-            "{} of {} runs failed, the first: {first}\n  hint: `{}` has the error of each",
-            errors.len(),
-            own.len(),
-            path.display()
-        )
-    });
+    let own = own_rows(plan, shard, rows);
+    let failures = failures(&own, &path);
     let mut text = format!("{} runs in {}", own.len(), folder.display());
     if shard != Shard::WHOLE {
         text += ": part of a sweep, for `migsim sweep merge`\n";
@@ -86,6 +73,50 @@ pub fn write(
     text += ": runs.csv, summary.csv, index.html\n";
     text += &summary.text(plan);
     Ok(Report { text, failures })
+}
+
+/// The rows of a part of a plan.
+fn own_rows<'a>(plan: &Plan, shard: Shard, rows: &'a BTreeMap<String, Row>) -> Vec<&'a Row> {
+    let own = plan.runs.iter().enumerate();
+    let own = own.filter(|(run, _)| shard.has(*run));
+    own.filter_map(|(_, id)| rows.get(id)).collect()
+}
+
+/// How many runs failed, the first reason, and the table that has all of them.
+fn failures(rows: &[&Row], table: &Path) -> Option<String> {
+    let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
+    let first = errors.first()?;
+    Some(format!(
+        "{} of {} runs failed, the first: {first}\n  hint: `{}` has the error of each",
+        errors.len(),
+        rows.len(),
+        table.display()
+    ))
+}
+
+/// The page of a whole sweep, made anew from its plan and its rows.
+///
+/// # Errors
+/// The folder cannot be read, or runs are missing.
+pub fn page_of(folder: &Path) -> Result<String, Error> {
+    let plan = read_plan(folder)?;
+    let rows = store::rows(folder)?;
+    let own = own_rows(&plan, Shard::WHOLE, &rows);
+    if own.len() < plan.runs.len() {
+        let message = format!(
+            "{} of {} runs of the sweep are missing",
+            plan.runs.len() - own.len(),
+            plan.runs.len()
+        );
+        return Err(Problem::new(message)
+            .source(folder.display().to_string())
+            .hint("the command that began the sweep continues it; `migsim sweep merge` joins parts")
+            .into());
+    }
+    let failures = failures(&own, &folder.join("runs.csv"));
+    let summary = Summary::of(&plan, &rows);
+    let figures = figures(&plan, &rows, &summary)?;
+    Ok(page(&plan, &summary, &figures, failures.as_deref()))
 }
 
 /// Joins the folders of the parts of a plan into the folder `out`.

@@ -1,0 +1,36 @@
+//! `migsim report`: the page of a run folder or of the folder of a sweep.
+
+use std::path::Path;
+
+use super::args::ReportArguments;
+use crate::error::{Error, Problem};
+use crate::output::{Report, write_file};
+use crate::sweep::folder::page_of;
+
+/// The name of the page where none is given.
+pub(super) const FILE: &str = "report.html";
+
+pub(super) fn report(arguments: &ReportArguments) -> Result<(), Error> {
+    let folder = &arguments.folder;
+    let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
+        (true, _) => Report::read(folder)?.html(),
+        (false, true) => page_of(folder)?,
+        (false, false) => {
+            let what = if folder.is_dir() {
+                "the folder holds neither a run nor a sweep"
+            } else {
+                "there is no such folder"
+            };
+            return Err(Problem::new(what)
+                .source(folder.display().to_string())
+                .hint("name a folder that `migsim run --out` or `migsim sweep` has written; one without `run.json` or `plan.json` is not complete")
+                .into());
+        }
+    };
+    let file = arguments.out.clone().unwrap_or_else(|| folder.join(FILE));
+    write_file(&file, page.as_bytes())
+}
+
+fn is_there(folder: &Path, file: &str) -> bool {
+    folder.join(file).is_file()
+}

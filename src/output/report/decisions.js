@@ -1,0 +1,126 @@
+"use strict";
+// The table of decisions: a line for each call, below it its candidates; a filter by text, verdict and scenario.
+(function () {
+  const PAGE = 300;
+  const COLUMNS = [["process", "number"], ["from"], ["to"], ["score", "number"], ["t1 [s]", "number"], ["t2 [s]", "number"], ["verdict"], ["reason"]];
+
+  /** All calls with their candidates, as texts. */
+  function entries() {
+    const { facts } = report;
+    const { calls, texts } = facts.decisions;
+    const all = [];
+    facts.scenarios.forEach((scenario, at) => {
+      for (const call of calls[at]) {
+        const parts = [
+          `Scenario ${scenario.name}, call after superstep ${call.superstep}, at ${report.digits(call.start_s, 6)} s`,
+          `cost ${report.duration(call.cost_s)}`,
+        ];
+        if (call.applied && call.decided.length > 0) parts.push(`migrations ${report.duration(call.migration_s)}`);
+        parts.push(`${report.counted(call.candidates.length, "candidate")}, ${call.decided.length} accepted`);
+        if (call.decided.length > 0) parts.push(`predicted gain of a superstep ${report.duration(call.predicted_s)}`);
+        if (call.realised_s !== null && call.applied) parts.push(`realised until the next call ${report.duration(call.realised_s)}`);
+        const heading = parts.join("; ");
+        const candidates = call.candidates.map((one) => candidate(one, call, texts));
+        // What is decided without candidates, by a list, is a line, too.
+        const judged = new Set(call.candidates.map((one) => one[0]));
+        const forced = call.decided.filter((process) => !judged.has(process));
+        for (const process of forced) {
+          candidates.push({ cells: [`p${process}`, "", "", "", "", "", verdictOf(true, call), "decided without candidates"], verdict: verdictOf(true, call) });
+        }
+        for (const one of candidates) one.text = `${one.cells.join(" ")} scenario ${scenario.name} superstep ${call.superstep}`.toLowerCase();
+        all.push({ scenario: at, heading, candidates, text: heading.toLowerCase() });
+      }
+    });
+    return all;
+  }
+
+  const verdictOf = (accepted, call) => (accepted ? (call.applied ? "moved" : "decided") : "stayed");
+  const seconds = (value) => (value === null ? "" : report.digits(value, 5));
+  const words = { moved: "moved", decided: "accepted, not moved", stayed: "stayed" };
+
+  function candidate([process, fromCluster, fromHost, toCluster, toHost, score, stay, go, accepted, reason], call, texts) {
+    const verdict = verdictOf(accepted, call);
+    const to = toHost === null ? texts[toCluster] : `${texts[toCluster]}, ${texts[toHost]}`;
+    return {
+      cells: [`p${process}`, `${texts[fromCluster]}, ${texts[fromHost]}`, to, report.digits(score, 5), seconds(stay), seconds(go), words[verdict], texts[reason]],
+      verdict,
+    };
+  }
+
+  class Decisions {
+    constructor() {
+      this.entries = entries();
+      this.table = report.byId("decision-table");
+      const heads = COLUMNS.map(([name, kind]) => {
+        const head = report.element("th", name, kind);
+        head.scope = "col";
+        return head;
+      });
+      this.table.tHead.rows[0].replaceChildren(...heads);
+      report.options(report.byId("decision-scenario"), [["", "all"], ...report.facts.scenarios.map((scenario, at) => [String(at), scenario.name])], "");
+      for (const id of ["decision-text", "decision-verdict", "decision-scenario"]) {
+        report.byId(id).addEventListener("input", () => this.filter());
+      }
+      report.byId("decision-more").addEventListener("click", () => this.more());
+      this.filter();
+    }
+
+    filter() {
+      const wanted = report.byId("decision-text").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+      const verdict = report.byId("decision-verdict").value;
+      const scenario = report.byId("decision-scenario").value;
+      // A name of a process means all of it: p3 is not p37.
+      const has = (text) => wanted.every((word) => (/^p\d+$/.test(word) ? new RegExp(`\\b${word}\\b`).test(text) : text.includes(word)));
+      const lines = [];
+      let calls = 0;
+      let candidates = 0;
+      for (const entry of this.entries) {
+        if (scenario !== "" && entry.scenario !== Number(scenario)) continue;
+        const shown = entry.candidates.filter((one) => (verdict === "" || one.verdict === verdict) && (has(one.text) || has(`${entry.text} ${one.text}`)));
+        const isEmpty = entry.candidates.length === 0;
+        if (shown.length === 0 && !(isEmpty && (verdict === "" || verdict === "none") && has(entry.text))) continue;
+        calls += 1;
+        candidates += shown.length;
+        lines.push(entry, ...shown);
+      }
+      this.lines = lines;
+      this.count = 0;
+      this.table.tBodies[0].replaceChildren();
+      const all = this.entries.reduce((sum, entry) => sum + entry.candidates.length, 0);
+      report.byId("decision-count").textContent = this.entries.length === 0
+        ? "There was no call."
+        : `${calls} of ${report.counted(this.entries.length, "call")}, ${candidates} of ${report.counted(all, "candidate")}.`;
+      this.more();
+    }
+
+    more() {
+      const next = this.lines.slice(this.count, this.count + PAGE);
+      this.table.tBodies[0].append(...next.map((line) => (line.heading ? this.heading(line) : this.row(line))));
+      this.count += next.length;
+      report.byId("decision-more").hidden = this.count >= this.lines.length;
+    }
+
+    heading(entry) {
+      const row = report.element("tr", undefined, "call");
+      const cell = report.element("td", entry.heading);
+      cell.colSpan = COLUMNS.length;
+      row.append(cell);
+      return row;
+    }
+
+    row(candidate) {
+      const row = document.createElement("tr");
+      candidate.cells.forEach((text, at) => {
+        const cell = report.element("td", text, COLUMNS[at][1]);
+        if (COLUMNS[at][0] === "verdict") cell.classList.add(`verdict-${candidate.verdict}`);
+        if (COLUMNS[at][0] === "reason") cell.classList.add("reason");
+        row.append(cell);
+      });
+      return row;
+    }
+  }
+
+  report.startDecisions = function () {
+    report.decisions = new Decisions();
+  };
+})();

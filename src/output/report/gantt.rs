@@ -1,0 +1,217 @@
+//! The bars of the processes over time, in levels of detail.
+//!
+//! Time is told in *units*: single supersteps, or where there are too many of them groups of 4, 16, 64, ... Bars of a unit are durations; those
+//! that several scenarios share, as i and ii often do, are written once. On top of them come coarser levels of 4, 16, ... units
+//! that hold what share of their time each process computes and communicates, for a page that is zoomed out.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::activity::Activity;
+use super::super::read::RunOfScenario;
+use super::material::Report;
+use super::pack::{Pack, share};
+
+/// The most units of a chart.
+const MOST_UNITS: usize = 20_000;
+/// The most bars, of all scenarios.
+const MOST_BARS: usize = 6_000_000;
+/// The most rows.
+pub(super) const MOST_ROWS: usize = 20_000;
+/// How many of a level one of the next level holds.
+const STEP: usize = 4;
+/// The coarsest level has at most so many.
+const COARSEST: usize = 200;
+
+/// How many supersteps a unit has.
+pub(super) fn unit(report: &Report) -> usize {
+    let cells = report.processes().max(1) * report.run.scenarios.len().max(1);
+    let most = MOST_UNITS.min((MOST_BARS / cells).max(COARSEST));
+    let mut unit = 1;
+    while report.supersteps().div_ceil(unit) > most {
+        unit *= STEP;
+    }
+    unit
+}
+
+/// Adds the bars; what the page has to know of them.
+pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) -> Value {
+    let Some(all) = &report.activity else {
+        return json!({ "reason": "The run was written without what its processes did. To see that here: migsim run ... --out DIR --processes" });
+    };
+    let processes = report.processes();
+    if processes > MOST_ROWS {
+        return json!({ "reason": format!("{processes} processes are more than the {MOST_ROWS} rows that can be drawn.") });
+    }
+    let mut rows = Rows::new(processes);
+    let mut levels = Vec::new();
+    for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
+        let bars = Bars::new(run, activity, processes, unit);
+        let indices: Vec<u32> = (0..bars.units).map(|at| rows.index(&bars, at)).collect();
+        pack.u32(&format!("rows/{scenario}"), &indices);
+        levels.clear();
+        let mut size = STEP;
+        while bars.units.div_ceil(size / STEP) > COARSEST {
+            levels.push(size);
+            bars.level(size, &format!("level/{scenario}/{size}"), pack);
+            size *= STEP;
+        }
+    }
+    let has_delays = rows.delay.iter().any(|delay| *delay > 0.0);
+    if has_delays {
+        pack.f32("delay", &rows.delay);
+    }
+    pack.f32("compute", &rows.compute);
+    pack.f32("communication", &rows.communication);
+    json!({ "levels": levels, "has_delays": has_delays })
+}
+
+/// The bars of a scenario.
+struct Bars<'a> {
+    run: &'a RunOfScenario,
+    units: usize,
+    processes: usize,
+    delay: Vec<f32>,
+    compute: Vec<f32>,
+    communication: Vec<f32>,
+    /// Of each unit the time between its supersteps and after them: of calls, and of migrations \[s\].
+    held: Vec<(f64, f64)>,
+    edges: Vec<f64>,
+}
+
+impl<'a> Bars<'a> {
+    fn new(run: &'a RunOfScenario, activity: &Activity, processes: usize, unit: usize) -> Self {
+        let supersteps = run.supersteps.len();
+        let units = supersteps.div_ceil(unit);
+        let together = |list: &[f32]| {
+            if unit == 1 {
+                return list.to_vec();
+            }
+            let mut sums = vec![0.0; units * processes];
+            for (superstep, row) in list.chunks(processes.max(1)).enumerate() {
+                let first = superstep / unit * processes;
+                for (sum, value) in sums[first..].iter_mut().zip(row) {
+                    *sum += value;
+                }
+            }
+            sums
+        };
+        let mut held = vec![(0.0, 0.0); units];
+        for (superstep, (call, migrations)) in between(run).into_iter().enumerate() {
+            held[superstep / unit].0 += call;
+            held[superstep / unit].1 += migrations;
+        }
+        Self {
+            run,
+            units,
+            processes,
+            delay: if unit == 1 {
+                activity.delay.clone()
+            } else {
+                vec![0.0; units * processes]
+            },
+            compute: together(&activity.compute),
+            communication: together(&activity.communication),
+            held,
+            edges: edges(run, unit),
+        }
+    }
+
+    fn row<'l>(&self, list: &'l [f32], at: usize) -> &'l [f32] {
+        &list[at * self.processes..(at + 1) * self.processes]
+    }
+
+    /// A level of `size` units, process by process.
+    fn level(&self, size: usize, name: &str, pack: &mut Pack) {
+        let bins = self.units.div_ceil(size);
+        let (mut compute, mut communication) = (
+            vec![0; bins * self.processes],
+            vec![0; bins * self.processes],
+        );
+        let (mut calls, mut migrations) = (vec![0; bins], vec![0; bins]);
+        let mut sums = vec![(0.0_f64, 0.0_f64); self.processes];
+        for bin in 0..bins {
+            let units = bin * size..((bin + 1) * size).min(self.units);
+            let time = self.edges[units.end] - self.edges[units.start];
+            sums.fill((0.0, 0.0));
+            let mut held = (0.0, 0.0);
+            for at in units {
+                let rows = self.row(&self.compute, at).iter();
+                let rows = rows.zip(self.row(&self.communication, at));
+                for (sum, (compute, communication)) in sums.iter_mut().zip(rows) {
+                    sum.0 += f64::from(*compute);
+                    sum.1 += f64::from(*communication);
+                }
+                held.0 += self.held[at].0;
+                held.1 += self.held[at].1;
+            }
+            calls[bin] = share(held.0, time);
+            migrations[bin] = share(held.1, time);
+            for (process, sum) in sums.iter().enumerate() {
+                compute[process * bins + bin] = share(sum.0, time);
+                communication[process * bins + bin] = share(sum.1, time);
+            }
+        }
+        debug_assert_eq!(self.edges.last(), Some(&self.run.makespan_s));
+        pack.u8(&format!("{name}/compute"), &compute);
+        pack.u8(&format!("{name}/communication"), &communication);
+        pack.u8(&format!("{name}/calls"), &calls);
+        pack.u8(&format!("{name}/migrations"), &migrations);
+    }
+}
+
+/// When each unit begins, and when the last one has ended \[s\].
+pub(super) fn edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
+    let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
+    starts.chain([run.makespan_s]).collect()
+}
+
+/// After each superstep, until the next one begins: the time of its call, and that of migrations \[s\].
+fn between(run: &RunOfScenario) -> Vec<(f64, f64)> {
+    let mut calls = run.calls.iter().peekable();
+    let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
+    let next = next.chain([run.makespan_s]);
+    let gap = |(row, next): (&super::super::read::Superstep, f64)| {
+        let gap = (next - row.end_s).max(0.0);
+        let call = calls.next_if(|call| call.superstep == row.superstep);
+        let call = call.map_or(0.0, |call| call.cost_s.min(gap));
+        (call, gap - call)
+    };
+    run.supersteps.iter().zip(next).map(gap).collect()
+}
+
+/// Rows of bars, each written once.
+struct Rows {
+    processes: usize,
+    known: BTreeMap<Vec<u32>, u32>,
+    delay: Vec<f32>,
+    compute: Vec<f32>,
+    communication: Vec<f32>,
+}
+
+impl Rows {
+    fn new(processes: usize) -> Self {
+        Self {
+            processes,
+            known: BTreeMap::new(),
+            delay: Vec::new(),
+            compute: Vec::new(),
+            communication: Vec::new(),
+        }
+    }
+
+    fn index(&mut self, bars: &Bars<'_>, at: usize) -> u32 {
+        let rows = [&bars.delay, &bars.compute, &bars.communication].map(|list| bars.row(list, at));
+        let key = rows
+            .iter()
+            .flat_map(|row| row.iter().map(|one| one.to_bits()));
+        let count = u32::try_from(self.compute.len() / self.processes.max(1)).unwrap_or(u32::MAX);
+        *self.known.entry(key.collect()).or_insert_with(|| {
+            self.delay.extend_from_slice(rows[0]);
+            self.compute.extend_from_slice(rows[1]);
+            self.communication.extend_from_slice(rows[2]);
+            count
+        })
+    }
+}

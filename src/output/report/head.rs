@@ -1,0 +1,198 @@
+//! The head of a report: what was run, the scenarios, the verdict, the ledger.
+
+use std::fmt::Write as _;
+
+use super::super::html::escaped;
+use super::super::read::RunOfScenario;
+use super::super::records::describe;
+use super::super::table::{decimals, heading, seconds};
+use super::material::Report;
+use crate::bsp::Scenario;
+use crate::experiment::Term;
+
+/// What was run, in a line.
+pub(super) fn title(report: &Report) -> String {
+    heading(
+        &report.run.experiment,
+        report.processes(),
+        report.supersteps(),
+        &report.machine.name,
+    )
+}
+
+/// What the run says, in a sentence.
+pub(super) fn verdict(report: &Report) -> String {
+    let run = &report.run;
+    let moved = run.get(Scenario::Iii);
+    match (run.get(Scenario::I), moved, run.get(Scenario::Ii)) {
+        (Some(base), Some(moved), _) => judged(base, moved),
+        (Some(base), None, Some(decided)) => {
+            let overhead = 100.0 * decided.excess.unwrap_or(0.0);
+            format!(
+                "The {} of scenario ii cost {overhead:.1} %: {} s instead of {} s. Nothing moves there, so this run does not tell what migration gains.",
+                counted(decided.calls.len(), "call"),
+                seconds(decided.makespan_s),
+                seconds(base.makespan_s),
+            )
+        }
+        (Some(base), None, None) => format!(
+            "The application alone takes {} s; without scenarios ii and iii the run does not tell what rescheduling costs or gains.",
+            seconds(base.makespan_s)
+        ),
+        (None, Some(moved), _) => format!(
+            "With {} and {} the application takes {} s; without scenario i there is nothing to compare it with.",
+            counted(moved.calls.len(), "call"),
+            counted(moved.migrations.len(), "migration"),
+            seconds(moved.makespan_s)
+        ),
+        (None, None, Some(decided)) => format!(
+            "With {} the application takes {} s; without scenario i there is nothing to compare it with.",
+            counted(decided.calls.len(), "call"),
+            seconds(decided.makespan_s)
+        ),
+        (None, None, None) => "No scenario was run.".to_owned(),
+    }
+}
+
+fn judged(base: &RunOfScenario, moved: &RunOfScenario) -> String {
+    let gain = 0.0 - 100.0 * moved.excess.unwrap_or(0.0);
+    let times = format!(
+        "{} s instead of {} s",
+        seconds(moved.makespan_s),
+        seconds(base.makespan_s)
+    );
+    let cost = moved.scheduling_s + moved.migration_s;
+    let (calls, moves) = (
+        counted(moved.calls.len(), "call"),
+        counted(moved.migrations.len(), "migration"),
+    );
+    let paid = format!("{calls} and {moves} that cost {} s", seconds(cost));
+    // What rounds to nothing is not called a gain.
+    if moved.migrations.is_empty() {
+        format!(
+            "Nothing moved in scenario iii; its {calls} cost {} s, and it takes {times}.",
+            seconds(cost)
+        )
+    } else if gain >= 0.05 {
+        format!("Migration pays: scenario iii takes {times}, a gain of {gain:.1} %, with {paid}.")
+    } else if gain <= -0.05 {
+        format!(
+            "Migration does not pay: scenario iii takes {times}, a loss of {:.1} %, with {paid}.",
+            -gain
+        )
+    } else {
+        format!("Migration neither gains nor loses: scenario iii takes {times}, with {paid}.")
+    }
+}
+
+/// `1 call`, `2 calls`.
+fn counted(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+/// The table of scenarios.
+pub(super) fn scenarios(report: &Report) -> String {
+    let mut html = String::from(
+        "<table>\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
+    );
+    for run in &report.run.scenarios {
+        let against = match (run.scenario, run.excess) {
+            (Scenario::I, _) | (_, None) => String::new(),
+            (Scenario::Ii, Some(excess)) => format!("overhead {:.1} %", 100.0 * excess),
+            (Scenario::Iii, Some(excess)) => format!("gain {:.1} %", 0.0 - 100.0 * excess),
+        };
+        let has_calls = run.scenario != Scenario::I;
+        let cell = |text: String| if has_calls { text } else { String::new() };
+        let cells = [
+            seconds(run.makespan_s),
+            against,
+            cell(run.calls.len().to_string()),
+            cell(run.migrations.len().to_string()),
+            cell(seconds(run.scheduling_s)),
+            cell(seconds(run.migration_s)),
+        ];
+        row(
+            &mut html,
+            &format!("{} {}", run.scenario.name(), describe(run.scenario)),
+            &cells,
+        );
+    }
+    html.push_str("</tbody>\n</table>\n");
+    html
+}
+
+fn row(html: &mut String, name: &str, cells: &[String]) {
+    write!(html, "<tr><th scope=\"row\">{}</th>", escaped(name))
+        .expect("a string can be written to");
+    for cell in cells {
+        write!(html, "<td>{}</td>", escaped(cell)).expect("a string can be written to");
+    }
+    html.push_str("</tr>\n");
+}
+
+/// The ledgers of ii and iii as one table, with bars; empty without scenario i.
+pub(super) fn ledger(report: &Report) -> String {
+    type Ledger<'a> = (&'a RunOfScenario, &'a [(Term, f64)], f64);
+    let ledgers: Vec<Ledger<'_>> = report
+        .run
+        .scenarios
+        .iter()
+        .filter_map(|run| {
+            let (terms, difference) = run.ledger.as_ref()?;
+            Some((run, terms.as_slice(), *difference))
+        })
+        .collect();
+    if ledgers.is_empty() {
+        return "<p>Without scenario i there is nothing to compare with.</p>\n".to_owned();
+    }
+    let all = ledgers.iter().flat_map(|(_, terms, _)| *terms);
+    let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
+    let decimals = decimals(largest);
+    let mut html = String::from("<table class=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>");
+    for (run, ..) in &ledgers {
+        write!(
+            html,
+            "<th scope=\"col\" colspan=\"2\">{} less i [s]</th>",
+            run.scenario.name()
+        )
+        .expect("a string can be written to");
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    let mut line = |name: &str, class: &str, values: &[f64]| {
+        write!(html, "<tr{class}><th scope=\"row\">{}</th>", escaped(name))
+            .expect("a string can be written to");
+        for value in values {
+            // Half of the bar for what is lost, half for what is gained.
+            let width = if largest > 0.0 {
+                50.0 * (value.abs() / largest).min(1.0)
+            } else {
+                0.0
+            };
+            let (left, kind) = if *value < 0.0 {
+                (50.0 - width, "gained")
+            } else {
+                (50.0, "lost")
+            };
+            write!(
+                html,
+                "<td>{value:+.decimals$}</td><td class=\"bar\"><span class=\"{kind}\" style=\"left:{left:.2}%;width:{width:.2}%\"></span></td>"
+            )
+            .expect("a string can be written to");
+        }
+        html.push_str("</tr>\n");
+    };
+    for (at, term) in Term::ALL.into_iter().enumerate() {
+        let values: Vec<f64> = ledgers.iter().map(|(_, terms, _)| terms[at].1).collect();
+        if values.iter().any(|value| *value != 0.0) {
+            line(term.name(), "", &values);
+        }
+    }
+    let sums: Vec<f64> = ledgers.iter().map(|(.., difference)| *difference).collect();
+    line("sum", " class=\"sum\"", &sums);
+    html.push_str("</tbody>\n</table>\n");
+    html
+}

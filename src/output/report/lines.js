@@ -1,0 +1,244 @@
+"use strict";
+// The line charts: time of supersteps, alpha, imbalance, potentials. uPlot draws them.
+(function () {
+  /** Draws a chart into a frame, again when colours or width change. `make(colours)` gives its data and options. */
+  function chart(frame, label, make) {
+    let plot = null;
+    frame.setAttribute("role", "img");
+    frame.setAttribute("aria-label", label);
+    const draw = (width) => {
+      if (width < 50) return;
+      const { data, options } = make(report.colours(), width);
+      plot?.destroy();
+      frame.replaceChildren();
+      plot = new uPlot({ width, height: width < 500 ? 240 : 280, ...options }, data, frame);
+    };
+    report.onChange(frame, draw);
+    return draw;
+  }
+
+  /** An axis with its label, in the colours of the page. */
+  function axis(colours, label, more = {}) {
+    return {
+      label, stroke: colours.ink, labelSize: 18, labelFont: report.FONT, font: report.FONT.replace("12px", "11px"),
+      grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.faint, width: 1, size: 5 }, ...more,
+    };
+  }
+
+  const numbers = (plot, ticks) => ticks.map((tick) => (tick === null ? "" : report.digits(tick, 6)));
+
+  /** Logarithmic ticks: powers of ten only where many are seen. */
+  const powers = (plot, ticks) => ticks.map((tick) => (Math.abs(Math.log10(tick) - Math.round(Math.log10(tick))) < 1e-9 ? report.digits(tick, 3) : null));
+
+  const superstepAxis = (colours) => {
+    const { unit } = report.facts;
+    return axis(colours, unit === 1 ? "superstep [number]" : `superstep [number], in groups of ${unit}`, { values: numbers, size: 34 });
+  };
+  /** The number of the first superstep of each unit. */
+  const supersteps = () => {
+    const { unit, supersteps: count } = report.facts;
+    return Float64Array.from({ length: Math.ceil(count / unit) }, (_, at) => at * unit + 1);
+  };
+  const sameCursor = { key: "supersteps" };
+  const shown = (unit, size) => (plot, value) => (value === null || value === undefined ? "-" : `${report.digits(value * size, 4)} ${unit}`);
+
+  /** A line for each scenario. */
+  function byScenario(frame, label, unitOf, arrays) {
+    const { facts } = report;
+    chart(frame, label, (colours) => {
+      const [unit, size] = unitOf;
+      const lines = arrays.map((array) => Float64Array.from(array, (value) => value / size));
+      // From a factor of 30 on, small ones can be seen on a logarithmic axis only.
+      let least = Infinity;
+      let most = 0;
+      for (const line of lines) {
+        for (const value of line) {
+          if (value > 0 && value < least) least = value;
+          if (value > most) most = value;
+        }
+      }
+      const isLog = most > 30 * least;
+      const data = lines.map((line) => Array.from(line, (value) => (Number.isNaN(value) || (isLog && value <= 0) ? null : value)));
+      return {
+        data: [supersteps(), ...data],
+        options: {
+          scales: { x: { time: false }, y: isLog ? { distr: 3 } : {} },
+          axes: [superstepAxis(colours), axis(colours, `${label} [${unit}]`, { size: 58, values: isLog ? powers : numbers })],
+          cursor: { sync: sameCursor },
+          series: [
+            { label: "superstep" },
+            ...facts.scenarios.map((scenario, at) => ({
+              label: `${scenario.name} (${scenario.words})`, stroke: colours.scenarios[at % 3], width: at === 0 ? 3 : 1.5,
+              dash: [undefined, [6, 3], undefined][at % 3], points: { show: false }, value: shown(unit === "1" ? "" : unit, 1),
+            })),
+          ],
+        },
+      };
+    });
+  }
+
+  function times() {
+    const { facts, arrays } = report;
+    const all = facts.scenarios.map((_, at) => arrays[`time/${at}`]);
+    const largest = all.reduce((most, list) => list.reduce((a, b) => Math.max(a, b), most), 0);
+    byScenario(report.byId("time-chart"), "time of a superstep", report.timeUnit(largest), all);
+  }
+
+  function imbalance() {
+    const { facts, arrays } = report;
+    const frame = report.byId("imbalance-chart");
+    const all = facts.scenarios.map((_, at) => arrays[`imbalance/${at}`]);
+    if (!all[0]) {
+      report.instead(frame, facts.bars.reason);
+      return;
+    }
+    byScenario(frame, "longest / mean computation", ["1", 1], all);
+  }
+
+  /** Alpha as steps, and how supersteps were judged as marks on it. */
+  function alpha() {
+    const { facts } = report;
+    const frame = report.byId("alpha-chart");
+    const known = facts.scenarios.map((scenario, at) => [scenario, at]).filter(([, at]) => facts.alpha[at].length > 0);
+    if (known.length === 0) {
+      report.instead(frame, `The policy ${facts.policy} tells of no α, or there was no call.`);
+      return;
+    }
+    const last = known[known.length - 1];
+    const points = new Map();
+    const point = (superstep) => {
+      if (!points.has(superstep)) points.set(superstep, known.map(() => null).concat([null, null]));
+      return points.get(superstep);
+    };
+    known.forEach(([, at], line) => {
+      let before = 0;
+      facts.alpha[at].forEach(({ superstep, alpha: value, next_alpha: next, votes }) => {
+        point(Math.max(1, before + 1))[line] = value;
+        point(superstep)[line] = value;
+        if (superstep < facts.supersteps) point(superstep + 1)[line] = next;
+        if (at === last[1]) {
+          const first = superstep - value;
+          Array.from(votes).forEach((vote, index) => {
+            const entry = point(first + index + 1);
+            if (vote === "+") entry[known.length] = value;
+            if (vote === "-") entry[known.length + 1] = value;
+          });
+        }
+        before = superstep;
+      });
+      const list = facts.alpha[at];
+      point(facts.supersteps)[line] = list[list.length - 1].next_alpha;
+    });
+    const sorted = [...points.entries()].filter(([superstep]) => superstep >= 1 && superstep <= facts.supersteps).sort((a, b) => a[0] - b[0]);
+    const columns = known.map((_, line) => line).concat([known.length, known.length + 1]);
+    const data = [sorted.map(([superstep]) => superstep), ...columns.map((column) => sorted.map(([, values]) => values[column]))];
+    chart(frame, "alpha over supersteps", (colours) => ({
+      data,
+      options: {
+        scales: { x: { time: false, distr: 3 }, y: { distr: 3, log: 2 } },
+        axes: [
+          axis(colours, "superstep [number], logarithmic", { values: powers, size: 34 }),
+          axis(colours, "α [supersteps]", { size: 58, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : report.digits(tick, 6))) }),
+        ],
+        series: [
+          { label: "superstep" },
+          ...known.map(([scenario, at]) => ({
+            label: `α of ${scenario.name}`, stroke: colours.scenarios[at % 3], width: 2, spanGaps: true, dash: at === 1 ? [6, 3] : undefined,
+            paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: shown("", 1),
+          })),
+          mark(`stable (${last[0].name})`, colours.stable, 6),
+          mark(`unstable (${last[0].name})`, colours.unstable, 9),
+        ],
+      },
+    }));
+    const isCut = facts.alpha[last[1]].some((one) => one.votes.length < one.alpha);
+    const note = `A call after every α supersteps. Marks: how scenario ${last[0].name} judged each superstep (green: stable, all times near their mean; large, vermilion: unstable).${isCut ? " Of long intervals the first 64 supersteps are on record." : ""}`;
+    frame.after(report.element("p", note, "note"));
+  }
+
+  const mark = (label, colour, size) => ({
+    label, stroke: colour, paths: () => null, value: (plot, value) => (value === null || value === undefined ? "-" : "yes"),
+    points: { show: true, size, width: 1.5, stroke: colour, fill: size > 7 ? colour : "transparent" },
+  });
+
+  /** PM of a process to a cluster, and its terms, call by call. */
+  function potentials() {
+    const { facts, arrays } = report;
+    const section = report.byId("potentials");
+    const frame = report.byId("potential-chart");
+    const has = (at) => facts.potentials[at] && facts.potentials[at].calls.length > 0;
+    if (!facts.scenarios.some((_, at) => has(at))) {
+      section.querySelectorAll(".controls").forEach((element) => element.remove());
+      const isMany = facts.potentials.some((one) => one && one.too_many);
+      report.instead(frame, isMany ? "There are too many potentials for a page; calls.jsonl has all of them." : `The policy ${facts.policy} left no potentials on record.`);
+      return;
+    }
+    report.scenarioOptions("potential-scenario", has);
+    const select = { scenario: report.byId("potential-scenario"), process: report.byId("potential-process"), cluster: report.byId("potential-cluster") };
+    const movers = new Set(facts.scenarios.flatMap((scenario) => scenario.moves.map((move) => move[1])));
+    const first = movers.size > 0 ? Math.min(...movers) : 1;
+    report.options(select.process, Array.from({ length: facts.processes }, (_, at) => [String(at + 1), `p${at + 1}${movers.has(at + 1) ? " (moved)" : ""}`]), String(first));
+    report.options(select.cluster, [["", "the best cluster"], ...facts.clusters.map((name, at) => [String(at), name])], "");
+    const terms = ["compute_s", "communication_s", "memory_s"];
+    const read = () => {
+      const at = Number(select.scenario.value);
+      const { calls, thresholds_s: thresholds } = facts.potentials[at];
+      const lists = terms.map((term) => arrays[`potential/${at}/${term}`]);
+      const count = facts.clusters.length;
+      const columns = [[], [], [], []];
+      const chosen = [];
+      calls.forEach((_, call) => {
+        const base = (call * facts.processes + Number(select.process.value) - 1) * count;
+        const value = (cluster) => lists[0][base + cluster] + lists[1][base + cluster] - lists[2][base + cluster];
+        const all = select.cluster.value === "" ? facts.clusters.map((name, cluster) => cluster) : [Number(select.cluster.value)];
+        const best = all.filter((cluster) => !Number.isNaN(value(cluster))).sort((a, b) => value(b) - value(a))[0];
+        chosen.push(best);
+        const of = (list, sign) => (best === undefined ? null : sign * list[base + best]);
+        columns[0].push(of(lists[0], 1));
+        columns[1].push(of(lists[1], 1));
+        columns[2].push(of(lists[2], -1));
+        columns[3].push(best === undefined ? null : value(best));
+      });
+      return { calls, thresholds, columns, chosen };
+    };
+    const draw = chart(frame, "potential of migration by call", (colours) => {
+      const { calls, thresholds, columns, chosen } = read();
+      const lines = [...columns, thresholds];
+      const largest = lines.flat().reduce((most, value) => Math.max(most, Math.abs(value || 0)), 0);
+      const [unit, size] = report.timeUnit(largest);
+      const names = ["computation", "communication", "-(memory and move)", "PM = sum of the three", "threshold of candidates"];
+      const value = shown(unit, 1);
+      report.byId("potential-note").textContent = chosen.every((one) => one === undefined)
+        ? "On record are no potentials of this process."
+        : `Cluster by call: ${calls.map((call, at) => (chosen[at] === undefined ? null : `${call}: ${facts.clusters[chosen[at]]}`)).filter(Boolean).slice(0, 40).join(", ")}.`;
+      return {
+        data: [calls.map((_, at) => at), ...lines.map((line) => line.map((one) => (one === null || one === undefined ? null : one / size)))],
+        options: {
+          scales: { x: { time: false, range: [-0.3, Math.max(0.3, calls.length - 0.7)] } },
+          axes: [
+            axis(colours, "call after superstep [number]", {
+              size: 34, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000],
+              values: (plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) && calls[tick] !== undefined ? String(calls[tick]) : "")),
+            }),
+            axis(colours, `potential [${unit}]`, { size: 58, values: numbers }),
+          ],
+          series: [
+            { label: "call after superstep", value: (plot, at) => (calls[at] === undefined ? "-" : String(calls[at])) },
+            ...names.map((label, at) => ({
+              label, stroke: colours.terms[at], width: at === 3 ? 3 : 1.5, dash: [[2, 3], [6, 3], [8, 3, 2, 3], undefined, [12, 4]][at], value,
+              points: { show: at < 4, size: 6 },
+            })),
+          ],
+        },
+      };
+    });
+    Object.values(select).forEach((one) => one.addEventListener("change", () => draw(frame.clientWidth)));
+  }
+
+  report.startLines = function () {
+    times();
+    alpha();
+    imbalance();
+    potentials();
+  };
+})();

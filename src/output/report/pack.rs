@@ -1,0 +1,149 @@
+//! Arrays of numbers in a page: one block, deflated (zlib) and written in base64, and a directory of what is where in it.
+
+use miniz_oxide::deflate::compress_to_vec_zlib;
+use serde_json::{Map, Value, json};
+
+/// How hard it is pressed: as `zlib` does by default.
+const LEVEL: u8 = 6;
+
+/// Every array begins at a multiple of this, so that a browser can look at it in place.
+const ALIGNMENT: usize = 8;
+
+/// Arrays that are put together.
+#[derive(Debug, Default)]
+pub(super) struct Pack {
+    directory: Map<String, Value>,
+    bytes: Vec<u8>,
+}
+
+impl Pack {
+    pub(super) fn f64(&mut self, name: &str, numbers: &[f64]) {
+        self.begin(name, "f64", numbers.len());
+        self.bytes
+            .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    }
+
+    /// Numbers of which [`rounded`] digits are enough.
+    pub(super) fn f32(&mut self, name: &str, numbers: &[f32]) {
+        self.begin(name, "f32", numbers.len());
+        self.bytes.extend(
+            numbers
+                .iter()
+                .flat_map(|number| rounded(*number).to_le_bytes()),
+        );
+    }
+
+    pub(super) fn u32(&mut self, name: &str, numbers: &[u32]) {
+        self.begin(name, "u32", numbers.len());
+        self.bytes
+            .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    }
+
+    pub(super) fn u8(&mut self, name: &str, numbers: &[u8]) {
+        self.begin(name, "u8", numbers.len());
+        self.bytes.extend_from_slice(numbers);
+    }
+
+    fn begin(&mut self, name: &str, kind: &str, count: usize) {
+        self.bytes
+            .resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
+        let entry = json!([kind, self.bytes.len(), count]);
+        self.directory.insert(name.to_owned(), entry);
+    }
+
+    /// The directory (`name: [kind, first byte, count]`), and the block as text.
+    pub(super) fn finish(self) -> (Value, String) {
+        let block = base64(&compress_to_vec_zlib(&self.bytes, LEVEL));
+        (Value::Object(self.directory), block)
+    }
+}
+
+/// A number to 12 binary places after the first one, 1 part in 8000: what a tooltip shows, and a picture can.
+fn rounded(number: f32) -> f32 {
+    const CUT: u32 = f32::MANTISSA_DIGITS - 1 - 12;
+    if !number.is_finite() {
+        return number;
+    }
+    let bits = number.to_bits();
+    let near = f32::from_bits((bits + (1 << (CUT - 1))) & !((1 << CUT) - 1));
+    if near.is_finite() { near } else { number }
+}
+
+/// A share, from 0 to 1, as a byte.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 0 and 255"
+)]
+pub(super) fn share(part: f64, whole: f64) -> u8 {
+    if whole > 0.0 {
+        (255.0 * (part / whole).clamp(0.0, 1.0)).round() as u8
+    } else {
+        0
+    }
+}
+
+/// Bytes as text (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            if place <= group.len() {
+                let letter = bits >> (18 - 6 * place) & 63;
+                text.push(char::from(LETTERS[letter as usize]));
+            } else {
+                text.push('=');
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let expected = [
+            "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy",
+        ];
+        assert_eq!(texts.map(|text| base64(text.as_bytes())), expected);
+    }
+
+    #[test]
+    fn numbers_keep_one_part_in_eight_thousand() {
+        for number in [1.0_f32, 0.1, 3.999_9, 1e-20, 65504.1, f32::MAX] {
+            assert!(
+                (rounded(number) / number - 1.0).abs() <= 1.0 / 8192.0,
+                "{number}"
+            );
+        }
+        assert!(rounded(f32::NAN).is_nan() && rounded(0.0) == 0.0);
+    }
+
+    #[test]
+    fn arrays_begin_where_they_can_be_looked_at_in_place() {
+        let mut pack = Pack::default();
+        pack.u8("a", &[1, 2, 3]);
+        pack.f64("b", &[0.5]);
+        let (directory, block) = pack.finish();
+        assert_eq!(directory, json!({ "a": ["u8", 0, 3], "b": ["f64", 8, 1] }));
+        assert!(
+            block.starts_with("eJ") || block.starts_with("eN"),
+            "zlib, as `deflate` of browsers"
+        );
+    }
+
+    #[test]
+    fn shares_are_bytes() {
+        assert_eq!(
+            [share(1.0, 2.0), share(3.0, 2.0), share(1.0, 0.0)],
+            [128, 255, 0]
+        );
+    }
+}

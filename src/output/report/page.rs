@@ -1,0 +1,173 @@
+//! The template, and what is put into it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::html::escaped;
+use super::super::records::describe;
+use super::drawing::{self, Hosts};
+use super::material::Report;
+use super::pack::Pack;
+use super::{decisions, gantt, head, potentials, series, usage};
+
+const TEMPLATE: &str = include_str!("report.html");
+
+/// The styles of the page.
+const STYLES: [&str; 2] = [
+    include_str!("vendor/uPlot.min.css"),
+    include_str!("report.css"),
+];
+
+/// The library, its licence as a comment before it, and the scripts of the page in the order in which they need each other.
+const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
+const LICENCE: &str = include_str!("vendor/LICENSE");
+const SCRIPTS: [&str; 8] = [
+    include_str!("base.js"),
+    include_str!("gantt_paint.js"),
+    include_str!("gantt.js"),
+    include_str!("lines.js"),
+    include_str!("usage.js"),
+    include_str!("platform.js"),
+    include_str!("decisions.js"),
+    include_str!("report.js"),
+];
+
+impl Report {
+    /// The report as one HTML file.
+    pub fn html(&self) -> String {
+        let hosts = hosts(self);
+        let mut pack = Pack::default();
+        let facts = facts(self, &hosts, &mut pack);
+        let (directory, block) = pack.finish();
+        let settings = format!("{:#}", self.run.experiment);
+        let drawing = drawing::drawing(&self.machine, &hosts)
+            .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
+        let scripts: Vec<String> = [format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())]
+            .into_iter()
+            .chain(SCRIPTS.map(str::to_owned))
+            .map(|script| format!("<script>\n{}\n</script>", script.trim()))
+            .collect();
+        let mut facts = facts;
+        facts["arrays"] = directory;
+        fill(&[
+            ("title", &escaped(&head::title(self))),
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("styles", &STYLES.join("\n")),
+            ("verdict", &escaped(&head::verdict(self))),
+            ("scenarios", &head::scenarios(self)),
+            ("ledger", &head::ledger(self)),
+            ("drawing", &drawing),
+            ("settings", &escaped(&settings)),
+            ("facts", &in_script(&facts)),
+            ("block", &block),
+            ("scripts", &scripts.join("\n")),
+        ])
+    }
+}
+
+/// The template with its names in double braces replaced, each once; what is put in is not looked at again.
+fn fill(values: &[(&str, &str)]) -> String {
+    let values: BTreeMap<&str, &str> = values.iter().copied().collect();
+    let mut parts = TEMPLATE.split("{{");
+    let mut html = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
+        html.push_str(values.get(name).copied().unwrap_or_default());
+        html.push_str(rest);
+    }
+    html
+}
+
+/// JSON that no text in it can end.
+fn in_script(value: &Value) -> String {
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+/// All hosts that any process is on at any time.
+fn hosts(report: &Report) -> Hosts<'_> {
+    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
+    let mut hosts = Hosts::new();
+    for place in &report.machine.placement {
+        hosts.insert((cluster(&place.cluster), place.host.as_str()), 0);
+    }
+    for moved in report.run.scenarios.iter().flat_map(|run| &run.migrations) {
+        hosts.insert((cluster(&moved.to_cluster), moved.to_host.as_str()), 0);
+    }
+    for (place, at) in hosts.values_mut().zip(0..) {
+        *place = at;
+    }
+    hosts
+}
+
+/// What the scripts have to know, but for the arrays.
+fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
+    let unit = gantt::unit(report);
+    let bars = gantt::pack(report, unit, pack);
+    series::pack(report, unit, pack);
+    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
+    let homes: Vec<Option<&usize>> = report
+        .machine
+        .placement
+        .iter()
+        .map(|place| hosts.get(&(cluster(&place.cluster), place.host.as_str())))
+        .collect();
+    let scenarios: Vec<Value> = report
+        .run
+        .scenarios
+        .iter()
+        .map(|run| {
+            json!({
+                "name": run.scenario.name(),
+                "words": describe(run.scenario),
+                "makespan_s": run.makespan_s,
+                "moves": decisions::moves(run, hosts, report),
+            })
+        })
+        .collect();
+    let names = |list: &[super::super::machine::MachineCluster]| -> Vec<Value> {
+        list.iter().map(|one| one.name.as_str().into()).collect()
+    };
+    json!({
+        "policy": report.run.experiment["policy"]["name"],
+        "supersteps": report.supersteps(),
+        "processes": report.processes(),
+        "unit": unit,
+        "clusters": names(&report.machine.clusters),
+        "hosts": hosts.keys().map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
+        "homes": homes,
+        "scenarios": scenarios,
+        "bars": bars,
+        "alpha": series::alpha(report),
+        "host_usage": usage::hosts(report, pack),
+        "link_usage": usage::links(report, pack),
+        "potentials": potentials::pack(report, pack),
+        "decisions": decisions::facts(report),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_built_in_ends_its_element() {
+        for text in SCRIPTS.into_iter().chain([LIBRARY, LICENCE]) {
+            assert!(!text.to_lowercase().contains("</script") && !text.contains("<!--"));
+        }
+        for text in STYLES {
+            assert!(!text.to_lowercase().contains("</style"));
+        }
+        assert!(!LICENCE.contains("*/"));
+    }
+
+    #[test]
+    fn what_is_put_in_is_not_looked_at_again() {
+        let page = fill(&[("title", "{{facts}}"), ("facts", "secret")]);
+        assert!(page.contains("<title>{{facts}}") && page.matches("secret").count() == 1);
+    }
+}

@@ -1,0 +1,71 @@
+//! What changes from superstep to superstep: their dates, the imbalance, α.
+
+use serde_json::{Value, json};
+
+use super::gantt::edges;
+use super::material::Report;
+use super::pack::Pack;
+
+/// Adds the dates and the imbalance of each unit (see `gantt.rs`).
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven digits are enough for pictures"
+)]
+pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
+    for (scenario, run) in report.run.scenarios.iter().enumerate() {
+        pack.f64(&format!("start/{scenario}"), &edges(run, unit));
+        let last_of_units = run
+            .supersteps
+            .chunks(unit)
+            .filter_map(|rows| Some(rows.last()?.end_s));
+        pack.f64(
+            &format!("end/{scenario}"),
+            &last_of_units.collect::<Vec<_>>(),
+        );
+        let mean = |rows: &[super::super::read::Superstep]| {
+            let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
+            (sum / rows.len() as f64) as f32
+        };
+        let times: Vec<f32> = run.supersteps.chunks(unit).map(mean).collect();
+        pack.f32(&format!("time/{scenario}"), &times);
+    }
+    let processes = report.processes().max(1);
+    for (scenario, activity) in report.activity.iter().flatten().enumerate() {
+        // Largest over mean; of several supersteps, the sum of the one over the sum of the other.
+        let imbalance = |rows: &[f32]| {
+            let (mut largest, mut mean) = (0.0, 0.0);
+            for row in rows.chunks(processes) {
+                largest += f64::from(row.iter().copied().fold(0.0, f32::max));
+                mean += row.iter().copied().map(f64::from).sum::<f64>() / processes as f64;
+            }
+            if mean > 0.0 {
+                (largest / mean) as f32
+            } else {
+                f32::NAN
+            }
+        };
+        let all: Vec<f32> = activity
+            .compute
+            .chunks(processes * unit)
+            .map(imbalance)
+            .collect();
+        pack.f32(&format!("imbalance/{scenario}"), &all);
+    }
+}
+
+/// α at each call and after it, and how the supersteps before it were judged; empty for policies that have none.
+pub(super) fn alpha(report: &Report) -> Vec<Value> {
+    let of = |run: &super::super::read::RunOfScenario| {
+        let one = |call: &super::super::read::Call| {
+            let number = |key: &str| call.explanation.get(key)?.as_u64();
+            Some(json!({
+                "superstep": call.superstep,
+                "alpha": number("alpha")?,
+                "next_alpha": number("next_alpha")?,
+                "votes": call.explanation.get("votes")?.as_str()?,
+            }))
+        };
+        run.calls.iter().filter_map(one).collect::<Value>()
+    };
+    report.run.scenarios.iter().map(of).collect()
+}

@@ -1,0 +1,269 @@
+//! How busy hosts and links are over time.
+//!
+//! *Hosts*: the share of each interval in which at least one process of the host computes. *Links*: what crossed them in a group of supersteps,
+//! divided by what their nominal bandwidth could have carried.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::activity::{Activity, Whereabouts};
+use super::super::machine::Machine;
+use super::super::read::RunOfScenario;
+use super::super::traffic::group_size;
+use super::material::Report;
+use super::pack::{Pack, share};
+
+/// The intervals of a run, of equal length.
+const INTERVALS: usize = 240;
+/// The most hosts, or links, that are shown: the busiest.
+const MOST_ROWS: usize = 400;
+
+/// Adds what hosts do; the names of the rows by scenario.
+pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
+    let Some(all) = &report.activity else {
+        return Value::Null;
+    };
+    let mut scenarios = Vec::new();
+    for (scenario, (run, activity)) in report.run.scenarios.iter().zip(all).enumerate() {
+        let busy = busy(run, activity, &report.machine);
+        let interval = run.makespan_s / INTERVALS as f64;
+        let total = |row: &[f64]| row.iter().sum::<f64>();
+        let mut rows: Vec<_> = busy.into_iter().collect();
+        let left_out = keep(&mut rows, |(_, row)| total(row));
+        let shares: Vec<u8> = rows
+            .iter()
+            .flat_map(|(_, row)| row.iter().map(|busy| share(*busy, interval)))
+            .collect();
+        pack.u8(&format!("hosts/{scenario}"), &shares);
+        let names: Vec<Value> = rows
+            .iter()
+            .map(|((cluster, host), row)| {
+                json!([host, cluster, fraction(total(row), run.makespan_s)])
+            })
+            .collect();
+        scenarios.push(json!({ "rows": names, "left_out": left_out }));
+    }
+    json!({ "intervals": INTERVALS, "scenarios": scenarios })
+}
+
+/// How long processes compute on each host in each interval \[s\], by cluster and name.
+fn busy(
+    run: &RunOfScenario,
+    activity: &Activity,
+    machine: &Machine,
+) -> BTreeMap<(usize, String), Vec<f64>> {
+    let processes = machine.placement.len();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut names: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    let mut places = Whereabouts::new(machine, run);
+    let mut line_of = |place: &super::super::machine::Place, lines: &mut Vec<Line>| {
+        let cluster = machine.cluster_named(&place.cluster).unwrap_or(0);
+        let next = lines.len();
+        let at = *names.entry((cluster, place.host.clone())).or_insert(next);
+        if at == next {
+            lines.push(Line::new(run.makespan_s / INTERVALS as f64));
+        }
+        at
+    };
+    let mut at: Vec<usize> = places
+        .now
+        .iter()
+        .map(|place| line_of(place, &mut lines))
+        .collect();
+    for (index, dates) in run.supersteps.iter().enumerate() {
+        let moved: Vec<usize> = places
+            .advance(dates.superstep)
+            .iter()
+            .filter_map(|moved| usize::try_from(moved.process - 1).ok())
+            .collect();
+        for process in moved {
+            at[process] = line_of(&places.now[process], &mut lines);
+        }
+        let cells = index * processes..(index + 1) * processes;
+        let bars = activity.delay[cells.clone()]
+            .iter()
+            .zip(&activity.compute[cells]);
+        for (&line, (&delay, &compute)) in at.iter().zip(bars) {
+            if compute > 0.0 {
+                let start = dates.start_s + f64::from(delay);
+                lines[line].collect(start, start + f64::from(compute));
+            }
+        }
+        for line in &mut lines {
+            line.merge();
+        }
+    }
+    names
+        .into_iter()
+        .map(|(name, at)| (name, std::mem::take(&mut lines[at].busy)))
+        .collect()
+}
+
+/// A host: when its processes compute in the superstep at hand, and how long they did in each interval.
+#[derive(Debug)]
+struct Line {
+    interval: f64,
+    now: Vec<(f64, f64)>,
+    until: f64,
+    busy: Vec<f64>,
+}
+
+impl Line {
+    fn new(interval: f64) -> Self {
+        Self {
+            interval,
+            now: Vec::new(),
+            until: 0.0,
+            busy: vec![0.0; INTERVALS],
+        }
+    }
+
+    fn collect(&mut self, start: f64, end: f64) {
+        self.now.push((start, end));
+    }
+
+    /// Adds what was collected; times that overlap count once.
+    fn merge(&mut self) {
+        let mut now = std::mem::take(&mut self.now);
+        if now.len() > 1 {
+            now.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        for (start, end) in now.drain(..) {
+            self.add(start.max(self.until), end);
+            self.until = self.until.max(end);
+        }
+        self.now = now;
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a place in a list of a few hundred"
+    )]
+    fn add(&mut self, mut start: f64, end: f64) {
+        if self.interval <= 0.0 {
+            return;
+        }
+        let place = |date: f64| ((date / self.interval) as usize).min(INTERVALS - 1);
+        let (first, last) = (place(start), place(end));
+        for at in first..=last {
+            let edge = if at == last {
+                end
+            } else {
+                (at + 1) as f64 * self.interval
+            };
+            self.busy[at] += (edge - start).max(0.0);
+            start = start.max(edge);
+        }
+    }
+}
+
+/// Adds what crossed the links; the names of the rows by scenario.
+pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
+    let Some(all) = &report.traffic else {
+        return Value::Null;
+    };
+    let mut scenarios = Vec::new();
+    for (scenario, run) in report.run.scenarios.iter().enumerate() {
+        let size = group_size(run.supersteps.len());
+        let edges: Vec<f64> = super::gantt::edges(run, size);
+        let groups = edges.len() - 1;
+        let mut links: BTreeMap<&str, LinkRow> = BTreeMap::new();
+        for row in all.iter().filter(|row| row.scenario == run.scenario) {
+            let link = links
+                .entry(&row.link)
+                .or_insert_with(|| LinkRow::new(groups));
+            let group = usize::try_from(row.first_superstep - 1).unwrap_or(0) / size;
+            let could = (edges[group + 1] - edges[group]) * row.bandwidth_bytes_per_s;
+            link.shares[group] = share(row.bytes, could);
+            link.bytes += row.bytes;
+            link.flows += row.flows;
+            link.could = run.makespan_s * row.bandwidth_bytes_per_s;
+        }
+        let mut rows: Vec<(&str, LinkRow)> = links.into_iter().collect();
+        let left_out = keep(&mut rows, |(_, row)| row.bytes);
+        let shares: Vec<u8> = rows
+            .iter()
+            .flat_map(|(_, row)| row.shares.iter().copied())
+            .collect();
+        pack.u8(&format!("links/{scenario}"), &shares);
+        pack.f64(&format!("link_edges/{scenario}"), &edges);
+        let names: Vec<Value> = rows
+            .iter()
+            .map(|(name, row)| json!([name, fraction(row.bytes, row.could), row.bytes, row.flows]))
+            .collect();
+        scenarios.push(json!({ "rows": names, "left_out": left_out }));
+    }
+    json!({ "scenarios": scenarios })
+}
+
+/// What crossed a link.
+struct LinkRow {
+    shares: Vec<u8>,
+    bytes: f64,
+    flows: u64,
+    /// What could have crossed it in the whole run \[B\].
+    could: f64,
+}
+
+impl LinkRow {
+    fn new(groups: usize) -> Self {
+        Self {
+            shares: vec![0; groups],
+            bytes: 0.0,
+            flows: 0,
+            could: 0.0,
+        }
+    }
+}
+
+/// Of many rows, those that are used most, in their order; how many were left out.
+fn keep<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
+    let left_out = rows.len().saturating_sub(MOST_ROWS);
+    if left_out > 0 {
+        let mut amounts: Vec<(f64, usize)> = rows.iter().map(&used).zip(0..).collect();
+        amounts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut is_kept = vec![false; rows.len()];
+        for (_, at) in amounts.into_iter().take(MOST_ROWS) {
+            is_kept[at] = true;
+        }
+        let mut is_kept = is_kept.into_iter();
+        rows.retain(|_| is_kept.next().unwrap_or(false));
+    }
+    left_out
+}
+
+/// A part of a whole, in digits that a person reads.
+fn fraction(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 {
+        (part / whole * 1e6).round() / 1e6
+    } else {
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_overlap_count_once() {
+        // Intervals of 1 s. 0.5 to 2.5 s and 1.0 to 3.0 s are 0.5 to 3.0 s.
+        let mut line = Line::new(1.0);
+        line.collect(1.0, 3.0);
+        line.collect(0.5, 2.5);
+        line.merge();
+        assert_eq!(line.busy[..4], [0.5, 1.0, 1.0, 0.0]);
+        line.collect(3.25, 3.5);
+        line.merge();
+        assert_eq!(line.busy[3], 0.25);
+    }
+
+    #[test]
+    fn of_many_rows_the_busiest_stay_in_their_order() {
+        let mut rows: Vec<usize> = (0..MOST_ROWS + 2).collect();
+        let left_out = keep(&mut rows, |row| if *row < 2 { 0.0 } else { *row as f64 });
+        assert_eq!((left_out, rows.len(), rows[0]), (2, MOST_ROWS, 2));
+    }
+}
