@@ -73,7 +73,8 @@ report.inkOn = (colour) => {
 report.digits = (value, digits = 4) => {
   if (value === 0) return "0";
   const text = value.toPrecision(digits);
-  return text.includes("e") ? text : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+  if (text.includes("e+") && Math.abs(value) < 1e15) return String(Number(text));
+  return text.includes(".") ? text.replace(/\.?0+(e|$)/, "$1") : text;
 };
 const timeUnits = [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]];
 /** The unit in which a duration has something before the point. */

@@ -38,7 +38,7 @@ pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
     let width = (WIDTH / columns.len()).max(LEAST_COLUMN);
     let has_cells = hosts.len() <= MOST_HOSTS;
     let arcs = Arcs::of(&network, &columns);
-    let top = arcs.height() + ROUTER;
+    let top = arcs.height();
     let mut svg = String::new();
     let mut bottom = 0;
     for (column, node) in columns.iter().enumerate() {
@@ -114,10 +114,11 @@ impl Column {
         has_cells: bool,
     ) -> usize {
         let Self { x, width } = self;
-        let own: Vec<(&str, usize)> = hosts
+        let mut own: Vec<(usize, &str)> = hosts
             .range((index, "")..(index + 1, ""))
-            .map(|((_, name), place)| (*name, *place))
+            .map(|((_, name), place)| (*place, *name))
             .collect();
+        own.sort_unstable();
         let per_line = ((width - GAP) / CELL.0).max(1);
         let lines = if has_cells {
             own.len().div_ceil(per_line)
@@ -166,7 +167,7 @@ impl Column {
             ),
         );
         if has_cells {
-            for (at, (name, place)) in own.iter().enumerate() {
+            for (at, (place, name)) in own.iter().enumerate() {
                 let (left, upper) = (
                     x + 12 + at % per_line * CELL.0,
                     y + HEADER + at / per_line * (CELL.1 + 4),

@@ -85,6 +85,16 @@ fn judged(base: &RunOfScenario, moved: &RunOfScenario) -> String {
     }
 }
 
+/// A number with its sign; what rounds to nothing is nothing.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    if text.contains(|digit| ('1'..='9').contains(&digit)) {
+        text
+    } else {
+        "0".to_owned()
+    }
+}
+
 /// `1 call`, `2 calls`.
 fn counted(number: usize, noun: &str) -> String {
     if number == 1 {
@@ -179,7 +189,8 @@ pub(super) fn ledger(report: &Report) -> String {
             };
             write!(
                 html,
-                "<td>{value:+.decimals$}</td><td class=\"bar\"><span class=\"{kind}\" style=\"left:{left:.2}%;width:{width:.2}%\"></span></td>"
+                "<td>{}</td><td class=\"bar\"><span class=\"{kind}\" style=\"left:{left:.2}%;width:{width:.2}%\"></span></td>",
+                signed(*value, decimals)
             )
             .expect("a string can be written to");
         }

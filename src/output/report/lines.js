@@ -42,7 +42,11 @@
   const sameCursor = { key: "supersteps" };
   const shown = (unit, size) => (plot, value) => (value === null || value === undefined ? "-" : `${report.digits(value * size, 4)} ${unit}`);
 
-  /** A line for each scenario. */
+  const line = (width, dash) => ({ width, dash, points: { show: false } });
+  /** Dots alone; those of a later scenario are smaller, so that they show the ones below. */
+  const dots = (colour, size) => ({ paths: () => null, points: { show: true, size, width: 0, stroke: colour, fill: colour } });
+
+  /** A line, or many dots, for each scenario. */
   function byScenario(frame, label, unitOf, arrays) {
     const { facts } = report;
     chart(frame, label, (colours) => {
@@ -58,6 +62,8 @@
         }
       }
       const isLog = most > 30 * least;
+      // Supersteps often differ from one to the next: lines between many of them would be a surface.
+      const isDense = lines[0].length > 200;
       const data = lines.map((line) => Array.from(line, (value) => (Number.isNaN(value) || (isLog && value <= 0) ? null : value)));
       return {
         data: [supersteps(), ...data],
@@ -68,8 +74,8 @@
           series: [
             { label: "superstep" },
             ...facts.scenarios.map((scenario, at) => ({
-              label: `${scenario.name} (${scenario.words})`, stroke: colours.scenarios[at % 3], width: at === 0 ? 3 : 1.5,
-              dash: [undefined, [6, 3], undefined][at % 3], points: { show: false }, value: shown(unit === "1" ? "" : unit, 1),
+              label: `${scenario.name} (${scenario.words})`, stroke: colours.scenarios[at % 3], value: shown(unit === "1" ? "" : unit, 1),
+              ...(isDense ? dots(colours.scenarios[at % 3], [6, 4, 2][at % 3]) : line([3.5, 2, 1.5][at % 3], [undefined, [6, 3], undefined][at % 3])),
             })),
           ],
         },
@@ -135,7 +141,7 @@
     chart(frame, "alpha over supersteps", (colours) => ({
       data,
       options: {
-        scales: { x: { time: false, distr: 3 }, y: { distr: 3, log: 2 } },
+        scales: { x: { time: false, distr: 3, range: (plot, from, to) => [Math.max(1, from), Math.min(facts.supersteps + 1, to)] }, y: { distr: 3, log: 2 } },
         axes: [
           axis(colours, "superstep [number], logarithmic", { values: powers, size: 34 }),
           axis(colours, "α [supersteps]", { size: 58, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : report.digits(tick, 6))) }),

@@ -26,3 +26,34 @@ mod series;
 mod usage;
 
 pub use material::Report;
+
+/// The key by which names are sorted so that `h9` comes before `h10`: what precedes the first number, the number, the whole.
+fn numbered(name: &str) -> (&str, u64, &str) {
+    let start = name
+        .find(|letter: char| letter.is_ascii_digit())
+        .unwrap_or(name.len());
+    let digits = &name[start..];
+    let end = digits
+        .find(|letter: char| !letter.is_ascii_digit())
+        .unwrap_or(digits.len());
+    (
+        &name[..start],
+        digits[..end].parse().unwrap_or(u64::MAX),
+        name,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+
+    #[test]
+    fn names_with_numbers_are_sorted_by_them() {
+        let mut names = ["h10", "g", "h9", "h9-link", "99999999999999999999999", "h"];
+        names.sort_by_key(|name| numbered(name));
+        assert_eq!(
+            names,
+            ["99999999999999999999999", "g", "h9", "h9-link", "h10", "h"]
+        );
+    }
+}

@@ -9,7 +9,7 @@ use super::super::records::describe;
 use super::drawing::{self, Hosts};
 use super::material::Report;
 use super::pack::Pack;
-use super::{decisions, gantt, head, potentials, series, usage};
+use super::{decisions, gantt, head, numbered, potentials, series, usage};
 
 const TEMPLATE: &str = include_str!("report.html");
 
@@ -98,10 +98,19 @@ fn hosts(report: &Report) -> Hosts<'_> {
     for moved in report.run.scenarios.iter().flat_map(|run| &run.migrations) {
         hosts.insert((cluster(&moved.to_cluster), moved.to_host.as_str()), 0);
     }
-    for (place, at) in hosts.values_mut().zip(0..) {
-        *place = at;
+    let mut order: Vec<(usize, &str)> = hosts.keys().copied().collect();
+    order.sort_by_key(|(cluster, name)| (*cluster, numbered(name)));
+    for (place, at) in order.into_iter().zip(0..) {
+        hosts.insert(place, at);
     }
     hosts
+}
+
+/// The hosts by their places.
+fn in_order<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+    let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, name)| name)
 }
 
 /// What the scripts have to know, but for the arrays.
@@ -138,7 +147,7 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
         "processes": report.processes(),
         "unit": unit,
         "clusters": names(&report.machine.clusters),
-        "hosts": hosts.keys().map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
+        "hosts": in_order(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
         "homes": homes,
         "scenarios": scenarios,
         "bars": bars,

@@ -45,7 +45,7 @@
       const all = ramp();
       const css = (colour) => `rgb(${colour.map(Math.round).join(" ")})`;
       this.scaled(all, css);
-      this.height = rows.length <= 24 ? 14 : rows.length <= 60 ? 11 : rows.length <= 150 ? 6 : 3;
+      this.height = rows.length <= 24 ? 14 : rows.length <= 80 ? 11 : rows.length <= 150 ? 6 : 3;
       this.left = width < 500 ? 92 : 150;
       this.right = width < 500 ? 44 : 60;
       this.width = Math.max(40, width - this.left - this.right);
@@ -137,6 +137,7 @@
       context.stroke();
       context.textAlign = "left";
       context.fillText("time [s]", 0, AXIS - 12);
+      if (this.height < 10) return;
       context.textAlign = "right";
       context.fillText("mean", this.left + this.width + this.right - 2, AXIS - 12);
     }
@@ -176,18 +177,16 @@
 
   function links(scenario) {
     const { facts, arrays } = report;
-    const { rows, left_out: count } = facts.link_usage.scenarios[scenario];
-    const total = rows.reduce((sum, row) => sum + row[2], 0);
-    const flows = rows.reduce((sum, row) => sum + row[3], 0);
-    const none = flows > 0
-      ? `The links were crossed ${flows} times, but by messages of 0 B: the workload gives them no size.`
-      : "Nothing crossed any link.";
+    const { rows, left_out: count, weightless } = facts.link_usage.scenarios[scenario];
+    const empty = weightless[0] > 0 ? ` ${report.counted(weightless[0], "link")} carried ${report.counted(weightless[1], "message")} of 0 B, which use no bandwidth.` : "";
     return {
       words: "share of bandwidth that is used",
-      rows: total > 0 ? rows.map(([name, share, bytes, crossed]) => ({ name, group: "", total: share, words: `${name}: ${report.bytes(bytes)} in ${report.counted(crossed, "flow")}` })) : [],
+      rows: rows.map(([name, share, bytes, crossed]) => ({ name, group: "", total: share, words: `${name}: ${report.bytes(bytes)} in ${report.counted(crossed, "flow")}` })),
       shares: arrays[`links/${scenario}`],
       edges: arrays[`link_edges/${scenario}`],
-      note: total > 0 ? `Right: the mean over the whole run; both directions together, against the nominal bandwidth. ${leftOut(count, "links")}` : none,
+      note: rows.length > 0
+        ? `Right: the mean over the whole run; both directions together, against the nominal bandwidth. ${leftOut(count, "links")}${empty}`
+        : `Nothing used any bandwidth.${empty}`,
     };
   }
 

@@ -12,6 +12,7 @@ use super::super::machine::Machine;
 use super::super::read::RunOfScenario;
 use super::super::traffic::group_size;
 use super::material::Report;
+use super::numbered;
 use super::pack::{Pack, share};
 
 /// The intervals of a run, of equal length.
@@ -30,6 +31,7 @@ pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
         let interval = run.makespan_s / INTERVALS as f64;
         let total = |row: &[f64]| row.iter().sum::<f64>();
         let mut rows: Vec<_> = busy.into_iter().collect();
+        rows.sort_by(|(a, _), (b, _)| (a.0, numbered(&a.1)).cmp(&(b.0, numbered(&b.1))));
         let left_out = keep(&mut rows, |(_, row)| total(row));
         let shares: Vec<u8> = rows
             .iter()
@@ -181,7 +183,13 @@ pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
             link.flows += row.flows;
             link.could = run.makespan_s * row.bandwidth_bytes_per_s;
         }
-        let mut rows: Vec<(&str, LinkRow)> = links.into_iter().collect();
+        let (mut rows, weightless): (Vec<_>, Vec<_>) =
+            links.into_iter().partition(|(_, row)| row.bytes > 0.0);
+        rows.sort_by_key(|(name, _)| numbered(name));
+        let weightless = (
+            weightless.len(),
+            weightless.iter().map(|(_, row)| row.flows).sum::<u64>(),
+        );
         let left_out = keep(&mut rows, |(_, row)| row.bytes);
         let shares: Vec<u8> = rows
             .iter()
@@ -193,7 +201,7 @@ pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
             .iter()
             .map(|(name, row)| json!([name, fraction(row.bytes, row.could), row.bytes, row.flows]))
             .collect();
-        scenarios.push(json!({ "rows": names, "left_out": left_out }));
+        scenarios.push(json!({ "rows": names, "left_out": left_out, "weightless": weightless }));
     }
     json!({ "scenarios": scenarios })
 }
