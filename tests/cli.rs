@@ -86,7 +86,9 @@ fn the_same_run_gives_the_same_bytes_with_any_number_of_threads() {
         first.keys().collect::<Vec<_>>(),
         [
             "calls.jsonl",
+            "links.csv",
             "migrations.csv",
+            "platform.json",
             "processes.csv",
             "run.json",
             "supersteps.csv"

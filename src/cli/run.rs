@@ -13,7 +13,9 @@ use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
-use crate::output::{Activity, ProcessTable, Report, RunFolder, summary, table, write_file};
+use crate::output::{
+    Activity, ProcessTable, Report, RunFolder, cannot_write, summary, table, write_file,
+};
 use crate::sweep::{Spec, keys};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
@@ -26,6 +28,7 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         .as_deref()
         .map(RunFolder::create)
         .transpose()?;
+    let page = page(arguments)?;
     let threads = rayon::ThreadPoolBuilder::new()
         .num_threads(
             arguments
@@ -51,10 +54,9 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     if let Some(folder) = &folder {
         folder.write(&experiment, &results, &parts)?;
     }
-    if let Some(file) = &arguments.report {
-        let usual = || arguments.out.clone().unwrap_or_default().join(report::FILE);
-        let page = Report::of(&experiment, &results, activity)?.html();
-        write_file(&file.clone().unwrap_or_else(usual), page.as_bytes())?;
+    if let Some(file) = &page {
+        let html = Report::of(&experiment, &results, activity)?.html();
+        write_file(file, html.as_bytes())?;
     }
     if arguments.json {
         print(out, &format!("{:#}\n", summary(&experiment, &results)))
@@ -62,6 +64,22 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         Ok(())
     } else {
         print(out, &table(&experiment, &results))
+    }
+}
+
+/// Where the page of the run goes, if there is to be one: into a folder that exists, so that nothing is run in vain.
+fn page(arguments: &RunArguments) -> Result<Option<PathBuf>, Error> {
+    let Some(file) = &arguments.report else {
+        return Ok(None);
+    };
+    let usual = || arguments.out.clone().unwrap_or_default().join(report::FILE);
+    let file = file.clone().unwrap_or_else(usual);
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            let name = file.display().to_string();
+            Err(cannot_write(&name, &"there is no such folder"))
+        }
+        _ => Ok(Some(file)),
     }
 }
 

@@ -27,7 +27,7 @@ const palettes = {
     compute: "#0072b2", communicate: "#e69f00", wait: "#e3e5e9", call: "#cc79a7", migrate: "#d55e00",
     scenarios: ["#0072b2", "#e69f00", "#009e73"],
     terms: ["#0072b2", "#e69f00", "#cc79a7", "#1d1f23", "#5b616b"],
-    stable: "#009e73", unstable: "#d55e00",
+    stable: "#009e73", unstable: "#d55e00", greys: ["#9aa0a8", "#1d1f23", "#646a74"],
     clusters: ["#332288", "#ddaa33", "#117733", "#cc6677", "#66bbdd", "#882255", "#44aa99", "#aa4499", "#999933"],
   },
   dark: {
@@ -35,7 +35,7 @@ const palettes = {
     compute: "#2f93d6", communicate: "#e69f00", wait: "#363b43", call: "#d58bb4", migrate: "#f0702a",
     scenarios: ["#56b4e9", "#e69f00", "#2bc79a"],
     terms: ["#56b4e9", "#e69f00", "#d58bb4", "#e7e9ec", "#a4abb6"],
-    stable: "#2bc79a", unstable: "#f0702a",
+    stable: "#2bc79a", unstable: "#f0702a", greys: ["#767d88", "#ffffff", "#a9afb9"],
     clusters: ["#8f9ff0", "#eedd88", "#44bb99", "#ee8866", "#99ddff", "#ffaabb", "#bbcc33", "#d39be0", "#dddddd"],
   },
 };
@@ -85,7 +85,7 @@ report.duration = (seconds, digits = 4) => {
   const [unit, size] = report.timeUnit(seconds);
   return `${report.digits(seconds / size, digits)} ${unit}`;
 };
-report.percent = (share) => `${report.digits(100 * share, 3)} %`;
+report.percent = (share, digits = 3) => `${report.digits(100 * share, digits)} %`;
 report.bytes = (count) => {
   const found = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]].find(([, size]) => count >= size) || ["B", 1];
   return `${report.digits(count / found[1], 4)} ${found[0]}`;

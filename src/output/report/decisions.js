@@ -2,7 +2,7 @@
 // The table of decisions: a line for each call, below it its candidates; a filter by text, verdict and scenario.
 (function () {
   const PAGE = 300;
-  const COLUMNS = [["process", "number"], ["from"], ["to"], ["score", "number"], ["t1 [s]", "number"], ["t2 [s]", "number"], ["verdict"], ["reason"]];
+  const COLUMNS = [["process"], ["from"], ["to"], ["score", "number"], ["t1 [s]", "number"], ["t2 [s]", "number"], ["verdict"], ["reason"]];
 
   /** All calls with their candidates, as texts. */
   function entries() {
@@ -51,8 +51,10 @@
     constructor() {
       this.entries = entries();
       this.table = report.byId("decision-table");
+      // MigBSP's score is PM, a duration; other policies have their own measures.
+      const score = report.facts.policy === "migbsp" ? "PM [s]" : "score [of the policy]";
       const heads = COLUMNS.map(([name, kind]) => {
-        const head = report.element("th", name, kind);
+        const head = report.element("th", name === "score" ? score : name, kind);
         head.scope = "col";
         return head;
       });

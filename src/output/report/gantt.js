@@ -58,11 +58,12 @@
       const computing = this.byCluster
         ? facts.clusters.map((name, at) => cluster(`computes on ${name}`, at))
         : [report.legendEntry(colours.compute, "computes")];
+      const [wait, , communicate, call, migrate] = report.states(colours, this.byCluster);
       const rest = [
-        report.legendEntry(colours.communicate, "communicates"),
-        report.legendEntry(colours.wait, "waits at the barrier"),
-        report.legendEntry(colours.call, "rescheduling call"),
-        report.legendEntry(colours.migrate, "migration, or waiting for it"),
+        report.legendEntry(communicate, "communicates"),
+        report.legendEntry(wait, "waits at the barrier"),
+        report.legendEntry(call, "rescheduling call"),
+        report.legendEntry(migrate, "migration, or waiting for it"),
       ];
       const strips = this.byCluster ? [] : facts.clusters.map((name, at) => cluster(`is on ${name}`, at, "strip"));
       report.byId("gantt-legend").replaceChildren(...computing, ...rest, ...strips);
@@ -101,7 +102,7 @@
       const ratio = Math.min(2, devicePixelRatio || 1);
       const wide = Math.round(this.width * ratio);
       const scale = wide / (this.to - this.from);
-      this.painter.prepare(wide, [...report.states(colours), ...report.facts.clusters.map((_, at) => report.clusterColour(at))]);
+      this.painter.prepare(wide, [...report.states(colours, this.byCluster), ...report.facts.clusters.map((_, at) => report.clusterColour(at))]);
       const level = lane.levelFor(this.from, this.to, 2 / scale);
       const picture = new ImageData(wide, order.length);
       order.forEach((process, row) => {

@@ -195,5 +195,8 @@
 
   report.Lane = Lane;
   report.Painter = Painter;
-  report.states = (colours) => [colours.wait, colours.compute, colours.communicate, colours.call, colours.migrate];
+  /** The colours of what a process does; where clusters have the colours, all else is grey. */
+  report.states = (colours, byCluster) => (byCluster
+    ? [colours.wait, ...colours.greys.slice(0, 1), ...colours.greys]
+    : [colours.wait, colours.compute, colours.communicate, colours.call, colours.migrate]);
 })();

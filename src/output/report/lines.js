@@ -75,7 +75,7 @@
             { label: "superstep" },
             ...facts.scenarios.map((scenario, at) => ({
               label: `${scenario.name} (${scenario.words})`, stroke: colours.scenarios[at % 3], value: shown(unit === "1" ? "" : unit, 1),
-              ...(isDense ? dots(colours.scenarios[at % 3], [6, 4, 2][at % 3]) : line([3.5, 2, 1.5][at % 3], [undefined, [6, 3], undefined][at % 3])),
+              ...(isDense ? dots(colours.scenarios[at % 3], [5, 3.5, 2][at % 3]) : line([3.5, 2, 1.5][at % 3], [undefined, [6, 3], undefined][at % 3])),
             })),
           ],
         },

@@ -47,7 +47,7 @@
       this.scaled(all, css);
       this.height = rows.length <= 24 ? 14 : rows.length <= 80 ? 11 : rows.length <= 150 ? 6 : 3;
       this.left = width < 500 ? 92 : 150;
-      this.right = width < 500 ? 44 : 60;
+      this.right = width < 500 ? 54 : 60;
       this.width = Math.max(40, width - this.left - this.right);
       const groups = this.groups(rows);
       const context = report.prepare(this.canvas, width, this.bottom);
@@ -71,7 +71,7 @@
           context.textAlign = "right";
           context.fillText(report.fitted(context, row.name, this.left - 12), this.left - 8, y + this.height / 2);
           context.textAlign = "left";
-          context.fillText(report.percent(row.total), this.left + this.width + 5, y + this.height / 2);
+          context.fillText(report.percent(row.total, 2), this.left + this.width + 5, y + this.height / 2);
         }
       });
       for (const group of groups) {
@@ -119,7 +119,7 @@
     }
 
     axis(context, colours, end) {
-      const ticks = report.ticks(0, end, this.width / 90);
+      const ticks = report.ticks(0, end, this.width / (this.width < 400 ? 50 : 90));
       const step = ticks.length > 1 ? ticks[1] : end;
       const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step) - 1e-9)));
       context.font = report.FONT;

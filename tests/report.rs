@@ -1,0 +1,601 @@
+//! The report: one page that needs nothing else, the same from a folder as from the run, and refused where the folder is damaged.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use miniz_oxide::inflate::decompress_to_vec_zlib;
+use serde_json::Value;
+
+fn migsim(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// Runs the command, which must succeed.
+fn done(arguments: &[&str]) {
+    let output = migsim(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {errors}");
+}
+
+/// Runs the command, which must end with code 2; what it says.
+fn refused(arguments: &[&str]) -> String {
+    let output = migsim(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Forced moves, so that a small run has some.
+const MOVES: &str = r#"[{ "superstep": 5, "process": 3, "to": "Aquario" }, { "superstep": 9, "process": 3, "to": "Frontal" }]"#;
+const SMALL: &[&str] = &[
+    "run", "--app", "lu", "--n", "20", "--procs", "4", "--grid", "2x2", "--policy", "replay",
+    "--quiet",
+];
+
+/// Writes a small run, with what its processes did; the folder.
+fn small(scratch: &Path, more: &[&str]) -> PathBuf {
+    let moves = scratch.join("moves.json");
+    fs::write(&moves, MOVES).unwrap();
+    let folder = scratch.join("run");
+    let out = ["--decisions", text(&moves), "--out", text(&folder)];
+    done(&[SMALL, &out, more].concat());
+    folder
+}
+
+/// What stands in the script element `id`.
+fn block<'a>(page: &'a str, id: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("id=\"{id}\">")).unwrap();
+    rest.split_once("</script>").unwrap().0
+}
+
+fn facts(page: &str) -> Value {
+    serde_json::from_str(block(page, "facts")).unwrap()
+}
+
+/// The arrays of a page.
+struct Arrays {
+    bytes: Vec<u8>,
+    directory: Value,
+}
+
+impl Arrays {
+    fn of(page: &str) -> Self {
+        let bits = |letter: u8| match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => 0,
+        };
+        let base64 = block(page, "arrays").as_bytes();
+        let mut packed = Vec::new();
+        for four in base64.chunks(4) {
+            let all = four
+                .iter()
+                .fold(0_u32, |all, letter| all << 6 | u32::from(bits(*letter)));
+            let count = 3 - four.iter().filter(|letter| **letter == b'=').count();
+            packed.extend(&all.to_be_bytes()[1..=count]);
+        }
+        Self {
+            bytes: decompress_to_vec_zlib(&packed).unwrap(),
+            directory: facts(page)["arrays"].clone(),
+        }
+    }
+
+    fn get(&self, name: &str) -> Vec<f64> {
+        let entry = &self.directory[name];
+        let number = |at: usize| usize::try_from(entry[at].as_u64().unwrap()).unwrap();
+        let (start, count) = (number(1), number(2));
+        let chunk = |size: usize| self.bytes[start..start + size * count].chunks(size);
+        match entry[0]
+            .as_str()
+            .unwrap_or_else(|| panic!("no array {name}"))
+        {
+            "f64" => chunk(8)
+                .map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()))
+                .collect(),
+            "f32" => chunk(4)
+                .map(|bytes| f64::from(f32::from_le_bytes(bytes.try_into().unwrap())))
+                .collect(),
+            "u32" => chunk(4)
+                .map(|bytes| f64::from(u32::from_le_bytes(bytes.try_into().unwrap())))
+                .collect(),
+            _ => chunk(1).map(|bytes| f64::from(bytes[0])).collect(),
+        }
+    }
+}
+
+fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{what}: {found} is not {expected}"
+    );
+}
+
+#[test]
+fn the_page_of_a_folder_is_that_of_its_run_to_the_byte() {
+    let scratch = tempfile::tempdir().unwrap();
+    let direct = scratch.path().join("direct.html");
+    let folder = small(scratch.path(), &["--processes", "--report", text(&direct)]);
+    done(&["report", text(&folder)]);
+    let page = fs::read(folder.join("report.html")).unwrap();
+    assert!(page == fs::read(&direct).unwrap(), "the two differ");
+    done(&[
+        "report",
+        text(&folder),
+        "-o",
+        text(&scratch.path().join("again.html")),
+    ]);
+    assert!(page == fs::read(scratch.path().join("again.html")).unwrap());
+    // Without `--out`, without `--processes`: all the same.
+    let alone = scratch.path().join("alone.html");
+    let moves = scratch.path().join("moves.json");
+    done(
+        &[
+            SMALL,
+            &["--decisions", text(&moves), "--report", text(&alone)],
+        ]
+        .concat(),
+    );
+    assert!(page == fs::read(&alone).unwrap());
+}
+
+#[test]
+fn the_page_holds_what_the_tables_say() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = small(scratch.path(), &["--processes", "--report"]);
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    let (facts, arrays) = (facts(&page), Arrays::of(&page));
+    assert_eq!(
+        (&facts["processes"], &facts["supersteps"], &facts["unit"]),
+        (&4.into(), &41.into(), &1.into())
+    );
+    let mut rows = csv::Reader::from_path(folder.join("processes.csv")).unwrap();
+    let (compute, communication) = (arrays.get("compute"), arrays.get("communication"));
+    let mut longest: BTreeMap<(String, usize), (f64, f64)> = BTreeMap::new();
+    for row in rows.records() {
+        let row = row.unwrap();
+        let scenario = ["i", "ii", "iii"]
+            .iter()
+            .position(|name| *name == &row[0])
+            .unwrap();
+        let number = |column: usize| row[column].parse::<f64>().unwrap();
+        let (superstep, process) = (
+            row[1].parse::<usize>().unwrap(),
+            row[2].parse::<usize>().unwrap(),
+        );
+        let unique = arrays.get(&format!("rows/{scenario}"))[superstep - 1];
+        let at = unique * 4.0 + (process - 1) as f64;
+        let find = |list: &[f64]| {
+            list.iter()
+                .zip(0_u32..)
+                .find(|(_, index)| f64::from(*index) == at)
+                .map(|(value, _)| *value)
+                .unwrap()
+        };
+        let tolerance = 1.0 / 8192.0;
+        assert_near(
+            find(&compute),
+            number(7),
+            tolerance * number(7),
+            "computation",
+        );
+        assert_near(
+            find(&communication),
+            number(9),
+            tolerance * number(9),
+            "communication",
+        );
+        let sums = longest.entry((row[0].to_owned(), superstep)).or_default();
+        *sums = (sums.0.max(number(7)), sums.1 + number(7));
+    }
+    for ((scenario, superstep), (most, sum)) in longest {
+        let at = ["i", "ii", "iii"]
+            .iter()
+            .position(|name| *name == scenario)
+            .unwrap();
+        let found = arrays.get(&format!("imbalance/{at}"))[superstep - 1];
+        if sum > 0.0 {
+            assert_near(found, 4.0 * most / sum, 1e-3, "imbalance");
+        } else {
+            assert!(found.is_nan());
+        }
+    }
+    // Scenario ii is i with calls: its bars are those of i, and written once.
+    assert_eq!(arrays.get("rows/0"), arrays.get("rows/1"));
+    assert!(compute.len() < 2 * 41 * 4 + 1, "{}", compute.len());
+    // p3 is moved twice.
+    let moves = facts["scenarios"][2]["moves"].as_array().unwrap();
+    assert_eq!(moves.len(), 2);
+    let host = |at: usize| facts["hosts"][moves[at][2].as_u64().unwrap() as usize].clone();
+    let cluster = |at: usize| facts["clusters"][host(at)[1].as_u64().unwrap() as usize].clone();
+    assert_eq!(
+        (cluster(0), cluster(1)),
+        ("Aquario".into(), "Frontal".into())
+    );
+    // Its image crosses its links, whatever the messages weigh.
+    let links = facts["link_usage"]["scenarios"][2]["rows"]
+        .as_array()
+        .unwrap();
+    assert!(
+        links
+            .iter()
+            .any(|row| row[0] == "R1-R2" && row[2].as_f64() > Some(0.0)),
+        "{links:?}"
+    );
+    assert_eq!(
+        facts["link_usage"]["scenarios"][0]["rows"],
+        Value::Array(Vec::new())
+    );
+    // Every host is busy for as long as its process computes.
+    let mut busy: BTreeMap<String, f64> = BTreeMap::new();
+    let mut rows = csv::Reader::from_path(folder.join("processes.csv")).unwrap();
+    for row in rows
+        .records()
+        .map(Result::unwrap)
+        .filter(|row| &row[0] == "iii")
+    {
+        *busy.entry(row[4].to_owned()).or_default() += row[7].parse::<f64>().unwrap();
+    }
+    let makespan = facts["scenarios"][2]["makespan_s"].as_f64().unwrap();
+    for row in facts["host_usage"]["scenarios"][2]["rows"]
+        .as_array()
+        .unwrap()
+    {
+        let expected = busy[row[0].as_str().unwrap()] / makespan;
+        assert_near(row[2].as_f64().unwrap(), expected, 2e-6, "share of a host");
+    }
+}
+
+#[test]
+fn levels_of_detail_hold_the_shares_of_what_they_cover() {
+    let scratch = tempfile::tempdir().unwrap();
+    let page = scratch.path().join("page.html");
+    done(&[
+        "run",
+        "--app",
+        "lu",
+        "--n",
+        "400",
+        "--procs",
+        "25",
+        "--quiet",
+        "--report",
+        text(&page),
+    ]);
+    let page = fs::read_to_string(&page).unwrap();
+    let (facts, arrays) = (facts(&page), Arrays::of(&page));
+    assert_eq!(facts["bars"]["levels"], serde_json::json!([4]));
+    let (start, rows, compute) = (
+        arrays.get("start/2"),
+        arrays.get("rows/2"),
+        arrays.get("compute"),
+    );
+    let level = arrays.get("level/2/4/compute");
+    let bins = 801_usize.div_ceil(4);
+    assert_eq!(level.len(), bins * 25);
+    for (process, bin) in [(0, 0), (7, 3), (24, 100), (12, 200)] {
+        let units = bin * 4..((bin + 1) * 4).min(801);
+        let time = start[units.end] - start[units.start];
+        let sum: f64 = units
+            .map(|unit| compute[rows[unit] as usize * 25 + process])
+            .sum();
+        assert_near(
+            level[process * bins + bin],
+            255.0 * sum / time,
+            0.6,
+            "share of a level",
+        );
+    }
+}
+
+#[test]
+fn the_page_of_the_main_job_stays_below_3_megabytes() {
+    let scratch = tempfile::tempdir().unwrap();
+    let page = scratch.path().join("page.html");
+    done(&[
+        "run",
+        "--platform",
+        "ufrgs.json",
+        "--app",
+        "lu",
+        "--n",
+        "2000",
+        "--procs",
+        "50",
+        "--quiet",
+        "--report",
+        text(&page),
+    ]);
+    let length = fs::metadata(&page).unwrap().len();
+    assert!((100_000..3_000_000).contains(&length), "{length}");
+    let page = fs::read_to_string(&page).unwrap();
+    assert!(page.contains("Migration pays: scenario iii takes 53.57 s instead of 60.05 s, a gain of 10.8 %, with 15 calls and 20 migrations"));
+    // Nothing is fetched: no element refers to anything outside.
+    for reference in [
+        " src=",
+        " href=",
+        "url(",
+        "@import",
+        "fetch(",
+        "XMLHttpRequest",
+    ] {
+        assert!(!page.contains(reference), "{reference}");
+    }
+}
+
+#[test]
+fn names_are_texts_whatever_they_hold() {
+    let scratch = tempfile::tempdir().unwrap();
+    let name = r#"</script><img src=x onerror='alert(1)'>"&{{block}}"#;
+    let platform = serde_json::json!({
+        "schema": "migsim-platform-1", "name": name,
+        "clusters": [
+            { "name": name, "hosts": 2, "speed": "1 GHz", "link": { "bandwidth": "1 Gbps", "latency": "1 us" }, "router": "a" },
+            { "name": format!("{name}2"), "hosts": 2, "speed": "2 GHz", "link": { "bandwidth": "1 Gbps", "latency": "1 us" }, "router": "b" },
+        ],
+        "links": [{ "name": name, "from": "a", "to": "b", "bandwidth": "1 Gbps", "latency": "1 us" }],
+    });
+    let file = scratch.path().join("platform.json");
+    fs::write(&file, platform.to_string()).unwrap();
+    let page = scratch.path().join("page.html");
+    done(&[
+        "run",
+        "--platform",
+        text(&file),
+        "--app",
+        "lu",
+        "--n",
+        "20",
+        "--procs",
+        "4",
+        "--grid",
+        "2x2",
+        "--quiet",
+        "--report",
+        text(&page),
+    ]);
+    let page = fs::read_to_string(&page).unwrap();
+    assert!(!page.contains("<img") && !page.contains("</script><img"));
+    assert_eq!(
+        page.matches("<script").count(),
+        page.matches("</script>").count()
+    );
+    let facts = facts(&page);
+    assert_eq!(facts["clusters"][0], name);
+    assert_eq!(facts["clusters"][1], format!("{name}2"));
+    assert!(
+        page.contains("&lt;/script&gt;&lt;img src=x onerror='alert(1)'&gt;&quot;&amp;{{block}}")
+    );
+}
+
+#[test]
+fn a_folder_without_processes_has_a_page_that_says_how_to_get_them() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = small(scratch.path(), &[]);
+    assert!(!folder.join("processes.csv").exists() && !folder.join("links.csv").exists());
+    done(&["report", text(&folder)]);
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    let facts = facts(&page);
+    assert!(
+        facts["bars"]["reason"]
+            .as_str()
+            .unwrap()
+            .contains("--processes")
+    );
+    assert_eq!(
+        (&facts["host_usage"], &facts["link_usage"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(facts["scenarios"][2]["moves"].as_array().unwrap().len(), 2);
+    assert!(facts["arrays"]["time/2"].is_array() && facts["arrays"]["rows/2"].is_null());
+}
+
+#[test]
+fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = small(scratch.path(), &["--processes"]);
+    let path = folder.join("processes.csv");
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    assert_eq!(lines.len(), 1 + 3 * 41 * 4);
+    let with = |at: usize, line: String| {
+        let mut all: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        all[at] = line;
+        all.join("\n") + "\n"
+    };
+    let p3 = 1 + (2 * 41 + 6) * 4 + 2; // iii, superstep 7, p3, which is in Aquario
+    assert!(lines[p3].starts_with("iii,7,3,Aquario,"), "{}", lines[p3]);
+    let cases = [
+        (with(0, lines[0].replace("delay_s", "delay")), 1, "columns"),
+        (
+            with(5, lines[5].replacen("i,2,", "i,3,", 1)),
+            6,
+            "superstep 2",
+        ),
+        (with(9, lines[9].replacen(",0,", ",-1,", 1)), 10, "`-1`"),
+        (with(9, lines[9].replacen(",0,", ",nan,", 1)), 10, "`nan`"),
+        (with(9, format!("{},1", lines[9])), 10, "as many values"),
+        (
+            with(p3, lines[p3].replace("Aquario", "ICE")),
+            p3 + 1,
+            "should be on Aquario-",
+        ),
+        (lines[..100].join("\n") + "\n", 101, "ends before"),
+        (whole.clone() + lines[1] + "\n", 494, "more lines"),
+        (whole.trim_end().to_owned(), 494, "cut"),
+    ];
+    for (damaged, line, says) in cases {
+        fs::write(&path, damaged).unwrap();
+        let told = refused(&["report", text(&folder)]);
+        let place = format!("{}:{line}:", text(&path));
+        assert!(
+            told.contains(says) && told.contains(&place) && told.contains("hint"),
+            "{says} {line}: {told}"
+        );
+    }
+    assert!(!folder.join("report.html").exists());
+    // `explain` looks at other files only.
+    done(&["explain", text(&folder), "--superstep", "5"]);
+}
+
+#[test]
+fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = small(scratch.path(), &["--processes"]);
+    for file in [
+        "platform.json",
+        "links.csv",
+        "processes.csv",
+        "calls.jsonl",
+        "run.json",
+    ] {
+        let path = folder.join(file);
+        let whole = fs::read(&path).unwrap();
+        let read = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            migsim::output::Report::read(&folder).map(|report| report.html().len())
+        };
+        let step = (whole.len() / 40).max(1);
+        for at in (0..whole.len()).step_by(step) {
+            let error = read(&whole[..at]);
+            assert!(
+                file == "run.json" || error.is_err() || (at == 0 && file == "links.csv"),
+                "{file} {at}"
+            );
+            for other in [b'9', b'-', b'"', b'\n', 0xff] {
+                let mut changed = whole.clone();
+                changed[at] = other;
+                if let Err(error) = read(&changed) {
+                    assert!(
+                        error.exit_code() == 2 && error.to_string().contains(file),
+                        "{file} {at}: {error}"
+                    );
+                }
+            }
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+}
+
+#[test]
+fn the_page_of_a_sweep_is_its_index() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("sweep");
+    done(&[
+        "sweep",
+        "--platform",
+        "ufrgs",
+        "--app",
+        "synthetic",
+        "--procs",
+        "5",
+        "--set",
+        "workload.supersteps=20",
+        "--alpha",
+        "2,4,8",
+        "--quiet",
+        "--out",
+        text(&folder),
+    ]);
+    let page = scratch.path().join("page.html");
+    done(&["report", text(&folder), "-o", text(&page)]);
+    assert_eq!(
+        fs::read(&page).unwrap(),
+        fs::read(folder.join("index.html")).unwrap()
+    );
+    // A part of a sweep has no page.
+    let part = scratch.path().join("part");
+    done(&[
+        "sweep",
+        "--platform",
+        "ufrgs",
+        "--app",
+        "synthetic",
+        "--procs",
+        "5",
+        "--set",
+        "workload.supersteps=20",
+        "--alpha",
+        "2,4,8",
+        "--quiet",
+        "--shard",
+        "1/3",
+        "--out",
+        text(&part),
+    ]);
+    let told = refused(&["report", text(&part)]);
+    assert!(
+        told.contains("2 of 3 runs of the sweep are missing") && told.contains("merge"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_no_run_and_what_cannot_be_written_is_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    let told = refused(&["report", text(scratch.path())]);
+    assert!(
+        told.contains("neither a run nor a sweep") && told.contains(text(scratch.path())),
+        "{told}"
+    );
+    let told = refused(&["report", text(&scratch.path().join("nothing"))]);
+    assert!(told.contains("there is no such folder"), "{told}");
+    let folder = small(scratch.path(), &[]);
+    let file = scratch.path().join("no/such/page.html");
+    let told = refused(&["report", text(&folder), "-o", text(&file)]);
+    assert!(told.contains("cannot write"), "{told}");
+    // Before anything is run.
+    let told = refused(&[SMALL, &["--report", text(&file)]].concat());
+    assert!(told.contains("cannot write"), "{told}");
+    // An experiment is never taken for the name of a page.
+    let told = refused(&["run", "--report", "experiment.json"]);
+    assert!(told.contains("ends in .html"), "{told}");
+}
+
+#[test]
+fn who_leaves_the_barrier_late_begins_late() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = small(
+        scratch.path(),
+        &[
+            "--processes",
+            "--set",
+            "runtime.barrier.release=sequential",
+            "--set",
+            "runtime.barrier.bytes=1 kB",
+        ],
+    );
+    let mut dates = csv::Reader::from_path(folder.join("supersteps.csv")).unwrap();
+    let dates: Vec<csv::StringRecord> = dates.records().map(Result::unwrap).collect();
+    let mut rows = csv::Reader::from_path(folder.join("processes.csv")).unwrap();
+    let mut late = 0;
+    for (row, at) in rows.records().map(Result::unwrap).zip(0..) {
+        let number = |column: usize| row[column].parse::<f64>().unwrap();
+        let date = |column: usize| dates[at / 4][column].parse::<f64>().unwrap();
+        late += usize::from(number(5) > 0.0);
+        let arrival = date(2) + number(5) + number(7) + number(9);
+        assert!(
+            arrival <= date(3) * (1.0 + 1e-12),
+            "{row:?} {:?}",
+            dates[at / 4]
+        );
+    }
+    assert!(late > 100, "{late}");
+    done(&["report", text(&folder)]);
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(
+        facts(&page)["bars"]["has_delays"] == true && !Arrays::of(&page).get("delay").is_empty()
+    );
+}
