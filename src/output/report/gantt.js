@@ -102,12 +102,9 @@
       const ratio = Math.min(2, devicePixelRatio || 1);
       const wide = Math.round(this.width * ratio);
       const scale = wide / (this.to - this.from);
-      this.painter.prepare(wide, [...report.states(colours, this.byCluster), ...report.facts.clusters.map((_, at) => report.clusterColour(at))]);
-      const level = lane.levelFor(this.from, this.to, 2 / scale);
+      this.painter.prepare(lane, this.from, scale, wide, colours, this.byCluster);
       const picture = new ImageData(wide, order.length);
-      order.forEach((process, row) => {
-        this.painter.row(lane, level, process, this.from, scale, this.byCluster, picture.data, row * wide * 4);
-      });
+      order.forEach((process, row) => this.painter.row(process, picture.data, row * wide * 4));
       this.picture = this.picture || document.createElement("canvas");
       this.picture.width = wide;
       this.picture.height = order.length;
@@ -252,7 +249,9 @@
     /** Shows from date `from` to date `to`, within the run, and no less than can be told apart. */
     show(from, to) {
       const all = this.lane.makespan || 1;
-      const span = Math.min(all, Math.max(all * 1e-9, to - from));
+      const wanted = Math.max(all * 1e-9, to - from);
+      // Zooming in and out again must end where it began, whatever is rounded.
+      const span = wanted > all * (1 - 1e-9) ? all : wanted;
       this.from = Math.max(0, Math.min(from, all - span));
       this.to = this.from + span;
       this.later();

@@ -2,14 +2,6 @@
 // The pixels of the bars. Each row of pixels adds up which part of every pixel each state covers, and mixes their colours accordingly, so
 // that a picture is right at any zoom and its cost does not depend on how many bars there are: zoomed out, a coarser level is taken.
 (function () {
-  // Places in the list of colours; the colours of clusters follow.
-  const WAIT = 0;
-  const COMPUTE = 1;
-  const COMMUNICATE = 2;
-  const CALL = 3;
-  const MIGRATE = 4;
-  const CLUSTERS = 5;
-
   /** A scenario as the painter needs it. */
   class Lane {
     constructor(scenario) {
@@ -80,114 +72,165 @@
     }
   }
 
-  /** Paints bars into rows of pixels. */
+  /** Adds `weight` times what is covered from x0 to x1, in pixels. */
+  function add(cover, x0, x1, weight) {
+    const from = x0 > 0 ? x0 : 0;
+    const to = x1 < cover.length ? x1 : cover.length;
+    if (!(to > from)) return;
+    const first = from | 0;
+    const last = to | 0;
+    if (first === last) {
+      cover[first] += weight * (to - from);
+      return;
+    }
+    cover[first] += weight * (first + 1 - from);
+    for (let at = first + 1; at < last; at += 1) cover[at] += weight;
+    if (last < cover.length) cover[last] += weight * (to - last);
+  }
+
+  /** Paints bars into rows of pixels: first `prepare` what all rows share, then `row` after row. */
   class Painter {
-    constructor() {
-      this.width = 0;
+    /** What is seen: from date `from` on, `scale` pixels per second, `width` pixels. */
+    prepare(lane, from, scale, width, colours, byCluster) {
+      const states = report.states(colours, byCluster).map(report.rgb);
+      Object.assign(this, { lane, from, scale, width, byCluster, states });
+      const to = from + width / scale;
+      this.level = lane.levelFor(from, to, 2 / scale);
+      this.compute = new Float32Array(width);
+      this.talk = new Float32Array(width);
+      this.calls = new Float32Array(width);
+      this.migrations = new Float32Array(width);
+      this.end = Math.min(width, Math.max(0, (lane.makespan - from) * scale));
+      const first = report.find(lane.start, from);
+      if (this.level) this.prepareBins(first, to);
+      else this.prepareUnits(first, to);
     }
 
-    prepare(width, colours) {
-      this.colours = colours.map(report.rgb);
-      if (width !== this.width || this.cover.length !== colours.length) {
-        this.width = width;
-        this.cover = colours.map(() => new Float32Array(width));
+    /** The pixels of each bin of the level, and the calls and migrations in them. */
+    prepareBins(firstUnit, to) {
+      const { lane, level: { size, bins, calls, migrations } } = this;
+      const x = (unit) => (lane.start[Math.min(unit, lane.units)] - this.from) * this.scale;
+      this.first = Math.floor(firstUnit / size);
+      let last = this.first;
+      while (last < bins && lane.start[last * size] <= to) last += 1;
+      this.edges = new Float64Array(last - this.first + 1);
+      for (let bin = this.first; bin <= last; bin += 1) this.edges[bin - this.first] = x(bin * size);
+      for (let bin = this.first; bin < last; bin += 1) {
+        const [x0, x1] = [this.edges[bin - this.first], this.edges[bin - this.first + 1]];
+        if (calls[bin]) add(this.calls, x0, x1, calls[bin] / 255);
+        if (migrations[bin]) add(this.migrations, x0, x1, migrations[bin] / 255);
       }
     }
 
-    /** Adds `weight` of a state from x0 to x1, in pixels. */
-    add(state, x0, x1, weight) {
-      const cover = this.cover[state];
-      const from = x0 > 0 ? x0 : 0;
-      const to = x1 < this.width ? x1 : this.width;
-      if (!(to > from)) return;
-      const first = Math.floor(from);
-      const last = Math.min(this.width - 1, Math.floor(to));
-      if (first === last) {
-        cover[first] += weight * (to - from);
-        return;
-      }
-      cover[first] += weight * (first + 1 - from);
-      for (let at = first + 1; at < last; at += 1) cover[at] += weight;
-      cover[last] += weight * (to - last);
+    /** The units that are seen; if all processes begin and end them together, the calls and migrations after them. */
+    prepareUnits(firstUnit, to) {
+      const { lane } = this;
+      // Somebody may still be in the unit before.
+      this.first = Math.max(0, firstUnit - 1);
+      this.last = this.first;
+      while (this.last < lane.units && lane.start[this.last] <= to) this.last += 1;
+      if (report.arrays.delay) return;
+      for (let unit = this.first; unit < this.last; unit += 1) this.between(lane.bars(0, unit), unit);
     }
 
-    /** A row of pixels of a process at a level, from date `from` with `scale` pixels per second, into `pixels` at byte `offset`. */
-    row(lane, level, process, from, scale, byCluster, pixels, offset) {
-      for (const cover of this.cover) cover.fill(0);
-      const to = from + this.width / scale;
-      const hosts = report.facts.hosts;
-      const places = lane.places[process];
-      let place = 0;
-      const compute = (unit) => {
-        if (!byCluster) return COMPUTE;
-        while (place + 1 < places.length && places[place + 1][0] <= unit) place += 1;
-        return CLUSTERS + hosts[places[place][1]][1];
-      };
-      const firstUnit = report.find(lane.start, from);
-      if (level) {
-        const { size, bins } = level;
-        const base = process * bins;
-        for (let bin = Math.floor(firstUnit / size); bin < bins; bin += 1) {
-          const start = lane.start[bin * size];
-          if (start > to) break;
-          const x0 = (start - from) * scale;
-          const x1 = (lane.start[Math.min((bin + 1) * size, lane.units)] - from) * scale;
-          const share = level.compute[base + bin];
-          const talk = level.communication[base + bin];
-          if (share) this.add(compute(bin * size), x0, x1, share / 255);
-          if (talk) this.add(COMMUNICATE, x0, x1, talk / 255);
-          if (level.calls[bin]) this.add(CALL, x0, x1, level.calls[bin] / 255);
-          if (level.migrations[bin]) this.add(MIGRATE, x0, x1, level.migrations[bin] / 255);
-        }
-      } else {
-        // Somebody may still be in the unit before.
-        for (let unit = Math.max(0, firstUnit - 1); unit < lane.units; unit += 1) {
-          if (lane.start[unit] > to) break;
-          const bars = lane.bars(process, unit);
-          const x = (date) => (date - from) * scale;
-          const computed = bars.start + bars.compute;
-          if (bars.compute > 0) this.add(compute(unit), x(bars.start), x(computed), 1);
-          if (bars.communication > 0) this.add(COMMUNICATE, x(computed), x(computed + bars.communication), 1);
-          if (bars.call > 0) this.add(CALL, x(bars.free), x(bars.paid), 1);
-          if (bars.rest > 0 && lane.hasMoves[unit]) this.add(MIGRATE, x(bars.paid), x(bars.next), 1);
-        }
+    /** What follows the barrier of a unit. */
+    between(bars, unit) {
+      const x = (date) => (date - this.from) * this.scale;
+      if (bars.call > 0) add(this.calls, x(bars.free), x(bars.paid), 1);
+      if (bars.rest > 0 && this.lane.hasMoves[unit]) add(this.migrations, x(bars.paid), x(bars.next), 1);
+    }
+
+    /** A row of pixels, of a process, into `pixels` at byte `offset`. */
+    row(process, pixels, offset) {
+      this.compute.fill(0);
+      this.talk.fill(0);
+      if (this.level) this.addBins(process);
+      else if (report.arrays.delay) this.addLateUnits(process);
+      else this.addUnits(process);
+      this.mix(process, pixels, offset);
+    }
+
+    addBins(process) {
+      const { level: { bins, compute, communication }, edges, first } = this;
+      const base = process * bins + first;
+      for (let at = 0; at + 1 < edges.length; at += 1) {
+        const share = compute[base + at];
+        const talk = communication[base + at];
+        if (share) add(this.compute, edges[at], edges[at + 1], share / 255);
+        if (talk) add(this.talk, edges[at], edges[at + 1], talk / 255);
       }
-      this.mix(pixels, offset, from, scale, lane.makespan);
+    }
+
+    addUnits(process) {
+      const { lane: { start, rows, processes }, from, scale } = this;
+      const { compute, communication } = report.arrays;
+      for (let unit = this.first; unit < this.last; unit += 1) {
+        const at = rows[unit] * processes + process;
+        const x0 = (start[unit] - from) * scale;
+        const x1 = x0 + compute[at] * scale;
+        add(this.compute, x0, x1, 1);
+        add(this.talk, x1, x1 + communication[at] * scale, 1);
+      }
+    }
+
+    /** The same where each process begins and ends for itself. */
+    addLateUnits(process) {
+      this.calls.fill(0);
+      this.migrations.fill(0);
+      for (let unit = this.first; unit < this.last; unit += 1) {
+        const bars = this.lane.bars(process, unit);
+        const x0 = (bars.start - this.from) * this.scale;
+        const x1 = x0 + bars.compute * this.scale;
+        add(this.compute, x0, x1, 1);
+        add(this.talk, x1, x1 + bars.communication * this.scale, 1);
+        this.between(bars, unit);
+      }
     }
 
     /** Mixes the colours of what covers each pixel; the rest of it is waiting, and paper after the end. */
-    mix(pixels, offset, from, scale, makespan) {
-      const { colours, cover, width } = this;
-      const [waitR, waitG, waitB] = colours[WAIT];
-      const end = Math.min(width, Math.max(0, (makespan - from) * scale));
-      let at = offset;
-      for (let x = 0; x < width; x += 1, at += 4) {
+    mix(process, pixels, offset) {
+      if (!this.byCluster) {
+        this.mixRange(0, this.width, this.states[1], pixels, offset);
+        return;
+      }
+      const { lane } = this;
+      const places = lane.places[process];
+      let x = 0;
+      places.forEach(([, host], at) => {
+        const next = at + 1 < places.length ? (lane.start[Math.min(places[at + 1][0], lane.units)] - this.from) * this.scale : this.width;
+        const to = Math.max(x, Math.min(this.width, Math.round(next)));
+        this.mixRange(x, to, report.rgb(report.clusterColour(report.facts.hosts[host][1])), pixels, offset);
+        x = to;
+      });
+    }
+
+    mixRange(from, to, computing, pixels, offset) {
+      const { compute, talk, calls, migrations, end } = this;
+      const [[waitR, waitG, waitB], , [talkR, talkG, talkB], [callR, callG, callB], [moveR, moveG, moveB]] = this.states;
+      const [r, g, b] = computing;
+      let at = offset + 4 * from;
+      for (let x = from; x < to; x += 1, at += 4) {
         if (x >= end) {
           pixels[at + 3] = 0;
           continue;
         }
-        let rest = 1;
-        let r = 0;
-        let g = 0;
-        let b = 0;
-        for (let state = 1; state < cover.length; state += 1) {
-          const part = cover[state][x];
-          if (part === 0) continue;
-          const colour = colours[state];
-          rest -= part;
-          r += part * colour[0];
-          g += part * colour[1];
-          b += part * colour[2];
+        let c = compute[x];
+        let t = talk[x];
+        let k = calls[x];
+        let m = migrations[x];
+        let w = 1 - c - t - k - m;
+        if (w < 0) {
+          // Shares are rounded: together they may be a little more than everything.
+          const by = 1 / (1 - w);
+          c *= by;
+          t *= by;
+          k *= by;
+          m *= by;
+          w = 0;
         }
-        if (rest < 0) {
-          r /= 1 - rest;
-          g /= 1 - rest;
-          b /= 1 - rest;
-          rest = 0;
-        }
-        pixels[at] = r + rest * waitR;
-        pixels[at + 1] = g + rest * waitG;
-        pixels[at + 2] = b + rest * waitB;
+        pixels[at] = c * r + t * talkR + k * callR + m * moveR + w * waitR;
+        pixels[at + 1] = c * g + t * talkG + k * callG + m * moveG + w * waitG;
+        pixels[at + 2] = c * b + t * talkB + k * callB + m * moveB + w * waitB;
         pixels[at + 3] = 255;
       }
     }
