@@ -68,9 +68,9 @@ fn judged(base: &RunOfScenario, moved: &RunOfScenario) -> String {
     );
     let paid = format!("{calls} and {moves} that cost {} s", seconds(cost));
     // What rounds to nothing is not called a gain.
-    if moved.migrations.is_empty() {
+    if moved.migrations.iter().all(|one| one.cause != "policy") {
         format!(
-            "Nothing moved in scenario iii; its {calls} cost {} s, and it takes {times}.",
+            "The policy moved nothing in scenario iii; its {calls} cost {} s, and it takes {times}.",
             seconds(cost)
         )
     } else if gain >= 0.05 {

@@ -32,8 +32,10 @@
 
   const superstepAxis = (colours) => {
     const { unit } = report.facts;
-    return axis(colours, unit === 1 ? "superstep [number]" : `superstep [number], in groups of ${unit}`, { values: numbers, size: 34 });
+    return axis(colours, unit === 1 ? "superstep [number]" : `superstep [number], in groups of ${unit}`, { values: numbers, size: 34, incrs: whole });
   };
+  /** Supersteps are whole. */
+  const whole = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000, 1000000, 10000000];
   /** The number of the first superstep of each unit. */
   const supersteps = () => {
     const { unit, supersteps: count } = report.facts;
@@ -42,7 +44,7 @@
   const sameCursor = { key: "supersteps" };
   const shown = (unit, size) => (plot, value) => (value === null || value === undefined ? "-" : `${report.digits(value * size, 4)} ${unit}`);
 
-  const line = (width, dash) => ({ width, dash, points: { show: false } });
+  const line = (width, dash, count) => ({ width, dash, points: { show: count < 40, size: 5 } });
   /** Dots alone; those of a later scenario are smaller, so that they show the ones below. */
   const dots = (colour, size) => ({ paths: () => null, points: { show: true, size, width: 0, stroke: colour, fill: colour } });
 
@@ -68,14 +70,14 @@
       return {
         data: [supersteps(), ...data],
         options: {
-          scales: { x: { time: false }, y: isLog ? { distr: 3 } : {} },
+          scales: { x: { time: false, range: (plot, from, to) => (to > from ? [from, to] : [from - 0.5, to + 0.5]) }, y: isLog ? { distr: 3 } : {} },
           axes: [superstepAxis(colours), axis(colours, `${label} [${unit}]`, { size: 58, values: isLog ? powers : numbers })],
           cursor: { sync: sameCursor },
           series: [
             { label: "superstep" },
             ...facts.scenarios.map((scenario, at) => ({
               label: `${scenario.name} (${scenario.words})`, stroke: colours.scenarios[at % 3], value: shown(unit === "1" ? "" : unit, 1),
-              ...(isDense ? dots(colours.scenarios[at % 3], [5, 3.5, 2][at % 3]) : line([3.5, 2, 1.5][at % 3], [undefined, [6, 3], undefined][at % 3])),
+              ...(isDense ? dots(colours.scenarios[at % 3], [5, 3.5, 2][at % 3]) : line([3.5, 2, 1.5][at % 3], [undefined, [6, 3], undefined][at % 3], lines[0].length)),
             })),
           ],
         },
@@ -223,7 +225,7 @@
           scales: { x: { time: false, range: [-0.3, Math.max(0.3, calls.length - 0.7)] } },
           axes: [
             axis(colours, "call after superstep [number]", {
-              size: 34, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000],
+              size: 34, incrs: whole,
               values: (plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) && calls[tick] !== undefined ? String(calls[tick]) : "")),
             }),
             axis(colours, `potential [${unit}]`, { size: 58, values: numbers }),

@@ -2,6 +2,8 @@
 // How busy hosts and links are: a row each, time from left to right, the busier the darker (on dark paper the brighter).
 (function () {
   const AXIS = 34;
+  /** More rows than this are too low for their names. */
+  const MOST_NAMES = 80;
 
   /** Colours from nothing to everything: parts of the cividis scheme (Nunez and others 2018), which everybody can tell apart. */
   const ramps = {
@@ -37,7 +39,7 @@
       if (width < 50) return;
       this.data = this.read();
       const { rows, shares, edges, words, note } = this.data;
-      this.note.textContent = note || "";
+      this.note.textContent = `${note || ""}${rows.length > MOST_NAMES ? " Point at a row to see its name." : ""}`;
       this.canvas.hidden = rows.length === 0;
       this.legend.hidden = rows.length === 0;
       if (rows.length === 0) return;
@@ -45,7 +47,7 @@
       const all = ramp();
       const css = (colour) => `rgb(${colour.map(Math.round).join(" ")})`;
       this.scaled(all, css);
-      this.height = rows.length <= 24 ? 14 : rows.length <= 80 ? 11 : rows.length <= 150 ? 6 : 3;
+      this.height = rows.length <= 24 ? 14 : rows.length <= MOST_NAMES ? 11 : rows.length <= 150 ? 6 : 3;
       this.left = width < 500 ? 92 : 150;
       this.right = width < 500 ? 54 : 60;
       this.width = Math.max(40, width - this.left - this.right);
