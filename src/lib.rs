@@ -36,7 +36,7 @@
 //! | [`experiment`] | settings in, results of all scenarios out |
 //! | [`paper`] | the papers: what they publish beside what is simulated |
 //! | [`sweep`] | many runs: plans, rows that survive a kill, tables, pictures |
-//! | [`output`] | run folder, summary, table |
+//! | [`output`] | run folder, summary, table, explanations, the report |
 //! | [`cli`] | the command |
 //!
 //! # Determinism

@@ -179,7 +179,7 @@ impl<'b> Lines<'b> {
     fn scenario(&mut self, run: &RunOfScenario, machine: &Machine) -> Result<Activity, String> {
         if !self.has_header {
             self.has_header = true;
-            if !self.next()? || self.record != csv::ByteRecord::from(COLUMNS.to_vec()) {
+            if !self.next()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
                 return Err(format!("the columns are not {}", COLUMNS.join(", ")));
             }
         }

@@ -31,7 +31,7 @@ pub use folder::{RunFolder, write_file};
 pub(crate) use html::escaped;
 pub use machine::{Machine, MachineCluster, MachineLink, MachinePath, Place};
 pub use processes::ProcessTable;
-pub use read::{Call, Decided, Judged, Moved, Run, RunOfScenario, Superstep};
+pub use read::{Call, Decided, Difference, Judged, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
 pub use summary::{manifest, summary};
 pub use table::table;

@@ -45,14 +45,23 @@ pub struct RunOfScenario {
     pub messages: u64,
     /// How much longer than scenario i it takes, as a fraction of it; `None` without scenario i, and for it.
     pub excess: Option<f64>,
-    /// Where the difference to scenario i comes from, by term \[s\], and the difference; `None` without scenario i, and for it.
-    pub ledger: Option<(Vec<(Term, f64)>, f64)>,
+    /// Where the difference to scenario i comes from; `None` without scenario i, and for it.
+    pub ledger: Option<Difference>,
     /// All supersteps.
     pub supersteps: Vec<Superstep>,
     /// All rescheduling calls, by superstep.
     pub calls: Vec<Call>,
     /// All migrations.
     pub migrations: Vec<Moved>,
+}
+
+/// The difference of a makespan to that of scenario i.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// What each term adds to it \[s\], in the order of [`Term::ALL`].
+    pub terms: Vec<(Term, f64)>,
+    /// All of it \[s\].
+    pub sum_s: f64,
 }
 
 /// A row of `supersteps.csv`.
@@ -201,7 +210,7 @@ struct Counts {
 
 impl Counts {
     /// The ledger, if all of it is there.
-    fn ledger(&self) -> Result<Option<(Vec<(Term, f64)>, f64)>, (&'static str, String)> {
+    fn ledger(&self) -> Result<Option<Difference>, (&'static str, String)> {
         let Some(fields) = &self.ledger else {
             return Ok(None);
         };
@@ -215,7 +224,8 @@ impl Counts {
         };
         let term = |term: Term| Ok((term, seconds(format!("{}_s", term.key()))?));
         let terms = Term::ALL.into_iter().map(term).collect::<Result<_, _>>()?;
-        Ok(Some((terms, seconds("difference_s".to_owned())?)))
+        let sum_s = seconds("difference_s".to_owned())?;
+        Ok(Some(Difference { terms, sum_s }))
     }
 }
 

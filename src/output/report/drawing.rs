@@ -396,7 +396,10 @@ impl Arcs {
                 arcs.iter()
                     .any(|(_, l, r, other)| *other == level && *l < right && left < *r)
             };
-            let level = (least..).find(|level| !overlaps(*level)).unwrap_or(least);
+            let mut level = least;
+            while overlaps(level) {
+                level += 1;
+            }
             arcs.push((link, left, right, level));
         }
         Self { arcs }

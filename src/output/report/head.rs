@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::html::escaped;
-use super::super::read::RunOfScenario;
+use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
 use super::super::table::{decimals, heading, seconds};
 use super::material::Report;
@@ -146,24 +146,20 @@ fn row(html: &mut String, name: &str, cells: &[String]) {
 
 /// The ledgers of ii and iii as one table, with bars; empty without scenario i.
 pub(super) fn ledger(report: &Report) -> String {
-    type Ledger<'a> = (&'a RunOfScenario, &'a [(Term, f64)], f64);
-    let ledgers: Vec<Ledger<'_>> = report
+    let ledgers: Vec<(&RunOfScenario, &Difference)> = report
         .run
         .scenarios
         .iter()
-        .filter_map(|run| {
-            let (terms, difference) = run.ledger.as_ref()?;
-            Some((run, terms.as_slice(), *difference))
-        })
+        .filter_map(|run| Some((run, run.ledger.as_ref()?)))
         .collect();
     if ledgers.is_empty() {
         return "<p>Without scenario i there is nothing to compare with.</p>\n".to_owned();
     }
-    let all = ledgers.iter().flat_map(|(_, terms, _)| *terms);
+    let all = ledgers.iter().flat_map(|(_, ledger)| &ledger.terms);
     let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
     let decimals = decimals(largest);
     let mut html = String::from("<table class=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>");
-    for (run, ..) in &ledgers {
+    for (run, _) in &ledgers {
         write!(
             html,
             "<th scope=\"col\" colspan=\"2\">{} less i [s]</th>",
@@ -197,12 +193,15 @@ pub(super) fn ledger(report: &Report) -> String {
         html.push_str("</tr>\n");
     };
     for (at, term) in Term::ALL.into_iter().enumerate() {
-        let values: Vec<f64> = ledgers.iter().map(|(_, terms, _)| terms[at].1).collect();
+        let values: Vec<f64> = ledgers
+            .iter()
+            .map(|(_, ledger)| ledger.terms[at].1)
+            .collect();
         if values.iter().any(|value| *value != 0.0) {
             line(term.name(), "", &values);
         }
     }
-    let sums: Vec<f64> = ledgers.iter().map(|(.., difference)| *difference).collect();
+    let sums: Vec<f64> = ledgers.iter().map(|(_, ledger)| ledger.sum_s).collect();
     line("sum", " class=\"sum\"", &sums);
     html.push_str("</tbody>\n</table>\n");
     html
