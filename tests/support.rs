@@ -1,6 +1,6 @@
 //! What the tests share: the one comparison of floats, small machines and workloads in code, and running one scenario of them.
 
-use migsim::bsp::{Costs, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate};
+use migsim::bsp::{Costs, Outcome, Recorder, Remembered, RuntimeConfig, Scenario, Setup, simulate};
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Flag, Layers, Limits, built_in};
@@ -209,6 +209,7 @@ pub(crate) struct Case<'a> {
     pub(crate) runtime: RuntimeConfig,
     pub(crate) costs: Costs,
     pub(crate) scenario: Scenario,
+    pub(crate) remembered: Option<&'a Remembered>,
 }
 
 impl<'a> Case<'a> {
@@ -226,6 +227,7 @@ impl<'a> Case<'a> {
             runtime: RuntimeConfig::default(),
             costs: Costs::default(),
             scenario: Scenario::I,
+            remembered: None,
         }
     }
 
@@ -249,6 +251,7 @@ impl<'a> Case<'a> {
             costs: self.costs,
             scenario: self.scenario,
             seed: 1,
+            remembered: self.remembered,
         };
         simulate(&setup, Box::new(policy), recorder)
     }

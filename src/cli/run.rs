@@ -73,7 +73,7 @@ fn run_all(
     let one = |&scenario: &crate::bsp::Scenario| -> Result<(ScenarioRun, PathBuf), Error> {
         let path = folder.temporary(&format!("processes-{}.csv", scenario.name()));
         let mut table = ProcessTable::create(&path, &experiment.platform.platform, scenario)?;
-        let run = experiment.run_scenario(scenario, progress, &mut table)?;
+        let run = experiment.run_scenario(scenario, progress, &mut table, None)?;
         table.finish()?;
         Ok((run, path))
     };
