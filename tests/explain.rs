@@ -278,3 +278,18 @@ fn a_folder_of_another_version_is_refused() {
         );
     }
 }
+
+#[test]
+fn what_another_policy_says_of_alpha_is_told() {
+    let mut run = run(&[]);
+    for call in run.scenarios.iter_mut().flat_map(|one| &mut one.calls) {
+        // A policy with a number called `alpha`, but without the rest of what MigBSP says.
+        call.explanation
+            .retain(|key, _| ["alpha", "d"].contains(&key.as_str()));
+    }
+    let told = tell(&run, at(11)).unwrap();
+    assert!(
+        told.contains("  alpha: 7\n") && told.contains("  d: 0.5\n"),
+        "{told}"
+    );
+}
