@@ -29,7 +29,7 @@ pub struct Problem {
     /// Where it is.
     pub location: Location,
     /// How to fix it.
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
     /// What is named that does not exist, if that is what is wrong.
     pub unknown: Option<Unknown>,
 }
@@ -97,7 +97,7 @@ impl Problem {
     /// Adds the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(hint.into().into_boxed_str());
         self
     }
 

@@ -46,6 +46,9 @@ pub trait Keys: Serialize + DeserializeOwned + JsonSchema {
     }
 }
 
+/// A load, and its parameters with all defaults filled in.
+pub type Loaded = (Arc<dyn Load>, Value);
+
 /// A kind of load by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -55,7 +58,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where it comes from; `-` if it is ours.
     pub source: &'static str,
-    read: fn(&Value) -> Result<(Arc<dyn Load>, Value), Error>,
+    read: fn(&Value) -> Result<Loaded, Error>,
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -91,7 +94,7 @@ impl Entry {
     ///
     /// # Errors
     /// All parameters that are unknown, unreadable or out of range, each with its key.
-    pub fn read(&self, keys: &Value) -> Result<(Arc<dyn Load>, Value), Error> {
+    pub fn read(&self, keys: &Value) -> Result<Loaded, Error> {
         (self.read)(keys)
     }
 
