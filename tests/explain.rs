@@ -154,7 +154,13 @@ fn every_superstep_of_every_policy_has_a_story() {
 #[test]
 fn what_there_is_not_is_refused_with_what_there_is() {
     let run = run(&[("workload.n", json!(60))]);
-    let hint = |question| tell(&run, question).unwrap_err().hint.unwrap();
+    let hint = |question| {
+        tell(&run, question)
+            .unwrap_err()
+            .hint
+            .unwrap()
+            .into_string()
+    };
     assert!(hint(at(0)).starts_with("known supersteps: 1 to 121; calls after 4, "));
     assert!(hint(at(122)).starts_with("known supersteps: 1 to 121"));
     let nobody = Question {
