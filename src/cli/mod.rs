@@ -10,6 +10,7 @@ mod run;
 mod shell;
 mod slurm;
 mod sweep;
+mod threads;
 mod tune;
 
 use std::io::Write;

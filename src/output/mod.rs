@@ -16,6 +16,7 @@ mod read;
 mod records;
 mod summary;
 mod table;
+mod words;
 
 pub use explain::{Question, Story};
 pub use folder::{RunFolder, write_file};
@@ -23,6 +24,7 @@ pub use processes::ProcessTable;
 pub use read::{Call, Decided, Judged, Moved, Run, RunOfScenario, Superstep};
 pub use summary::{manifest, summary};
 pub use table::table;
+pub(crate) use words::{counted, of_number};
 
 use crate::error::{Error, Problem};
 

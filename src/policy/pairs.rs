@@ -223,7 +223,9 @@ mod tests {
                         changed += 1;
                     });
                 }
-                map.values_mut().for_each(|value| *value += 1);
+                for value in map.values_mut() {
+                    *value += 1;
+                }
                 prop_assert_eq!(changed, map.len());
             }
         }

@@ -62,9 +62,10 @@ impl Shard {
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// Whether a run belongs to it.
-    pub const fn has(self, run: usize) -> bool {
-        run % self.of == self.index
+    /// The runs of `plan` that belong to it, each with its identity; those of others cost nothing.
+    pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
+        let own = plan.runs.iter().map(String::as_str).enumerate();
+        own.skip(self.index).step_by(self.of)
     }
 }
 
@@ -73,8 +74,8 @@ impl Shard {
 pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
-    let all = plan.runs.iter().enumerate();
-    all.filter(|(run, id)| shard.has(*run) && is_missing(id) && seen.insert(id.as_str()))
+    let own = shard.runs(plan);
+    own.filter(|(_, id)| is_missing(id) && seen.insert(*id))
         .map(|(run, _)| run)
         .collect()
 }
