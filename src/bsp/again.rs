@@ -25,11 +25,6 @@ impl Again {
         self.passed.filter(|_| self.placement == placement)
     }
 
-    /// The superstep that was noted last.
-    pub(super) fn last(&self) -> Option<Passed> {
-        self.passed
-    }
-
     /// Takes note of a superstep that has been simulated.
     pub(super) fn remember(&mut self, passed: Passed, placement: &[HostId]) {
         self.passed = Some(passed);

@@ -95,8 +95,8 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) at_once: AtOnce,
     again: Again,
     remembering: Option<Remembering<'a>>,
-    /// Whether the superstep at hand is to be kept there.
-    is_to_be_kept: bool,
+    /// The superstep at hand, if it is to be kept there.
+    to_keep: Option<Passed>,
     /// Whether equal supersteps take equal times, and may be remembered.
     may_repeat: bool,
     /// Flows before the open superstep, if all began it together and nothing else was in progress.
@@ -148,7 +148,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             at_once: AtOnce::new(setup.platform, setup.network, runtime, &barrier),
             again: Again::default(),
             remembering: remembered.map(|all| Remembering::new(all, setup.placement)),
-            is_to_be_kept: false,
+            to_keep: None,
             may_repeat,
             flows_before: None,
             digest: None,
@@ -303,7 +303,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 .measure(&self.plan, has_policy, &mut self.measures);
             self.digest = None;
             self.remember(passed);
-            self.is_to_be_kept = true;
+            self.to_keep = Some(passed);
         }
         self.has_begun = true;
         self.outcome.supersteps[self.superstep].start = start;
@@ -318,11 +318,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
     }
 
     /// Keeps the superstep that is closing, which was done at once, for other runs.
-    fn keep(&self, digest: (EventLog, Seconds)) {
+    fn keep(&self, passed: Passed, digest: (EventLog, Seconds)) {
         let Some(remembering) = &self.remembering else {
-            return;
-        };
-        let Some(passed) = self.again.last() else {
             return;
         };
         let measures = &self.measures;
@@ -499,8 +496,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
             digest(&self.plan, &self.measures)
         });
         self.log.log(&digest);
-        if std::mem::take(&mut self.is_to_be_kept) {
-            self.keep((digest, longest));
+        if let Some(passed) = self.to_keep.take() {
+            self.keep(passed, (digest, longest));
         }
         self.date_computations(longest);
         let leave_together = self.barrier.leaving.len() == self.placement.len();
