@@ -11,6 +11,7 @@ mod run;
 mod shell;
 mod slurm;
 mod sweep;
+mod threads;
 mod tune;
 
 use std::io::Write;

@@ -24,6 +24,7 @@ mod report;
 mod summary;
 mod table;
 mod traffic;
+mod words;
 
 pub use activity::Activity;
 pub use explain::{Question, Story};
@@ -36,6 +37,7 @@ pub use report::Report;
 pub use summary::{manifest, summary};
 pub use table::table;
 pub use traffic::LinkTraffic;
+pub(crate) use words::{counted, of_number};
 
 use crate::error::{Error, Problem};
 

@@ -51,7 +51,8 @@ pub fn write(
     let table = runs_csv(plan, shard, rows)
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    let own = own_rows(plan, shard, rows);
+    let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
+    let own: Vec<&Row> = own.collect();
     let failures = failures(&own, &path);
     let mut text = format!("{} runs in {}", own.len(), folder.display());
     if shard != Shard::WHOLE {
@@ -75,13 +76,6 @@ pub fn write(
     Ok(Report { text, failures })
 }
 
-/// The rows of a part of a plan.
-fn own_rows<'a>(plan: &Plan, shard: Shard, rows: &'a BTreeMap<String, Row>) -> Vec<&'a Row> {
-    let own = plan.runs.iter().enumerate();
-    let own = own.filter(|(run, _)| shard.has(*run));
-    own.filter_map(|(_, id)| rows.get(id)).collect()
-}
-
 /// How many runs failed, the first reason, and the table that has all of them.
 fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
@@ -101,7 +95,8 @@ fn failures(rows: &[&Row], table: &Path) -> Option<String> {
 pub fn page_of(folder: &Path) -> Result<String, Error> {
     let plan = read_plan(folder)?;
     let rows = store::rows(folder)?;
-    let own = own_rows(&plan, Shard::WHOLE, &rows);
+    let own = Shard::WHOLE.runs(&plan).filter_map(|(_, id)| rows.get(id));
+    let own: Vec<&Row> = own.collect();
     if own.len() < plan.runs.len() {
         let message = format!(
             "{} of {} runs of the sweep are missing",

@@ -6,6 +6,7 @@ use super::super::html::escaped;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
 use super::super::table::{decimals, heading, seconds};
+use super::super::words::counted;
 use super::material::Report;
 use crate::bsp::Scenario;
 use crate::experiment::Term;
@@ -92,15 +93,6 @@ fn signed(value: f64, decimals: usize) -> String {
         text
     } else {
         "0".to_owned()
-    }
-}
-
-/// `1 call`, `2 calls`.
-fn counted(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
     }
 }
 
