@@ -31,6 +31,9 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         .map(RunFolder::create)
         .transpose()?;
     let page = page(arguments)?;
+    if page.is_some() {
+        check_memory(&experiment, limits(&arguments.settings))?;
+    }
     // No more than there are scenarios.
     let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
@@ -75,6 +78,27 @@ fn page(arguments: &RunArguments) -> Result<Option<PathBuf>, Error> {
             Err(cannot_write(&name, &"there is no such folder"))
         }
         _ => Ok(Some(file)),
+    }
+}
+
+/// A page needs what each process did in each superstep of each scenario: that must fit.
+fn check_memory(experiment: &Experiment, limits: Limits) -> Result<(), Error> {
+    let of_each = [experiment.placement.len(), experiment.workload.supersteps()];
+    let bars = of_each.map(|count| count as f64).iter().product::<f64>();
+    let needed = bars * experiment.config.scenarios.len() as f64 * Activity::BYTES;
+    match limits.memory {
+        Some(limit) if needed > limit => {
+            let message = format!(
+                "the page needs about {:.1} GB of memory, more than the {:.1} GB there are",
+                needed / 1e9,
+                limit / 1e9
+            );
+            Err(Problem::new(message)
+                .source("--report")
+                .hint("leave it out, or choose a higher `--memory-limit`")
+                .into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -23,6 +23,11 @@ pub struct Activity {
     pub communication: Vec<f32>,
 }
 
+impl Activity {
+    /// What a process takes of memory in a superstep \[B\].
+    pub(crate) const BYTES: f64 = 12.0;
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"

@@ -6,7 +6,8 @@ const report = {};
 report.load = async function () {
   const facts = JSON.parse(document.getElementById("facts").textContent);
   const text = atob(document.getElementById("arrays").textContent);
-  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const buffer = await new Response(stream).arrayBuffer();
   const kinds = { f64: Float64Array, f32: Float32Array, u32: Uint32Array, u8: Uint8Array };
