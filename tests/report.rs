@@ -468,7 +468,7 @@ fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
         for at in (0..whole.len()).step_by(step) {
             let error = read(&whole[..at]);
             // Without the newline at its end JSON is complete.
-            let is_whole = file.ends_with(".json") && at + 1 == whole.len();
+            let is_whole = whole[at..] == *b"\n" && whole[0] == b'{' && file != "calls.jsonl";
             assert!(error.is_some() || is_whole, "{file} {at}");
             for other in [b'9', b'-', b'"', b'\n', 0xff] {
                 let mut changed = whole.clone();
