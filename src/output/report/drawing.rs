@@ -14,7 +14,7 @@ use super::super::machine::{Machine, MachineCluster};
 const WIDTH: usize = 1000;
 const LEAST_COLUMN: usize = 170;
 const GAP: usize = 14;
-const CELL: (usize, usize) = (26, 18);
+const CELL_HEIGHT: usize = 18;
 const HEADER: usize = 40;
 const LEVEL: usize = 30;
 const ROUTER: usize = 22;
@@ -48,6 +48,7 @@ pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
             let place = Column {
                 x: column * width + GAP / 2,
                 width: width - GAP,
+                cell: 12 + 7 * (machine.placement.len().to_string().len() + 1),
             };
             y += place.cluster(
                 &mut svg,
@@ -101,6 +102,8 @@ fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
 struct Column {
     x: usize,
     width: usize,
+    /// The width of the cell of a host: it holds the number of a process, and a plus.
+    cell: usize,
 }
 
 impl Column {
@@ -113,13 +116,14 @@ impl Column {
         hosts: &Hosts<'_>,
         has_cells: bool,
     ) -> usize {
-        let Self { x, width } = self;
+        let Self { x, width, .. } = self;
         let mut own: Vec<(usize, &str)> = hosts
             .range((index, "")..(index + 1, ""))
             .map(|((_, name), place)| (*place, *name))
             .collect();
         own.sort_unstable();
-        let per_line = ((width - GAP) / CELL.0).max(1);
+        let cell = self.cell;
+        let per_line = ((width - GAP) / cell).max(1);
         let lines = if has_cells {
             own.len().div_ceil(per_line)
         } else {
@@ -127,7 +131,7 @@ impl Column {
         };
         let idle = cluster.hosts.saturating_sub(own.len() as u64);
         let has_idle = idle > 0;
-        let height = HEADER + lines * (CELL.1 + 4) + if has_idle { 18 } else { 4 };
+        let height = HEADER + lines * (CELL_HEIGHT + 4) + if has_idle { 18 } else { 4 };
         draw(
             svg,
             format_args!(
@@ -169,17 +173,17 @@ impl Column {
         if has_cells {
             for (at, (place, name)) in own.iter().enumerate() {
                 let (left, upper) = (
-                    x + 12 + at % per_line * CELL.0,
-                    y + HEADER + at / per_line * (CELL.1 + 4),
+                    x + 12 + at % per_line * cell,
+                    y + HEADER + at / per_line * (CELL_HEIGHT + 4),
                 );
                 draw(
                     svg,
                     format_args!(
                         "<g class=\"host\" data-host=\"{place}\"><title>{}</title><rect x=\"{left}\" y=\"{upper}\" width=\"{}\" height=\"{}\" rx=\"2\"/><text x=\"{}\" y=\"{}\"></text></g>",
                         escaped(name),
-                        CELL.0 - 3,
-                        CELL.1,
-                        left + (CELL.0 - 3) / 2,
+                        cell - 3,
+                        CELL_HEIGHT,
+                        left + (cell - 3) / 2,
                         upper + 13
                     ),
                 );

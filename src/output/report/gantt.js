@@ -160,12 +160,15 @@
       context.rect(this.left, AXIS - 2, this.width, this.layout.bottom);
       context.clip();
       const strip = this.layout.height >= 10 ? 2 : 1;
+      // Low rows have a line only where a process is in another cluster than that of its group.
+      const isLow = this.layout.height < 8;
       if (!this.byCluster && this.layout.height >= 3) {
         this.eachRow((process, y, tall) => {
           const places = lane.places[process];
           places.forEach(([unit, host], at) => {
             const begin = x(lane.start[Math.min(unit, lane.units)]);
             const end = x(at + 1 < places.length ? lane.start[Math.min(places[at + 1][0], lane.units)] : lane.makespan);
+            if (isLow && facts.hosts[host][1] === facts.hosts[places[0][1]][1]) return;
             context.fillStyle = report.clusterColour(facts.hosts[host][1]);
             context.fillRect(begin, y + tall - strip, end - begin, strip);
           });
