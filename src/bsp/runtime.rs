@@ -10,7 +10,7 @@ use super::at_once::{AtOnce, Passed, Scene, is_constant};
 use super::barrier::{Barrier, Notice, Wires};
 use super::config::{Costs, Receives, RuntimeConfig, Scenario, Sends, Shortcuts};
 use super::exchange::Exchange;
-use super::record::{Outcome, Recorder, SuperstepDates};
+use super::record::{Beginnings, Outcome, Recorder, SuperstepDates};
 use super::reschedule::Rescheduling;
 use crate::engine::{EventLog, NetworkModel, Simulation};
 use crate::error::Error;
@@ -86,7 +86,7 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) policy: Box<dyn Policy>,
     pub(super) random: Stream,
-    recorder: &'r mut dyn Recorder,
+    pub(super) recorder: &'r mut dyn Recorder,
     pub(super) engine: Simulation<'a, Token>,
     barrier: Barrier,
     pub(super) at_once: AtOnce,
@@ -110,6 +110,10 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
     pub(super) stage: Vec<Stage>,
+    /// The zero of the local dates.
+    origin: Time,
+    /// Whether the superstep at hand was done without events: all began it together.
+    has_passed: bool,
     /// Per process, local dates \[s\]: start of the superstep, end of the computation.
     began: Vec<f64>,
     computed: Vec<f64>,
@@ -154,6 +158,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 .map(|process| setup.workload.memory(id(process)))
                 .collect(),
             stage: vec![Stage::Waiting; processes],
+            origin: Time::ZERO,
+            has_passed: false,
             began: vec![0.0; processes],
             computed: vec![0.0; processes],
             measures: Measures::default(),
@@ -245,7 +251,11 @@ impl<'a, 'r> Runtime<'a, 'r> {
     /// Lets everybody begin the open superstep together.
     pub(super) fn begin_all(&mut self) -> Result<(), Error> {
         // A call that is paid beside the superstep is about to start.
-        let is_alone = self.engine.rebase() && !self.rescheduling.is_overlapped();
+        let is_idle = self.engine.rebase();
+        if is_idle {
+            self.origin = self.engine.now();
+        }
+        let is_alone = is_idle && !self.rescheduling.is_overlapped();
         if is_alone && self.pass() {
             return Ok(());
         }
@@ -283,6 +293,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.remember(passed);
         }
         self.has_begun = true;
+        self.has_passed = true;
         self.outcome.supersteps[self.superstep].start = start;
         self.barrier.let_all_leave();
         true
@@ -298,6 +309,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
     fn prepare(&mut self) {
         let processes = self.placement.len();
         self.has_begun = true;
+        self.has_passed = false;
         self.digest = None;
         self.outcome.supersteps[self.superstep].start = self.engine.now();
         self.again.forget();
@@ -466,6 +478,11 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 flows: self.engine.flows() - before,
             });
         }
+        self.recorder.began(Beginnings {
+            origin: self.origin,
+            after: if self.has_passed { &[] } else { &self.began },
+            now: self.engine.now(),
+        });
         self.recorder
             .superstep(self.superstep, &self.measures, &self.placement);
         self.ending = self.superstep;

@@ -164,6 +164,15 @@ pub(super) enum ScenarioChoice {
     All,
 }
 
+/// A viewer of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Viewer {
+    /// Perfetto, and Chrome's trace viewer
+    Perfetto,
+    /// ViTE and the tools of Paje
+    Paje,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ExplainArguments {
     /// The experiment or the run folder, and what else is set
@@ -238,6 +247,16 @@ pub(super) struct RunArguments {
     /// Also write what each process did in each superstep (processes.csv)
     #[arg(long, requires = "out", help_heading = "Output")]
     pub(super) processes: bool,
+    /// Also write what each process does when, for a viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or both with a comma
+    #[arg(
+        long,
+        value_enum,
+        value_name = "VIEWER",
+        value_delimiter = ',',
+        requires = "out",
+        help_heading = "Output"
+    )]
+    pub(super) write_trace: Vec<Viewer>,
     /// Print the summary as JSON instead of the table
     #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
     pub(super) json: bool,

@@ -1,19 +1,20 @@
 //! `migsim run`: settings from file and flags, the runs, the table or the folder.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::args::{RunArguments, ScenarioChoice, SettingsArguments};
+use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::bar::{Bar, with_bar};
 use super::print;
+use crate::bsp::{Recorder, Scenario};
 use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
-use crate::output::{ProcessTable, RunFolder, summary, table};
+use crate::output::{Drafts, ProcessTable, RunFolder, Trace, TraceFormat, Traced, summary, table};
 use crate::sweep::{Spec, keys};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
@@ -45,11 +46,11 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         has_lines: false,
         is_quiet: arguments.quiet,
     };
-    let (results, parts) = with_bar(&bar, &|| progress.supersteps(), || {
+    let (results, drafts) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
     if let Some(folder) = &folder {
-        folder.write(&experiment, &results, &parts)?;
+        folder.write(&experiment, &results, drafts)?;
     }
     if arguments.json {
         print(out, &format!("{:#}\n", summary(&experiment, &results)))
@@ -60,28 +61,82 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     }
 }
 
-/// Runs the scenarios; with `--processes` each writes its part of that table while it runs.
+/// Runs the scenarios; each writes what was asked for while it runs.
 fn run_all(
     arguments: &RunArguments,
     experiment: &Experiment,
     progress: &Progress,
     folder: Option<&RunFolder>,
-) -> Result<(Results, Vec<PathBuf>), Error> {
-    let Some(folder) = folder.filter(|_| arguments.processes) else {
-        return Ok((experiment.run(progress)?, Vec::new()));
+) -> Result<(Results, Drafts), Error> {
+    let is_watched = arguments.processes || !arguments.write_trace.is_empty();
+    let Some(folder) = folder.filter(|_| is_watched) else {
+        return Ok((experiment.run(progress)?, Drafts::default()));
     };
-    let one = |&scenario: &crate::bsp::Scenario| -> Result<(ScenarioRun, PathBuf), Error> {
+    let scenarios = &experiment.config.scenarios;
+    let done: Vec<Result<(ScenarioRun, Drafts), Error>> = scenarios
+        .par_iter()
+        .map(|&scenario| run_watched(arguments, experiment, progress, folder, scenario))
+        .collect();
+    let (mut runs, mut drafts) = (Vec::new(), Drafts::default());
+    for one in done {
+        let (run, written) = one?;
+        runs.push(run);
+        drafts.processes.extend(written.processes);
+        drafts.traces.extend(written.traces);
+    }
+    Ok((Results { runs }, drafts))
+}
+
+/// Runs one scenario and writes its part of `processes.csv` and its traces.
+fn run_watched(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+    progress: &Progress,
+    folder: &RunFolder,
+    scenario: Scenario,
+) -> Result<(ScenarioRun, Drafts), Error> {
+    let platform = &experiment.platform.platform;
+    let mut drafts = Drafts::default();
+    let mut table = None;
+    if arguments.processes {
         let path = folder.temporary(&format!("processes-{}.csv", scenario.name()));
-        let mut table = ProcessTable::create(&path, &experiment.platform.platform, scenario)?;
-        let run = experiment.run_scenario(scenario, progress, &mut table)?;
-        table.finish()?;
-        Ok((run, path))
+        table = Some(ProcessTable::create(&path, platform, scenario)?);
+        drafts.processes.push(path);
+    }
+    let traced = Traced {
+        platform,
+        placement: &experiment.placement,
+        scenario,
     };
-    let done: Vec<Result<(ScenarioRun, PathBuf), Error>> =
-        experiment.config.scenarios.par_iter().map(one).collect();
-    let done = done.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let (runs, parts) = done.into_iter().unzip();
-    Ok((Results { runs }, parts))
+    let mut traces = Vec::new();
+    for format in trace_formats(&arguments.write_trace) {
+        let name = format.file(scenario);
+        let trace = Trace::create(folder.temporary(&name), format, traced)?;
+        traces.push((name, trace));
+    }
+    let watchers = traces
+        .iter_mut()
+        .map(|(_, trace)| trace as &mut dyn Recorder);
+    let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
+    let mut watchers: Vec<&mut dyn Recorder> = table_too.chain(watchers).collect();
+    let run = experiment.run_scenario(scenario, progress, &mut watchers)?;
+    if let Some(table) = table {
+        table.finish()?;
+    }
+    for (name, trace) in traces {
+        drafts.traces.push((name, trace.finish(&run.outcome)?));
+    }
+    Ok((run, drafts))
+}
+
+/// The formats that were asked for, each once.
+fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
+    TraceFormat::ALL.into_iter().filter(|format| {
+        viewers.contains(&match format {
+            TraceFormat::Perfetto => Viewer::Perfetto,
+            TraceFormat::Paje => Viewer::Paje,
+        })
+    })
 }
 
 /// The settings of the file and the flags.

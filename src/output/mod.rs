@@ -6,6 +6,7 @@
 //! calls.jsonl       a decision record per rescheduling call
 //! migrations.csv    every migration that happened
 //! processes.csv     (optional) what each process did in each superstep
+//! trace-*.*         (optional) the same for viewers, a file per scenario
 //! ```
 //! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
 
@@ -16,13 +17,15 @@ mod read;
 mod records;
 mod summary;
 mod table;
+mod traces;
 
 pub use explain::{Question, Story};
-pub use folder::{RunFolder, write_file};
+pub use folder::{Drafts, RunFolder, write_file};
 pub use processes::ProcessTable;
 pub use read::{Call, Decided, Judged, Moved, Run, RunOfScenario, Superstep};
 pub use summary::{manifest, summary};
 pub use table::table;
+pub use traces::{Draft, Trace, TraceFormat, Traced};
 
 use crate::error::{Error, Problem};
 
