@@ -215,7 +215,7 @@ fn migrations_that_the_workload_prescribes_are_told() {
     let folder = "tests/oracle/rnd-migrations";
     assert!(
         check(&format!(
-            "--app trace --trace {folder}/trace.txt --platform {folder}/platform.json"
+            "--app trace --trace {folder}/trace.txt --platform {folder}/platform.xml"
         )) > 0
     );
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
+use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::Bytes;
 
@@ -59,6 +60,9 @@ pub(super) enum Command {
     /// Platforms: hosts, links and routes
     #[command(subcommand)]
     Platform(PlatformCommand),
+    /// Applications: what their processes compute and send
+    #[command(subcommand)]
+    Workload(WorkloadCommand),
     /// List what exists: applications, experiments, loads, papers, policies, platforms, network models
     List {
         /// What to list
@@ -111,6 +115,22 @@ pub(super) struct TraceExportArguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlatformCommand {
+    /// Show a platform: clusters and hosts, routes between clusters, links on no route, what looks odd
+    #[command(
+        after_help = "Examples:\n  migsim platform show ufrgs\n  migsim platform show platform.xml --svg platform.svg\n  migsim platform show ufrgs --format csv"
+    )]
+    Show {
+        /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        platform: String,
+        /// Also draw its clusters and the routes between them into this file
+        #[arg(long, value_name = "FILE", help_heading = "Output")]
+        svg: Option<PathBuf>,
+        /// The most rows of each table
+        #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
+        rows: usize,
+        #[command(flatten)]
+        form: FormArguments,
+    },
     /// Write a platform in another format
     #[command(
         after_help = "Example:\n  migsim platform export ufrgs.json --format simgrid --out ufrgs.xml\n\n\
@@ -126,6 +146,30 @@ pub(super) enum PlatformCommand {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum WorkloadCommand {
+    /// Show the application of an experiment: work, imbalance, messages and h-relation over its supersteps
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  migsim workload show --app lu --n 2000 --procs 50\n  migsim workload show --app sw --n 25 --svg sw.svg\n  migsim workload show experiment.json --format json"
+    )]
+    Show(Box<WorkloadShowArguments>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WorkloadShowArguments {
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+    /// Also draw it into this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) svg: Option<PathBuf>,
+    /// The most rows, each a superstep or a range of supersteps
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Output")]
+    pub(super) rows: usize,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -162,6 +206,38 @@ pub(super) enum ScenarioChoice {
     Iii,
     /// All three
     All,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct FormArguments {
+    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON
+    #[arg(long, value_enum, default_value = "table", help_heading = "Output")]
+    format: FormChoice,
+    /// The same as `--format json`
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
+}
+
+impl FormArguments {
+    /// What was chosen.
+    pub(super) fn form(self) -> Form {
+        match self.format {
+            _ if self.json => Form::Json,
+            FormChoice::Table => Form::Table,
+            FormChoice::Markdown => Form::Markdown,
+            FormChoice::Csv => Form::Csv,
+            FormChoice::Json => Form::Json,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum FormChoice {
+    Table,
+    Markdown,
+    Csv,
+    Json,
 }
 
 /// A viewer of traces.
@@ -257,11 +333,10 @@ pub(super) struct RunArguments {
         help_heading = "Output"
     )]
     pub(super) write_trace: Vec<Viewer>,
-    /// Print the summary as JSON instead of the table
-    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
     /// Print nothing but errors
-    #[arg(long, short, help_heading = "Output")]
+    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(super) quiet: bool,
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]

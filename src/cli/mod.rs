@@ -8,6 +8,7 @@ mod list;
 mod reproduce;
 mod run;
 mod shell;
+mod show;
 mod slurm;
 mod sweep;
 mod tune;
@@ -67,6 +68,7 @@ fn dispatch(
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(command, out),
         args::Command::Platform(command) => export::platform(command, out),
+        args::Command::Workload(command) => show::workload(command, out),
         args::Command::List { what } => list::list(*what, out),
         args::Command::Schema { format } => shell::schema(*format, out),
         args::Command::Completions { shell } => shell::completions(*shell, out),

@@ -14,7 +14,9 @@ use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
-use crate::output::{Drafts, ProcessTable, RunFolder, Trace, TraceFormat, Traced, summary, table};
+use crate::output::{
+    Drafts, Form, ProcessTable, RunFolder, Trace, TraceFormat, Traced, summary, table,
+};
 use crate::sweep::{Spec, keys};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
@@ -52,12 +54,10 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     if let Some(folder) = &folder {
         folder.write(&experiment, &results, drafts)?;
     }
-    if arguments.json {
-        print(out, &format!("{:#}\n", summary(&experiment, &results)))
-    } else if arguments.quiet {
-        Ok(())
-    } else {
-        print(out, &table(&experiment, &results))
+    match arguments.form.form() {
+        _ if arguments.quiet => Ok(()),
+        Form::Json => print(out, &format!("{:#}\n", summary(&experiment, &results))),
+        form => print(out, &table(&experiment, &results).render(form)),
     }
 }
 

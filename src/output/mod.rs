@@ -12,20 +12,29 @@
 
 mod explain;
 mod folder;
+mod platform;
 mod processes;
+mod quantities;
 mod read;
 mod records;
+mod sheet;
 mod summary;
+mod svg;
 mod table;
 mod traces;
+mod workload;
 
 pub use explain::{Question, Story};
 pub use folder::{Drafts, RunFolder, write_file};
+pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
 pub use read::{Call, Decided, Judged, Moved, Run, RunOfScenario, Superstep};
+pub use sheet::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 pub use summary::{manifest, summary};
+pub(crate) use svg::escaped;
 pub use table::table;
 pub use traces::{Draft, Trace, TraceFormat, Traced};
+pub use workload::{Load, loads, picture, workload_sheet};
 
 use crate::error::{Error, Problem};
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::plan::Plan;
 use super::spec::label;
 use super::summary::{Summary, short, with_interval};
+use crate::output::escaped;
 
 /// The most settings that the page lists; `summary.csv` has all.
 const MOST_SETTINGS: usize = 100;
@@ -114,21 +115,6 @@ fn table(plan: &Plan, summary: &Summary) -> String {
             order.len() - MOST_SETTINGS
         )
         .expect("a string can be written to");
-    }
-    html
-}
-
-/// A text as HTML.
-fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            other => html.push(other),
-        }
     }
     html
 }

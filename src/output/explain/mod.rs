@@ -15,6 +15,8 @@ mod when;
 mod whether;
 mod which;
 
+pub(super) use numbers::count;
+
 use serde_json::{Map, Value, json};
 
 use super::read::{Call, Run, RunOfScenario};

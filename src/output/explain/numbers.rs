@@ -11,7 +11,7 @@ pub(super) fn duration(seconds: f64) -> String {
 }
 
 /// `1 host`, `2 hosts`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(in crate::output) fn count(number: usize, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
         _ => format!("{number} {noun}s"),
