@@ -68,6 +68,8 @@ pub(super) enum Command {
         /// What to list
         #[arg(value_enum)]
         what: Listing,
+        #[command(flatten)]
+        form: FormArguments,
     },
     /// Print the JSON Schema of an input format
     Schema {
@@ -280,11 +282,10 @@ pub(super) struct ReproduceArguments {
     /// Also write a Markdown page and a CSV table per paper into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Print everything as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with_all = ["json", "format"])]
     pub(super) quiet: bool,
 }
 
@@ -489,11 +490,10 @@ pub(super) struct TuneArguments {
     /// Keep all runs in this folder (runs.csv, tune.json); the same command continues there
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
-    /// Print what was found as JSON
-    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
     /// Print nothing but errors
-    #[arg(long, short, help_heading = "Output")]
+    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(super) quiet: bool,
     /// Threads: runs are done in parallel [default: one per core]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]

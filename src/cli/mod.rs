@@ -69,7 +69,7 @@ fn dispatch(
         args::Command::Trace(command) => export::trace(command, out),
         args::Command::Platform(command) => export::platform(command, out),
         args::Command::Workload(command) => show::workload(command, out),
-        args::Command::List { what } => list::list(*what, out),
+        args::Command::List { what, form } => list::list(*what, form.form(), out),
         args::Command::Schema { format } => shell::schema(*format, out),
         args::Command::Completions { shell } => shell::completions(*shell, out),
         args::Command::Man { command } => shell::man(command.as_deref(), out),

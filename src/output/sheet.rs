@@ -33,6 +33,8 @@ pub struct Sheet {
 enum Part {
     Line(String),
     Table(Table),
+    /// For programs alone: people find it in a line.
+    Data(Table),
 }
 
 /// A table.
@@ -42,6 +44,7 @@ pub struct Table {
     title: String,
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
+    has_headings: bool,
 }
 
 /// A column of a table.
@@ -136,7 +139,15 @@ impl Table {
             title: title.into(),
             columns: columns.to_vec(),
             rows: Vec::new(),
+            has_headings: true,
         }
+    }
+
+    /// The same, with no headings over aligned columns.
+    #[must_use]
+    pub fn without_headings(mut self) -> Self {
+        self.has_headings = false;
+        self
     }
 
     /// Adds a row: a cell per column.
@@ -154,7 +165,12 @@ impl Table {
         let widths: Vec<usize> = (self.columns.iter().enumerate())
             .map(|(at, column)| {
                 let cells = self.rows.iter().map(|row| row[at].shown.chars().count());
-                cells.fold(column.heading.chars().count(), usize::max)
+                let heading = if self.has_headings {
+                    column.heading.chars().count()
+                } else {
+                    0
+                };
+                cells.fold(heading, usize::max)
             })
             .collect();
         let line = |cells: &mut dyn Iterator<Item = (&str, Style)>| {
@@ -171,11 +187,11 @@ impl Table {
             }
             line
         };
-        let mut headings = self
-            .columns
-            .iter()
-            .map(|column| (column.heading.as_str(), heading));
-        writeln!(text, "{}", line(&mut headings)).expect("a string");
+        if self.has_headings {
+            let headings = self.columns.iter();
+            let mut headings = headings.map(|column| (column.heading.as_str(), heading));
+            writeln!(text, "{}", line(&mut headings)).expect("a string");
+        }
         for row in &self.rows {
             let mut cells = row
                 .iter()
@@ -191,6 +207,8 @@ impl Table {
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
             text.push('|');
             for cell in cells {
+                // Blanks that align something are none here.
+                let cell = cell.split_whitespace().collect::<Vec<_>>().join(" ");
                 write!(text, " {} |", cell.replace('|', "\\|")).expect("a string");
             }
             text.push('\n');
@@ -252,10 +270,15 @@ impl Sheet {
         self.parts.push(Part::Table(table));
     }
 
+    /// Adds a table that is left out of columns and Markdown.
+    pub fn data(&mut self, table: Table) {
+        self.parts.push(Part::Data(table));
+    }
+
     /// The text, with a line end.
     pub fn render(&self, form: Form) -> String {
         let tables = self.parts.iter().filter_map(|part| match part {
-            Part::Table(table) => Some(table),
+            Part::Table(table) | Part::Data(table) => Some(table),
             Part::Line(_) => None,
         });
         match form {
@@ -285,6 +308,7 @@ impl Sheet {
                     text.push('\n');
                 }
                 Part::Table(table) => table.aligned(&mut text),
+                Part::Data(_) => {}
             }
         }
         if form == Form::Markdown {

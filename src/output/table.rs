@@ -168,7 +168,7 @@ fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let columns = [words(title, "term"), numbers("[s]", "difference_s")];
     let mut table = Table::new("ledger", "", &columns);
     let mut push = |name: &str, seconds: f64| {
-        let shown = format!("{seconds:>+10.decimals$}");
+        let shown = format!("{seconds:+.decimals$}");
         table.push([Cell::text(name), Cell::value(seconds, shown)]);
     };
     for (term, seconds) in ledger.terms().filter(is_shown) {

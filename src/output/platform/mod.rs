@@ -32,6 +32,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
     if let Some(description) = &loaded.description {
         sheet.line(description);
     }
+    sheet.data(sizes(platform, &survey));
     sheet.line("");
     let (table, left_out) = clusters(platform, rows);
     sheet.table(table);
@@ -49,6 +50,28 @@ pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
     sheet.line("");
     sheet.table(checks(platform, &survey));
     sheet
+}
+
+/// How much there is of everything, whatever the tables leave out.
+fn sizes(platform: &Platform, survey: &Survey) -> Table {
+    let columns = [
+        words("platform", "platform"),
+        numbers("clusters", "clusters"),
+        numbers("groups", "groups"),
+        numbers("hosts", "hosts"),
+        numbers("links", "links"),
+        numbers("routes", "routes"),
+    ];
+    let mut table = Table::new("sizes", "", &columns);
+    table.push([
+        Cell::text(&platform.name),
+        Cell::count(platform.clusters.len()),
+        Cell::count(groups(platform).count()),
+        Cell::count(platform.hosts.len()),
+        Cell::count(platform.links.len()),
+        Cell::count(survey.all_routes),
+    ]);
+    table
 }
 
 /// Hosts of a cluster that are alike.

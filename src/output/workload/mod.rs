@@ -87,18 +87,17 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
     let mut sheet = Sheet::default();
     sheet.line(super::table::heading(experiment));
     sheet.line("");
-    for (name, of) in [
-        ("work", (|load| load.work) as fn(&Load) -> f64),
-        ("h", |load| load.h),
-    ] {
+    type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+    let lines: [Line; 3] = [
+        ("work", |load| load.work, work),
+        ("messages", |load| load.messages as f64, digits),
+        ("h", |load| load.h, size),
+    ];
+    for (name, of, shown) in lines {
         let values: Vec<f64> = loads.iter().map(of).collect();
         let highest = values.iter().copied().fold(0.0, f64::max);
-        let highest = if name == "h" {
-            size(highest)
-        } else {
-            work(highest)
-        };
-        sheet.line(format!("{name:<5} {}  up to {highest}", sparkline(&values)));
+        let course = sparkline(&values);
+        sheet.line(format!("{name:<8}  {course}  up to {}", shown(highest)));
     }
     sheet.line("");
     let columns = [
