@@ -1,10 +1,11 @@
-//! What the engine must know of the way between two hosts while nothing changes on the links: found once per ordered pair.
+//! What the engine must know of the way between two hosts while nothing changes on the links: found once per ordered pair of doors.
 //!
 //! ```text
 //! delay = latency_factor · L      weight = L + Σ weight_s / bandwidth (1 if L is 0)      bound = min(least bandwidth, tcp_gamma / 2L)
 //! ```
-//! with L the latency of the route, as in [`super::network`], the twin, which finds the same afresh for each flow. Cost: a look-up in a table
-//! (few hosts) or a hash table; about 110 bytes per pair in use.
+//! with L the latency of the route, as in [`super::network`], the twin, which finds the same afresh for each flow. Hosts of a cluster that
+//! cannot be told apart by their way out (no access link, or equal ones that are not shared) have one door: a platform of such clusters has a
+//! path per pair of clusters. Cost: a look-up in a table (few doors) or a hash table; about 110 bytes per pair in use.
 
 use super::lookup::Lookup;
 use super::model::NetworkModel;
@@ -28,7 +29,7 @@ pub(crate) struct Path {
     pub rate_alone: f64,
     /// Stands for the path in the name of a set of flows.
     pub number: u128,
-    /// The pair of hosts: an order of paths that does not depend on when they were first asked for.
+    /// The pair of doors: an order of paths that does not depend on when they were first asked for.
     pub pair: u64,
     first_use: u32,
     uses: u32,
@@ -48,46 +49,57 @@ const MOST_PATHS: usize = 1 << 21;
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     model: NetworkModel,
-    hosts: usize,
-    /// For few hosts: path + 1 by `from * hosts + to`, 0 if not asked for yet.
+    /// The door of each host.
+    door: Vec<u32>,
+    doors: usize,
+    /// For few doors: path + 1 by `from * doors + to`, 0 if not asked for yet.
     table: Vec<u32>,
-    /// For many hosts.
+    /// For many doors.
     lookup: Lookup,
     list: Vec<Path>,
     /// Links and what a flow takes there of its rate.
     uses: Vec<(u32, f64)>,
 }
 
-/// Up to this many hosts the table of all pairs is small (16 MB).
-const MOST_HOSTS_OF_TABLE: usize = 2048;
+/// Up to this many doors the table of all pairs is small (16 MB).
+const MOST_DOORS_OF_TABLE: usize = 2048;
+/// The path of a host to itself.
+const LOOPBACK: PathId = 0;
 
 impl Paths {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
-        let hosts = platform.hosts.len();
-        let is_small = hosts <= MOST_HOSTS_OF_TABLE;
-        Self {
+        let door = doors(platform);
+        let doors = door.last().map_or(0, |last| *last as usize + 1);
+        let is_small = doors <= MOST_DOORS_OF_TABLE;
+        let mut paths = Self {
             model,
-            hosts,
+            door,
+            doors,
             table: if is_small {
-                vec![0; hosts * hosts]
+                vec![0; doors * doors]
             } else {
                 Vec::new()
             },
             lookup: Lookup::default(),
             list: Vec::new(),
             uses: Vec::new(),
-        }
+        };
+        paths.add_loopback();
+        paths
     }
 
     /// The path between two hosts, which may be one; `None` if the platform has no route.
     pub(crate) fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let pair = from.index() * self.hosts + to.index();
+        if from == to {
+            return Some(LOOPBACK);
+        }
+        let pair = self.door[from.index()] as usize * self.doors + self.door[to.index()] as usize;
         if self.table.is_empty() {
             let pair = pair as u64;
             let list = &self.list;
             let is_it = |path: u32| list[path as usize].pair == pair;
             return self.lookup.get(hash(pair), is_it).or_else(|| {
-                let path = self.add(platform, from, to)?;
+                let path = self.add(platform, pair, from, to)?;
                 let list = &self.list;
                 self.lookup
                     .insert(path, |path| hash(list[path as usize].pair));
@@ -95,7 +107,7 @@ impl Paths {
             });
         }
         self.table[pair].checked_sub(1).or_else(|| {
-            let path = self.add(platform, from, to)?;
+            let path = self.add(platform, pair as u64, from, to)?;
             self.table[pair] = path + 1;
             Some(path)
         })
@@ -120,12 +132,13 @@ impl Paths {
         if self.table.is_empty() {
             self.lookup.clear();
         } else {
-            for path in &self.list {
+            for path in &self.list[LOOPBACK as usize + 1..] {
                 self.table[usize::try_from(path.pair).expect("a place of the table")] = 0;
             }
         }
         self.list.clear();
         self.uses.clear();
+        self.add_loopback();
     }
 
     pub(crate) fn get(&self, path: PathId) -> &Path {
@@ -139,24 +152,10 @@ impl Paths {
         &self.uses[first..first + path.uses as usize]
     }
 
-    fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+    fn add(&mut self, platform: &Platform, pair: u64, from: HostId, to: HostId) -> Option<PathId> {
         let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
-        let pair = (from.index() * self.hosts + to.index()) as u64;
-        let path = if from == to {
-            Path {
-                delay: 0.0,
-                weight: 1.0,
-                bound: self.model.loopback_bandwidth,
-                rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
-                number: 0,
-                pair,
-                first_use: 0,
-                uses: 0,
-            }
-        } else {
-            self.measure(platform, from, to)?
-        };
+        let path = self.measure(platform, from, to)?;
         self.list.push(Path {
             number: number_of(pair),
             pair,
@@ -165,6 +164,20 @@ impl Paths {
             ..path
         });
         Some(id)
+    }
+
+    /// Adds the path of hosts to themselves, the first one.
+    fn add_loopback(&mut self) {
+        self.list.push(Path {
+            delay: 0.0,
+            weight: 1.0,
+            bound: self.model.loopback_bandwidth,
+            rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
+            number: 0,
+            pair: u64::MAX,
+            first_use: 0,
+            uses: 0,
+        });
     }
 
     fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
@@ -228,6 +241,20 @@ impl Paths {
     }
 }
 
+/// The door of each host, counted from 0 in the order of the hosts.
+fn doors(platform: &Platform) -> Vec<u32> {
+    let mut last = 0;
+    let mut door = |at: usize| {
+        let has_own = at > 0 && {
+            let (a, b) = (HostId::from_index(at - 1), HostId::from_index(at));
+            platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_one_way_out(a, b)
+        };
+        last += u32::from(has_own);
+        last
+    };
+    (0..platform.hosts.len()).map(&mut door).collect()
+}
+
 /// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
 fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
@@ -243,4 +270,53 @@ fn mix(pair: u64, seed: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::line;
+    use super::*;
+    use crate::platform;
+
+    #[test]
+    fn hosts_that_share_nothing_on_their_way_out_have_one_door() {
+        let cluster = |name: &str, network: &str| {
+            let link = r#"{ "bandwidth": "1 Gbps", "latency": "50 us" }"#;
+            format!(
+                r#"{{ "name": "{name}", "hosts": 3, "speed": "1 GHz", "link": {link}, "router": "core", "network": "{network}" }}"#
+            )
+        };
+        let clusters = [
+            cluster("plain", "unshared"),
+            cluster("apart", "switch"),
+            cluster("medium", "shared-medium"),
+        ];
+        let text = format!(
+            r#"{{ "schema": "migsim-platform-1", "name": "doors", "clusters": [{}], "links": [] }}"#,
+            clusters.join(",")
+        );
+        let platform = platform::from_json("doors.json", &text).unwrap().platform;
+        assert_eq!(doors(&platform), [0, 0, 0, 1, 2, 3, 4, 4, 4]);
+
+        let mut paths = Paths::new(&platform, NetworkModel::default());
+        let mut find = |from: u32, to: u32| {
+            let path = paths.find(&platform, HostId(from), HostId(to));
+            path.expect("all have a route")
+        };
+        assert_eq!(find(0, 6), find(2, 8));
+        assert_ne!(find(0, 6), find(6, 0));
+        assert_ne!(find(0, 3), find(0, 4));
+        assert_eq!(find(0, 1), find(2, 0));
+        assert_eq!((find(0, 0), find(4, 4)), (LOOPBACK, LOOPBACK));
+        // Forgotten paths are found afresh.
+        let before = find(3, 7);
+        paths.forget();
+        assert_ne!(paths.find(&platform, HostId(3), HostId(7)), Some(before));
+        assert_eq!(paths.len(), 2);
+    }
+
+    #[test]
+    fn hosts_with_links_of_their_own_have_doors_of_their_own() {
+        assert_eq!(doors(&line(&[1e9; 3], 1e3, 0.0)), [0, 1, 2]);
+    }
 }

@@ -186,6 +186,23 @@ impl Platform {
         }
     }
 
+    /// Whether the routes from and to two hosts of one cluster are the same but for access links that are equal, not shared and do not change.
+    pub(crate) fn have_one_way_out(&self, a: HostId, b: HostId) -> bool {
+        let Routes::Clustered { access, .. } = &self.routes else {
+            return false;
+        };
+        match (access[a.index()], access[b.index()]) {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                let (a, b) = (&self.links[a.index()], &self.links[b.index()]);
+                let is_plain = |link: &Link| !link.is_shared && !link.varies();
+                let capacities = (a.bandwidth, a.latency) == (b.bandwidth, b.latency);
+                is_plain(a) && is_plain(b) && capacities
+            }
+            _ => false,
+        }
+    }
+
     /// The nominal delay of a route.
     pub fn latency(&self, route: &Route<'_>) -> Seconds {
         route.latency.unwrap_or_else(|| {

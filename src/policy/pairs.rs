@@ -1,124 +1,174 @@
 //! Values of few of the pairs (process, cluster): most processes talk to few of many clusters.
 //!
 //! ```text
-//! memory = 4 B · processes + (8 B + size of T) · pairs with a value
+//! memory = nodes · (8 B + 4 · (4 B + size of T)),   nodes = Σ over processes of max(1, pairs / 4, rounded up)
 //! ```
-//! One list per process, newest first, in one arena; who adds to the same pair again finds it at the head. The time to find a pair grows with
-//! the clusters that the process has values of, not with all.
+//! Each process has a list of nodes of four pairs, in the order in which they came; the first node stands at the process's own place. The
+//! time to find a pair grows with the clusters that the process has values of, not with all; few of them are found in one place of memory.
 
 const NONE: u32 = u32::MAX;
+/// Pairs of a node.
+const SLOTS: usize = 4;
 
 /// A sparse table by process and cluster; equal tables got their pairs in the same order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Pairs<T> {
-    /// The newest entry of each process.
-    heads: Vec<u32>,
-    entries: Vec<Entry<T>>,
+    /// How many of the nodes are first nodes.
+    processes: usize,
+    nodes: Vec<Node<T>>,
+    /// A node that is not in use; `next` leads to the others.
+    free: u32,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct Entry<T> {
-    cluster: u32,
-    /// The entry of the same process before this one: a smaller number, or `NONE`.
+#[derive(Clone, Copy, Debug)]
+struct Node<T> {
+    /// Filled from the front, `NONE` behind.
+    clusters: [u32; SLOTS],
     next: u32,
-    value: T,
+    values: [T; SLOTS],
+}
+
+impl<T: Copy + Default> Node<T> {
+    fn empty() -> Self {
+        Self {
+            clusters: [NONE; SLOTS],
+            next: NONE,
+            values: [T::default(); SLOTS],
+        }
+    }
 }
 
 impl<T> Default for Pairs<T> {
     fn default() -> Self {
         Self {
-            heads: Vec::new(),
-            entries: Vec::new(),
+            processes: 0,
+            nodes: Vec::new(),
+            free: NONE,
         }
     }
 }
 
-impl<T> Pairs<T> {
+impl<T: Copy + Default> Pairs<T> {
     /// Forgets all values and prepares for `processes`, keeping the memory.
     pub fn clear(&mut self, processes: usize) {
-        self.heads.clear();
-        self.heads.resize(processes, NONE);
-        self.entries.clear();
+        self.nodes.truncate(processes);
+        for node in &mut self.nodes {
+            (node.clusters, node.next) = ([NONE; SLOTS], NONE);
+        }
+        self.nodes.resize(processes, Node::empty());
+        self.processes = processes;
+        self.free = NONE;
     }
 
     /// The value of a pair, if it has one.
     pub fn get(&self, process: usize, cluster: usize) -> Option<&T> {
-        let at = self.find(process, cluster);
-        (at != NONE).then(|| &self.entries[at as usize].value)
+        self.of(process)
+            .find_map(|(of, value)| (of == cluster).then_some(value))
     }
 
     /// The value of a pair; if it has none, it gets `first`.
     pub fn get_or_insert(&mut self, process: usize, cluster: usize, first: T) -> &mut T {
-        let found = self.find(process, cluster);
-        let at = if found == NONE {
-            self.push(process, cluster, first)
-        } else {
-            found
-        };
-        &mut self.entries[at as usize].value
+        let wanted = number(cluster);
+        let mut at = process;
+        loop {
+            let node = &self.nodes[at];
+            let slot = (0..SLOTS)
+                .find(|&slot| matches!(node.clusters[slot], of if of == wanted || of == NONE));
+            if let Some(slot) = slot {
+                let node = &mut self.nodes[at];
+                if node.clusters[slot] == NONE {
+                    (node.clusters[slot], node.values[slot]) = (wanted, first);
+                }
+                return &mut node.values[slot];
+            }
+            at = match node.next {
+                NONE => self.append(at),
+                next => next as usize,
+            };
+        }
     }
 
-    /// Gives a pair that has no value this one.
-    pub(super) fn insert(&mut self, process: usize, cluster: usize, value: T) {
-        self.push(process, cluster, value);
-    }
-
-    /// The clusters of which a process has values, newest first.
+    /// The clusters of which a process has values, in the order in which they came.
     pub fn of(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
-        let mut at = self.heads.get(process).copied().unwrap_or(NONE);
-        std::iter::from_fn(move || {
-            let entry = self.entries.get(at as usize)?;
-            at = entry.next;
-            Some((entry.cluster as usize, &entry.value))
+        let first = if process < self.processes {
+            self.nodes.get(process)
+        } else {
+            None
+        };
+        let nodes = std::iter::successors(first, |node| self.nodes.get(node.next as usize));
+        nodes.flat_map(|node| {
+            let pairs = node.clusters.iter().zip(&node.values);
+            let pairs = pairs.take_while(|(cluster, _)| **cluster != NONE);
+            pairs.map(|(cluster, value)| (*cluster as usize, value))
         })
     }
 
-    /// Lets `change` see and change the values of a process, newest first.
+    /// Lets `change` see and change the values of a process, in the order in which they came.
     pub(super) fn change(&mut self, process: usize, mut change: impl FnMut(usize, &mut T)) {
-        let mut at = self.heads[process];
-        while let Some(entry) = self.entries.get_mut(at as usize) {
-            change(entry.cluster as usize, &mut entry.value);
-            at = entry.next;
-        }
-    }
-
-    /// Keeps the values of which `is_kept` is true.
-    pub(super) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
-        // The entry that stands for each: itself or, if it goes, the one before it. `next` is a smaller number, so it is known.
-        let mut stands_for = Vec::with_capacity(self.entries.len());
-        let mut kept = 0;
-        for entry in &mut self.entries {
-            entry.next = stands_for.get(entry.next as usize).copied().unwrap_or(NONE);
-            let is_kept = is_kept(&entry.value);
-            stands_for.push(if is_kept { kept } else { entry.next });
-            kept += u32::from(is_kept);
-        }
-        self.entries.retain(|entry| is_kept(&entry.value));
-        for head in &mut self.heads {
-            *head = stands_for.get(*head as usize).copied().unwrap_or(NONE);
-        }
-    }
-
-    fn find(&self, process: usize, cluster: usize) -> u32 {
-        let mut at = self.heads.get(process).copied().unwrap_or(NONE);
-        while let Some(entry) = self.entries.get(at as usize) {
-            if entry.cluster as usize == cluster {
-                return at;
+        let mut at = process;
+        while let Some(node) = self.nodes.get_mut(at) {
+            for (cluster, value) in node.clusters.iter().zip(&mut node.values) {
+                if *cluster == NONE {
+                    return;
+                }
+                change(*cluster as usize, value);
             }
-            at = entry.next;
+            at = node.next as usize;
         }
-        NONE
     }
 
-    fn push(&mut self, process: usize, cluster: usize, value: T) -> u32 {
-        let at = number(self.entries.len());
-        let next = std::mem::replace(&mut self.heads[process], at);
-        self.entries.push(Entry {
-            cluster: number(cluster),
-            next,
-            value,
-        });
-        at
+    /// Keeps the values of which `is_kept` is true, in their order.
+    pub(super) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
+        for process in 0..self.processes {
+            let (mut from, mut to) = (process, (process, 0));
+            while let Some(&node) = self.nodes.get(from) {
+                self.nodes[from].clusters = [NONE; SLOTS];
+                let pairs = node.clusters.into_iter().zip(node.values);
+                for (cluster, value) in
+                    pairs.filter(|(cluster, value)| *cluster != NONE && is_kept(value))
+                {
+                    if to.1 == SLOTS {
+                        to = (self.nodes[to.0].next as usize, 0);
+                    }
+                    let kept = &mut self.nodes[to.0];
+                    (kept.clusters[to.1], kept.values[to.1]) = (cluster, value);
+                    to.1 += 1;
+                }
+                from = node.next as usize;
+            }
+            self.release(to.0);
+        }
+    }
+
+    /// Adds a node behind the last one of a process.
+    fn append(&mut self, last: usize) -> usize {
+        let at = if self.free == NONE {
+            self.nodes.push(Node::empty());
+            number(self.nodes.len() - 1)
+        } else {
+            let at = self.free;
+            let node = &mut self.nodes[at as usize];
+            self.free = std::mem::replace(&mut node.next, NONE);
+            at
+        };
+        self.nodes[last].next = at;
+        at as usize
+    }
+
+    /// Takes the empty nodes behind a node out of use.
+    fn release(&mut self, last: usize) {
+        let mut at = std::mem::replace(&mut self.nodes[last].next, NONE);
+        while let Some(node) = self.nodes.get_mut(at as usize) {
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = std::mem::replace(&mut at, next);
+        }
+    }
+}
+
+impl<T: Copy + Default + PartialEq> PartialEq for Pairs<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.processes == other.processes
+            && (0..self.processes).all(|process| self.of(process).eq(other.of(process)))
     }
 }
 
@@ -154,6 +204,22 @@ mod tests {
                 }
                 pairs.retain(|value| value % divisor != 0);
                 map.retain(|_, value| *value % divisor != 0);
+                // What comes next takes the places that have become free.
+                let nodes = pairs.nodes.len();
+                for &(process, cluster, value) in &adds {
+                    *pairs.get_or_insert(process, cluster, 100) += value;
+                    *map.entry((process, cluster)).or_insert(100) += value;
+                }
+                prop_assert_eq!(pairs.nodes.len(), nodes, "round {}", round);
+                let mut changed = 0;
+                for process in 0..4 {
+                    pairs.change(process, |_, value| {
+                        *value += 1;
+                        changed += 1;
+                    });
+                }
+                map.values_mut().for_each(|value| *value += 1);
+                prop_assert_eq!(changed, map.len());
             }
         }
     }

@@ -43,7 +43,7 @@ pub(super) struct Forecasts {
 }
 
 /// What a process is foreseen to exchange with a cluster in a superstep.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Exchange {
     bytes: f64,
     /// BTP \[s\].
@@ -253,7 +253,7 @@ impl Forecasts {
             if let Some(traffic) = measured[cluster].take() {
                 let mut exchange = Exchange::none(self.absent);
                 enter(&mut exchange, traffic);
-                with.insert(process, cluster, exchange);
+                with.get_or_insert(process, cluster, exchange);
             }
         }
     }
