@@ -349,7 +349,7 @@ fn the_readers_refuse_what_is_wrong() {
         ("\"tid\":3,\"ts\":", "\"tid\":99,\"ts\":"),
         ("\"args\":{\"value\":", "\"args\":{\"values\":"),
         ("\"name\":\"migrate\"", "\"name\":\"wait\""),
-        ("\"ts\":0.0005", "\"ts\":\"0.0005\""),
+        ("\"ts\":0.0002", "\"ts\":\"0.0002\""),
     ] {
         assert!(perfetto.contains(from), "{from}");
         assert!(

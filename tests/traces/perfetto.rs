@@ -46,7 +46,7 @@ pub(crate) fn check(text: &str) -> Result<Told, String> {
         let number = |key: &str| event[key].as_u64().ok_or_else(|| wrong(key));
         let name = event["name"].as_str().ok_or_else(|| wrong("name"))?;
         let group = number("pid")?;
-        let date = || date(&event["ts"], 5).ok_or_else(|| wrong("ts"));
+        let date = || date(&event["ts"], 2).ok_or_else(|| wrong("ts"));
         match event["ph"].as_str() {
             Some("M") => match name {
                 "process_name" | "thread_name" => {

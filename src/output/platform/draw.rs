@@ -20,7 +20,7 @@ pub fn draw(platform: &Platform) -> String {
     let shown = platform.clusters.len().min(MOST_CLUSTERS);
     let left_out = platform.clusters.len() - shown;
     let radius = if shown > 1 {
-        170.0 + 16.0 * shown as f64
+        250.0 + 16.0 * shown as f64
     } else {
         0.0
     };
@@ -99,8 +99,10 @@ fn route(
     )
     .expect("a string can be written to");
     if has_label {
-        // Off the middle, where lines cross.
-        let at = (a.0 + 0.36 * (b.0 - a.0), a.1 + 0.36 * (b.1 - a.1));
+        // Of the lines through the inside, off the places where they cross.
+        let is_outside = to - from == 1 || to - from + 1 == platform.clusters.len();
+        let share = if is_outside { 0.5 } else { 0.27 };
+        let at = (a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1));
         writeln!(
             labels,
             "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" class=\"label\">{numbers}</text>",

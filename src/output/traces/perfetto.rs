@@ -4,8 +4,9 @@
 //! arrow leads there. A first group holds the supersteps and the counters.
 //!
 //! Dates are microseconds with three decimals, that is whole nanoseconds, which is what the viewers count in. Each date is rounded, never
-//! a duration, so that slices meet without gap or overlap. Perfetto cuts what is below a nanosecond, and a decimal fraction may
-//! come out a little lower as a binary one: a fourth decimal, always 5, keeps each date on its nanosecond.
+//! a duration, so that slices meet without gap or overlap. A decimal fraction may come out a little lower or higher as a binary one, and
+//! Perfetto drops slices that overlap by a nanosecond: a fourth decimal, always 2, keeps each date on its nanosecond whether a reader
+//! cuts or rounds what is below it.
 
 use super::Traced;
 use super::lines::{Lines, Short};
@@ -241,5 +242,5 @@ fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
 /// A date: see the top of this file for the last digit.
 fn push_date(lines: &mut Lines, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds);
-    lines.push_short(&const { Short::<1>::new(b"5") });
+    lines.push_short(&const { Short::<1>::new(b"2") });
 }
