@@ -461,7 +461,7 @@ fn large_platforms_are_shown_in_few_lines() {
         "name": "large <&\">",
         "routers": ["middle"],
         "clusters": [{
-            "name": "c", "copies": 1000, "hosts": 100, "speed": "1 GHz", "router": "middle",
+            "name": "c#", "copies": 1000, "hosts": 100, "speed": "1 GHz", "router": "middle",
             "link": { "bandwidth": "1 Gbps", "latency": "10 us" }
         }],
     });

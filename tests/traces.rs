@@ -13,7 +13,8 @@ use std::process::{Command, Output};
 
 use crate::support::assert_close;
 
-const LU: &str = "--app lu --n 300 --procs 25";
+/// With updates that are slow enough for migrations to pay.
+const LU: &str = "--app lu --n 100 --procs 25 --set workload.instructions_per_update=100e3instr";
 
 fn run(folder: &Path, arguments: &str, viewers: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_migsim"))
@@ -175,7 +176,7 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
 fn traces_tell_what_the_tables_tell() {
     assert!(check(LU) > 0);
     assert!(check("--app sw --n 25 --load walk") > 0);
-    check("--app lbm --n 100");
+    check("--app lbm --set workload.supersteps=60");
 }
 
 #[test]
@@ -308,10 +309,8 @@ fn the_readers_refuse_what_is_wrong() {
     let paje = fs::read_to_string(folder.path().join("trace-iii.paje")).unwrap();
     let lines: Vec<&str> = paje.lines().collect();
     let find = |start: &str| {
-        lines
-            .iter()
-            .position(|line| line.starts_with(start))
-            .unwrap()
+        let found = lines.iter().position(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("no line starts with {start}"))
     };
     let without = |at: usize| {
         let mut lines = lines.clone();
@@ -324,17 +323,17 @@ fn the_readers_refuse_what_is_wrong() {
         "0 H",
         "1 S",
         "4 w",
-        "5 0 p3",
+        "5 0.0 p3",
         "9 ",
         "10 ",
         "6 ",
     ] {
         assert!(paje::check(&without(find(start))).is_err(), "{start}");
     }
-    assert!(paje::check(&without(find("7 0 S p1 "))).is_err());
+    assert!(paje::check(&without(find("7 0.0 S p2 "))).is_err());
     assert!(paje::check(&paje[..paje.len() - 1]).is_err());
-    assert!(paje::check(&paje.replacen("7 0 S p1 w", "7 0 S p1 q", 1)).is_err());
-    assert!(paje::check(&paje.replacen("7 0 S p1 w", "7 0e0 S p1 w", 1)).is_err());
+    assert!(paje::check(&paje.replacen("7 0.0 S p1 w", "7 0.0 S p1 q", 1)).is_err());
+    assert!(paje::check(&paje.replacen("7 0.0 S p1 w", "7 0e0 S p1 w", 1)).is_err());
     let mut swapped = lines.clone();
     let late = swapped.len() - 60;
     swapped.swap(late, late - 3000);

@@ -75,28 +75,46 @@ impl Lines {
 
     /// Adds a whole number.
     #[inline]
-    pub(super) fn push_number(&mut self, mut number: u64) -> &mut Self {
-        self.make_room(20);
-        let count = number.checked_ilog10().unwrap_or(0) as usize + 1;
-        let digits = &mut self.buffer[self.filled..self.filled + count];
-        for place in digits.rchunks_mut(3) {
-            let three = THOUSAND[(number % 1000) as usize];
-            place.copy_from_slice(&three[3 - place.len()..]);
-            number /= 1000;
+    pub(super) fn push_number(&mut self, number: u64) -> &mut Self {
+        const MILLION: u64 = 1_000_000;
+        match number {
+            0..1000 => self.push_first(number),
+            1000..MILLION => self.push_first(number / 1000).push_three(number),
+            _ => {
+                self.push_number(number / MILLION);
+                self.push_three(number / 1000).push_three(number)
+            }
         }
-        self.filled += count;
-        self
     }
 
     /// Adds a number of thousandths, as a decimal fraction with three digits.
     #[inline]
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
-        self.push_number(number / 1000).make_room(4);
-        let place = &mut self.buffer[self.filled..self.filled + 4];
-        place[0] = b'.';
-        place[1..].copy_from_slice(&THOUSAND[(number % 1000) as usize]);
-        self.filled += 4;
-        self
+        self.push_number(number / 1000);
+        self.push_short(&const { Short::<1>::new(b".") })
+            .push_three(number)
+    }
+
+    /// Adds the last three digits of a number.
+    #[inline]
+    fn push_three(&mut self, number: u64) -> &mut Self {
+        let [a, b, c] = THOUSAND[(number % 1000) as usize];
+        self.push_short(&Short {
+            bytes: [a, b, c, 0],
+            length: 3,
+        })
+    }
+
+    /// Adds a number below 1000 without zeros before it.
+    #[inline]
+    fn push_first(&mut self, number: u64) -> &mut Self {
+        let [a, b, c] = THOUSAND[(number % 1000) as usize];
+        let (bytes, length) = match number {
+            0..10 => ([c, 0, 0, 0], 1),
+            10..100 => ([b, c, 0, 0], 2),
+            _ => ([a, b, c, 0], 3),
+        };
+        self.push_short(&Short { bytes, length })
     }
 
     /// Adds a number (see [`float_text`]).

@@ -175,7 +175,7 @@ impl<'a> Paje<'a> {
             events: Vec::new(),
             migrations: Vec::new(),
             last: 0.0,
-            text: b"0".into(),
+            text: b"0.0".into(),
             written: 0.0,
         };
         sink.lines.push(head().as_bytes());

@@ -216,7 +216,7 @@ impl<S: Sink> Recorder for Timeline<S> {
             }
             self.arrived[process] = arrived;
             self.waits[process] &= arrived == began;
-            if arrived > began && arrived <= now {
+            if !self.waits[process] && arrived <= now {
                 self.enter_wait(process, arrived);
             }
             longest = longest.max(compute + communication);
