@@ -29,7 +29,18 @@ pub struct Problem {
     /// Where it is.
     pub location: Location,
     /// How to fix it.
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
+    /// What is named that does not exist, if that is what is wrong.
+    pub unknown: Option<Unknown>,
+}
+
+/// What a name that means nothing should have named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// A key of an input.
+    Key,
+    /// Anything else: a policy, a platform, a host.
+    Name,
 }
 
 /// How many known names a hint lists.
@@ -42,7 +53,24 @@ impl Problem {
             message: message.into(),
             location: Location::default(),
             hint: None,
+            unknown: None,
         }
+    }
+
+    /// The name of a `what` (`key`, `policy`) that does not exist.
+    pub fn unknown(what: &str, name: impl fmt::Display) -> Self {
+        Self::new(format!("unknown {what} `{name}`")).names_no(what)
+    }
+
+    /// Notes that it names a `what` that does not exist.
+    #[must_use]
+    pub fn names_no(mut self, what: &str) -> Self {
+        self.unknown = Some(if what == "key" {
+            Unknown::Key
+        } else {
+            Unknown::Name
+        });
+        self
     }
 
     /// Adds the file or flag.
@@ -69,7 +97,7 @@ impl Problem {
     /// Adds the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(hint.into().into_boxed_str());
         self
     }
 

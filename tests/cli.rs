@@ -5,16 +5,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-fn migsim(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
+use crate::support::migsim;
 
 /// A run folder by file, without the one value that differs from run to run.
 fn folder(path: &Path) -> BTreeMap<String, String> {
@@ -356,6 +351,29 @@ fn exported_traces_and_platforms_give_the_same_dates() {
     let original = makespan(&[&lu[..], &concurrent].concat());
     // SimGrid adds up latencies in another order.
     assert!((again / original - 1.0).abs() < 1e-14, "{again} {original}");
+}
+
+#[test]
+fn more_threads_than_any_machine_has_are_refused() {
+    for command in ["run", "sweep", "tune"] {
+        let output = migsim(&[command, "--app", "sw", "--n", "5", "--threads", "100000"]);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("100000 is not in 0..=1024"), "{errors}");
+    }
+}
+
+#[test]
+fn scenario_i_is_not_run_to_be_explained() {
+    // Far too large to be run.
+    let size = ["--app", "lu", "--n", "100000", "--procs", "50"];
+    let question = ["explain", "--superstep", "4", "--scenario", "i"];
+    let output = migsim(&[&question[..], &size].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.starts_with("error: in scenario i no policy decides"),
+        "{errors}"
+    );
 }
 
 /// The command without anything that forbids or forces colours.

@@ -154,7 +154,13 @@ fn every_superstep_of_every_policy_has_a_story() {
 #[test]
 fn what_there_is_not_is_refused_with_what_there_is() {
     let run = run(&[("workload.n", json!(60))]);
-    let hint = |question| tell(&run, question).unwrap_err().hint.unwrap();
+    let hint = |question| {
+        tell(&run, question)
+            .unwrap_err()
+            .hint
+            .unwrap()
+            .into_string()
+    };
     assert!(hint(at(0)).starts_with("known supersteps: 1 to 121; calls after 4, "));
     assert!(hint(at(122)).starts_with("known supersteps: 1 to 121"));
     let nobody = Question {
@@ -277,4 +283,19 @@ fn a_folder_of_another_version_is_refused() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn what_another_policy_says_of_alpha_is_told() {
+    let mut run = run(&[]);
+    for call in run.scenarios.iter_mut().flat_map(|one| &mut one.calls) {
+        // A policy with a number called `alpha`, but without the rest of what MigBSP says.
+        call.explanation
+            .retain(|key, _| ["alpha", "d"].contains(&key.as_str()));
+    }
+    let told = tell(&run, at(11)).unwrap();
+    assert!(
+        told.contains("  alpha: 7\n") && told.contains("  d: 0.5\n"),
+        "{told}"
+    );
 }

@@ -2,8 +2,8 @@
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, MoveCost,
-    MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Shortcuts,
-    Waiting,
+    MoveOrder, Outcome, Receives, Recorder, Release, Remembered, Room, RuntimeConfig, Scenario,
+    Sends, Shortcuts, Waiting,
 };
 use migsim::engine::{NetworkModel, Simulation};
 use migsim::experiment::{Ledger, Term};
@@ -554,6 +554,7 @@ proptest! {
         runtime in any_runtime(),
         places in prop::collection::vec(0_usize..9, 7),
         unshared in 0_u32..12,
+        room in prop::sample::select(vec![0, 500, 1 << 20]),
     ) {
         if let Some(link) = platform.links.get_mut(unshared as usize) {
             link.is_shared = false;
@@ -564,20 +565,29 @@ proptest! {
         let host = |index: usize| HostId::from_index(places[index] % hosts).0;
         let plans = Plans { memory: vec![3e4; 5], ..Plans::new(list) };
         let script = Script(vec![(1, vec![(0, host(5)), (2, host(6))]), (3, vec![(4, host(5))])]);
-        let run = |shortcuts| {
+        let run = |shortcuts, scenario, remembered| {
             let case = Case {
                 network,
                 runtime: RuntimeConfig { shortcuts, ..runtime },
-                scenario: Scenario::Iii,
+                scenario,
+                remembered,
                 ..Case::new(&platform, &plans, (0..5).map(host))
             };
             let mut kept = Keep::default();
             let outcome = case.run_watched(script.clone(), &mut kept).expect("it ends");
             (outcome, kept.0)
         };
-        let (all, measured) = run(Shortcuts::All);
-        prop_assert_eq!((&all, &measured), (&run(Shortcuts::AtOnce).0, &run(Shortcuts::AtOnce).1));
-        let (slow, slowly) = run(Shortcuts::None);
+        let (all, measured) = run(Shortcuts::All, Scenario::Iii, None);
+        // The runs of one memory: the first fills it, if there is room.
+        let remembered = Remembered::new(Room::new(room));
+        let alone = run(Shortcuts::All, Scenario::I, None);
+        for scenario in [Scenario::I, Scenario::Iii, Scenario::I, Scenario::Iii] {
+            let expected = if scenario == Scenario::I { &alone } else { &(all.clone(), measured.clone()) };
+            prop_assert_eq!(&run(Shortcuts::All, scenario, Some(&remembered)), expected);
+        }
+        let (at_once, measured_at_once) = run(Shortcuts::AtOnce, Scenario::Iii, None);
+        prop_assert_eq!((&all, &measured), (&at_once, &measured_at_once));
+        let (slow, slowly) = run(Shortcuts::None, Scenario::Iii, None);
         prop_assert_eq!(all.flows, slow.flows);
         for (a, b) in dates(&all).into_iter().zip(dates(&slow)) {
             prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);

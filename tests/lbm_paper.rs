@@ -22,14 +22,14 @@ fn load(name: &str, alpha: u32, supersteps: u64) -> Experiment {
 
 fn run(name: &str, scenario: Scenario, alpha: u32, supersteps: u64) -> Outcome {
     let experiment = load(name, alpha, supersteps);
-    let run = experiment.run_scenario(scenario, &Progress::default(), &mut ());
+    let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None);
     run.expect("it runs").outcome
 }
 
 /// The moves as the paper writes them: superstep of the call, process, host, all counted from 1.
 fn moves(name: &str, alpha: u32, supersteps: u64) -> Vec<(usize, String)> {
     let experiment = load(name, alpha, supersteps);
-    let run = experiment.run_scenario(Scenario::Iii, &Progress::default(), &mut ());
+    let run = experiment.run_scenario(Scenario::Iii, &Progress::default(), &mut (), None);
     let migrations = run.expect("it runs").outcome.migrations;
     let told = |wanted: &migsim::bsp::MigrationRecord| {
         let host = &experiment.platform.platform.hosts[wanted.to.index()].name;

@@ -1,6 +1,9 @@
-//! What the tests share: the one comparison of floats, small machines and workloads in code, and running one scenario of them.
+//! What the tests share: the one comparison of floats, small machines and workloads in code and running one scenario of them, the command.
 
-use migsim::bsp::{Costs, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use migsim::bsp::{Costs, Outcome, Recorder, Remembered, RuntimeConfig, Scenario, Setup, simulate};
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Flag, Layers, Limits, built_in};
@@ -209,6 +212,7 @@ pub(crate) struct Case<'a> {
     pub(crate) runtime: RuntimeConfig,
     pub(crate) costs: Costs,
     pub(crate) scenario: Scenario,
+    pub(crate) remembered: Option<&'a Remembered>,
 }
 
 impl<'a> Case<'a> {
@@ -226,6 +230,7 @@ impl<'a> Case<'a> {
             runtime: RuntimeConfig::default(),
             costs: Costs::default(),
             scenario: Scenario::I,
+            remembered: None,
         }
     }
 
@@ -249,6 +254,7 @@ impl<'a> Case<'a> {
             costs: self.costs,
             scenario: self.scenario,
             seed: 1,
+            remembered: self.remembered,
         };
         simulate(&setup, Box::new(policy), recorder)
     }
@@ -297,3 +303,45 @@ pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> 
     layers.push_flags(settings.iter().map(flag).collect());
     Experiment::load(&layers, Limits::default()).expect("it is built in")
 }
+
+/// Runs the command.
+pub(crate) fn migsim(arguments: &[&str]) -> Output {
+    migsim_in(Path::new("."), arguments)
+}
+
+/// Runs the command in a folder.
+pub(crate) fn migsim_in(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+}
+
+/// What a command said on stderr.
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The output of a command that must have succeeded.
+pub(crate) fn succeeded(output: Output) -> Output {
+    assert!(output.status.success(), "{}", said(&output));
+    output
+}
+
+/// A file of a folder.
+pub(crate) fn read(folder: &Path, file: &str) -> String {
+    std::fs::read_to_string(folder.join(file)).expect("a text")
+}
+
+/// An application of 10 processes that is drawn at random.
+pub(crate) const SYNTHETIC: &[&str] = &[
+    "--platform",
+    "ufrgs",
+    "--app",
+    "synthetic",
+    "--procs",
+    "10",
+    "--set",
+    "workload.spread=0.5",
+];

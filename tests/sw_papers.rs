@@ -24,7 +24,7 @@ fn outcome(
     ];
     settings.extend(platform.map(|platform| ("platform", platform.into())));
     let experiment = experiment(name, &settings);
-    let run = experiment.run_scenario(scenario, &Progress::default(), &mut ());
+    let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None);
     let outcome = run.expect("it runs").outcome;
     (experiment, outcome)
 }

@@ -7,24 +7,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-fn migsim(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
+use crate::support::{SYNTHETIC, migsim, migsim_in, read, said, succeeded};
 
 /// Runs a sweep of 24 runs into `folder`, with more arguments.
 const SWEEP: &[&str] = &[
-    "sweep",
-    "--platform",
-    "ufrgs",
-    "--app",
-    "synthetic",
-    "--procs",
-    "10",
-    "--set",
-    "workload.spread=0.5",
     "--policy",
     "never,migbsp",
     "--alpha",
@@ -35,15 +21,14 @@ const SWEEP: &[&str] = &[
     "--out",
 ];
 
-fn swept(folder: &Path, more: &[&str]) -> Output {
-    let output = migsim(&[SWEEP, &[folder.to_str().unwrap()], more].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    output
+/// The whole of its arguments.
+fn sweep_into<'a>(folder: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
+    let folder = [folder.to_str().unwrap()];
+    [&["sweep"], SYNTHETIC, SWEEP, &folder, more].concat()
 }
 
-fn read(folder: &Path, file: &str) -> String {
-    fs::read_to_string(folder.join(file)).unwrap()
+fn swept(folder: &Path, more: &[&str]) -> Output {
+    succeeded(migsim(&sweep_into(folder, more)))
 }
 
 const TABLES: [&str; 5] = [
@@ -119,7 +104,7 @@ fn a_sweep_that_is_killed_three_times_gives_the_same_tables() {
     swept(&whole, &more);
     for pause in [30, 80, 150] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_migsim"))
-            .args([SWEEP, &[killed.to_str().unwrap()], &more].concat())
+            .args(sweep_into(&killed, &more))
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
@@ -309,17 +294,13 @@ fn more_seeds_add_to_what_is_there() {
     let records = || read(scratch.path(), "runs.jsonl").lines().count();
     swept(scratch.path(), &[]);
     assert_eq!(records(), 24);
-    let mut more = SWEEP.to_vec();
+    let mut more = sweep_into(scratch.path(), &[]);
     let seeds = more
         .iter()
         .position(|argument| *argument == "1..6")
         .unwrap();
     more[seeds] = "1..7";
-    assert!(
-        migsim(&[&more[..], &[scratch.path().to_str().unwrap()]].concat())
-            .status
-            .success()
-    );
+    succeeded(migsim(&more));
     assert_eq!(records(), 28);
 }
 
@@ -328,7 +309,7 @@ fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("file");
     fs::write(&file, "not a folder").unwrap();
-    let output = migsim(&[SWEEP, &[file.to_str().unwrap()]].concat());
+    let output = migsim(&sweep_into(&file, &[]));
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.starts_with("error: cannot write `"), "{errors}");
@@ -366,7 +347,7 @@ fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let submit = |more: &[&str]| {
         Command::new(env!("CARGO_BIN_EXE_migsim"))
-            .args([SWEEP, &[slurm.to_str().unwrap(), "--shards", "3"], more].concat())
+            .args(sweep_into(&slurm, &[&["--shards", "3"], more].concat()))
             .env("PATH", &path)
             .output()
             .unwrap()
@@ -401,4 +382,96 @@ fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
     );
     swept(&whole, &[]);
     assert_same(&whole, &slurm);
+}
+
+#[test]
+fn files_that_a_sweep_file_names_are_found_beside_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("mine");
+    fs::create_dir(&folder).unwrap();
+    let ufrgs = Path::new(env!("CARGO_MANIFEST_DIR")).join("platforms/ufrgs.json");
+    for name in ["one.json", "two.json"] {
+        fs::copy(&ufrgs, folder.join(name)).unwrap();
+    }
+    fs::write(folder.join("load.csv"), "0,0.5\n").unwrap();
+    let sweep = r#"{
+        "schema": "migsim-sweep-1",
+        "experiment": {
+            "platform": "one.json",
+            "workload": { "app": "lu", "n": 50, "procs": 25 },
+            "load": [{ "kind": "file", "file": "load.csv" }]
+        },
+        "vary": { "policy.migbsp.alpha": [4, 8] }
+    }"#;
+    fs::write(folder.join("sweep.json"), sweep).unwrap();
+    let varied = sweep.replace(
+        "policy.migbsp.alpha\": [4, 8]",
+        "platform\": [\"one.json\", \"two.json\"]",
+    );
+    fs::write(folder.join("varied.json"), varied).unwrap();
+    for file in ["mine/sweep.json", "mine/varied.json"] {
+        let arguments = ["sweep", file, "--quiet", "--out", "out"];
+        succeeded(migsim_in(scratch.path(), &arguments));
+        assert_eq!(
+            read(&scratch.path().join("out"), "runs.csv")
+                .lines()
+                .count(),
+            3
+        );
+    }
+}
+
+#[test]
+fn a_damaged_record_is_told_of_once_and_done_again() {
+    for command in [&["sweep"][..], &["tune", "--budget", "10"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.jsonl");
+        let arguments = ["--app", "sw", "--n", "10", "--alpha", "2,4", "--out"];
+        let folder = [folder.path().to_str().unwrap()];
+        let arguments = [command, &arguments, &folder].concat();
+        succeeded(migsim(&arguments));
+        let whole = fs::read(&path).unwrap();
+        let mut damaged = whole.clone();
+        damaged[40] ^= 1;
+        fs::write(&path, &damaged).unwrap();
+        let errors = said(&succeeded(migsim(&arguments)));
+        assert!(errors.contains("1 record cut off or damaged"), "{errors}");
+        let errors = said(&succeeded(migsim(&arguments)));
+        assert!(!errors.contains("damaged"), "{errors}");
+        assert_eq!(fs::read(&path).unwrap().len(), whole.len());
+    }
+}
+
+#[test]
+fn a_seed_that_is_fixed_is_not_passed_over() {
+    let plan = |arguments: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let start = sweep_into(folder.path(), &["--dry-run"]);
+        let start: Vec<&str> = start
+            .into_iter()
+            .filter(|one| !["--seeds", "1..6"].contains(one))
+            .collect();
+        migsim(&[&start, arguments].concat())
+    };
+    let refused = plan(&["--seeds", "1..4", "--set", "seed=3"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let errors = said(&refused);
+    assert!(
+        errors.starts_with(
+            "error: the seeds are 1..4, and `--set seed=3` fixes one\n  --> --set seed=3\n"
+        ),
+        "{errors}"
+    );
+    let one = succeeded(plan(&["--set", "seed=3"]));
+    assert!(String::from_utf8_lossy(&one.stdout).starts_with("4 settings x 1 seed = 4 runs"));
+    // A flag wins over the seeds of a file.
+    let scratch = tempfile::tempdir().unwrap();
+    let file = r#"{ "schema": "migsim-sweep-1", "experiment": { "workload": { "app": "synthetic", "procs": 5 } }, "seeds": "1..4" }"#;
+    fs::write(scratch.path().join("sweep.json"), file).unwrap();
+    for seed in [&["--seed", "3"][..], &["--set", "seed=3"]] {
+        let arguments = [&["sweep", "sweep.json", "--out", "out"], seed].concat();
+        succeeded(migsim_in(scratch.path(), &arguments));
+        let runs = read(&scratch.path().join("out"), "runs.csv");
+        assert!(runs.lines().nth(1).unwrap().starts_with("1,3,"), "{runs}");
+    }
 }

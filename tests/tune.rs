@@ -9,43 +9,43 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn migsim(arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args(arguments)
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    output
-}
+use crate::support::{SYNTHETIC, migsim, migsim_in, read, said, succeeded};
 
 /// A search of 120 runs with 4 seeds, and a comparison on 6 others.
 const TUNE: &[&str] = &[
-    "tune",
-    "--platform",
-    "ufrgs",
-    "--app",
-    "synthetic",
-    "--procs",
-    "10",
-    "--set",
-    "workload.spread=0.5",
-    "--seeds",
-    "1..4",
-    "--fresh",
-    "11..16",
-    "--budget",
-    "120",
-    "--out",
+    "--seeds", "1..4", "--fresh", "11..16", "--budget", "120", "--out",
 ];
 
 fn tuned(folder: &Path, more: &[&str]) -> Value {
-    let output = migsim(&[TUNE, &[folder.to_str().unwrap(), "--json"], more].concat());
-    serde_json::from_slice(&output.stdout).unwrap()
+    let folder = [folder.to_str().unwrap(), "--json"];
+    found(migsim(
+        &[&["tune"], SYNTHETIC, TUNE, &folder, more].concat(),
+    ))
 }
 
-fn read(folder: &Path, file: &str) -> String {
-    fs::read_to_string(folder.join(file)).unwrap()
+/// What a search that must succeed found.
+fn found(output: Output) -> Value {
+    serde_json::from_slice(&succeeded(output).stdout).unwrap()
+}
+
+/// Runs the command that a search has printed in a shell, and checks that it gives what the search says of the best setting.
+fn assert_command_is_right(found: &Value, folder: &Path) {
+    let command = found["command"]
+        .as_str()
+        .unwrap()
+        .replacen("migsim", "\"$MIGSIM\"", 1);
+    let shell = Command::new("bash")
+        .args(["-c", &format!("{command} --json")])
+        .env("MIGSIM", env!("CARGO_BIN_EXE_migsim"))
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let run: Value = serde_json::from_slice(&succeeded(shell).stdout).unwrap();
+    let last = run["scenarios"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        last["makespan_s"], found["comparison"]["best"]["mean"],
+        "{command}"
+    );
 }
 
 #[test]
@@ -104,15 +104,93 @@ fn the_budget_holds_and_fresh_seeds_are_not_those_of_the_search() {
 
 #[test]
 fn the_command_it_prints_runs_the_best_setting() {
-    let found = migsim(&[
+    let found = found(migsim(&[
         "tune", "--app", "sw", "--n", "25", "--procs", "25", "--budget", "60", "--json",
-    ]);
-    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    ]));
     assert_eq!(found["is_random"], false);
-    let command = found["command"].as_str().unwrap();
-    let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
-    let run: Value = serde_json::from_slice(&migsim(&words).stdout).unwrap();
-    let told = &found["comparison"]["best"]["mean"];
-    let text = run.to_string();
-    assert!(text.contains(&told.to_string()), "{told} in {text}");
+    assert_command_is_right(&found, Path::new("."));
+}
+
+#[test]
+fn the_command_it_prints_for_a_sweep_file_runs_the_best_setting() {
+    let scratch = tempfile::tempdir().unwrap();
+    let ufrgs = Path::new(env!("CARGO_MANIFEST_DIR")).join("platforms/ufrgs-sw.json");
+    // A name that reads as a number.
+    fs::copy(ufrgs, scratch.path().join("7")).unwrap();
+    let sweep = r#"{
+        "$schema": "sweep.schema.json",
+        "schema": "migsim-sweep-1",
+        "experiment": {
+            "$schema": "experiment.schema.json",
+            "schema": "migsim-experiment-1",
+            "description": "it's a test",
+            "platform": "7",
+            "workload": { "app": "sw", "n": 25, "procs": 25, "image_bytes": "1 MB" },
+            "network": { "model": "cm02", "tcp_gamma": 20000 },
+            "policy": { "migbsp": { "alpha": 16, "delta": 0.3 } },
+            "scenarios": ["i"],
+            "origins": { "policy.migbsp.delta": "stated: here" }
+        },
+        "vary": { "alpha": [2, 4, 8], "mapping": ["contiguous", ["Labtec"]], "network": ["ideal", "simgrid-3.3"] }
+    }"#;
+    fs::write(scratch.path().join("sweep.json"), sweep).unwrap();
+    for more in [
+        &[][..],
+        &["--network", "lv08", "--n", "20", "--procs", "20"],
+    ] {
+        let arguments = ["tune", "sweep.json", "--budget", "40", "--json"];
+        let found = found(migsim_in(scratch.path(), &[&arguments, more].concat()));
+        let command = found["command"].as_str().unwrap();
+        assert!(command.contains("'platform=\"7\"'"), "{command}");
+        assert!(!command.contains("alpha=16"), "{command}");
+        assert_command_is_right(&found, scratch.path());
+    }
+}
+
+#[test]
+fn the_command_it_prints_for_an_experiment_file_runs_what_the_goal_needs() {
+    let scratch = tempfile::tempdir().unwrap();
+    let experiment = r#"{ "workload": { "app": "sw", "n": 10 }, "scenarios": ["i"], "network": { "tcp_gamma": 20000 } }"#;
+    fs::write(scratch.path().join("a b.json"), experiment).unwrap();
+    let arguments = [
+        "tune",
+        "a b.json",
+        "--alpha",
+        "2,4",
+        "--vary",
+        "network.model=cm02,lv08",
+        "--budget",
+        "20",
+        "--json",
+    ];
+    let found = found(migsim_in(scratch.path(), &arguments));
+    assert_command_is_right(&found, scratch.path());
+}
+
+#[test]
+fn too_many_seeds_are_refused_before_anything_is_allocated() {
+    for flag in ["--seeds", "--fresh"] {
+        let output = migsim(&["tune", "--app", "sw", "--n", "10", flag, "1..1000000000000"]);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = said(&output);
+        assert!(
+            errors.starts_with("error: there are 1000000000000 seeds, more than 1000000\n"),
+            "{errors}"
+        );
+    }
+}
+
+#[test]
+fn usual_fresh_seeds_are_not_those_of_the_search_at_the_end_of_all_seeds_either() {
+    let last = u64::MAX.to_string();
+    let scratch = tempfile::tempdir().unwrap();
+    // After the last seed come 0, 1, 2, ...; of these 1 and 3 are known.
+    let seeds = format!("1,3,{last}");
+    let arguments = [
+        "--seeds", &seeds, "--alpha", "2,4", "--budget", "30", "--json", "--out",
+    ];
+    let out = [scratch.path().to_str().unwrap()];
+    let found = found(migsim(&[&["tune"], SYNTHETIC, &arguments, &out].concat()));
+    let fresh: Vec<u64> = serde_json::from_value(found["comparison"]["seeds"].clone()).unwrap();
+    assert_eq!(fresh, [&[0, 2], &(4..=21).collect::<Vec<_>>()[..]].concat());
 }

@@ -386,22 +386,21 @@ impl AtOnce {
             measures.compute[process] = Seconds::of(end);
             measures.communication[process] = after(self.arrival[process], process);
         }
-        let cluster = |process: usize| self.cluster[process] as usize;
-        let dates = self.started.iter().zip(&self.delivered);
-        for (message, (&start, &end)) in plan.messages.iter().zip(dates) {
-            let (from, to) = (message.from.index(), message.to.index());
+        for (message, &end) in plan.messages.iter().zip(&self.delivered) {
+            let from = message.from.index();
             measures.send[from] = longer(measures.send[from], after(end, from));
-            if !has_policy {
-                continue; // traffic is what policies look at
-            }
-            let duration = Seconds::of((end - start).max(0.0));
-            measures.add_message(
-                (from, cluster(from)),
-                (to, cluster(to)),
-                message.size,
-                duration,
-            );
         }
+        if has_policy {
+            // Traffic is what policies look at.
+            let cluster = |process: usize| self.cluster[process] as usize;
+            measures.add_traffic(plan, cluster, self.durations());
+        }
+    }
+
+    /// How long each message of the superstep that has just been done took.
+    pub(super) fn durations(&self) -> impl Iterator<Item = Seconds> {
+        let dates = self.started.iter().zip(&self.delivered);
+        dates.map(|(start, end)| Seconds::of((end - start).max(0.0)))
     }
 }
 

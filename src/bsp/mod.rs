@@ -3,7 +3,8 @@
 //! ```text
 //! compute (shared host) -> send all -> receive all -> barrier -> (call -> migrations) -> next superstep
 //!    runtime                 exchange                barrier      reschedule
-//!    at_once: the four together, without events, where a superstep allows it; again: one that repeats the one before it
+//!    at_once: the four together, without events, where a superstep allows it; again: one that repeats the one before it;
+//!    remembered: one that another run has done
 //! ```
 //!
 //! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, six barriers,
@@ -16,6 +17,7 @@ mod config;
 mod deadlock;
 mod exchange;
 mod record;
+mod remembered;
 mod reschedule;
 mod runtime;
 
@@ -27,4 +29,5 @@ pub use config::{
 pub use record::{
     Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates, Wait,
 };
+pub use remembered::{Remembered, Room};
 pub use runtime::{Setup, simulate};

@@ -11,6 +11,7 @@ use super::barrier::{Barrier, Notice, Wires};
 use super::config::{Costs, Receives, RuntimeConfig, Scenario, Sends, Shortcuts};
 use super::exchange::Exchange;
 use super::record::{Beginnings, Outcome, Recorder, SuperstepDates};
+use super::remembered::{Kept, Remembered, Remembering};
 use super::reschedule::Rescheduling;
 use crate::engine::{EventLog, NetworkModel, Simulation};
 use crate::error::Error;
@@ -56,6 +57,8 @@ pub struct Setup<'a> {
     pub scenario: Scenario,
     /// Seeds all random choices.
     pub seed: u64,
+    /// Supersteps of other runs with the same machine, model, application and options of the runtime; the results are the same without.
+    pub remembered: Option<&'a Remembered>,
 }
 
 /// Where a process is in its superstep.
@@ -91,6 +94,9 @@ pub(super) struct Runtime<'a, 'r> {
     barrier: Barrier,
     pub(super) at_once: AtOnce,
     again: Again,
+    remembering: Option<Remembering<'a>>,
+    /// The superstep at hand, if it is to be kept there.
+    to_keep: Option<Passed>,
     /// Whether equal supersteps take equal times, and may be remembered.
     may_repeat: bool,
     /// Flows before the open superstep, if all began it together and nothing else was in progress.
@@ -134,6 +140,8 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
         let id = |process: usize| ProcessId::from_index(process);
         let runtime = setup.runtime;
+        let may_repeat = runtime.shortcuts == Shortcuts::All && is_constant(setup.platform);
+        let remembered = setup.remembered.filter(|_| may_repeat);
         let barrier = Barrier::new(runtime.barrier, runtime.receives, count, setup.placement[0]);
         Self {
             setup,
@@ -143,7 +151,9 @@ impl<'a, 'r> Runtime<'a, 'r> {
             engine: Simulation::new(setup.platform, setup.network),
             at_once: AtOnce::new(setup.platform, setup.network, runtime, &barrier),
             again: Again::default(),
-            may_repeat: runtime.shortcuts == Shortcuts::All && is_constant(setup.platform),
+            remembering: remembered.map(|all| Remembering::new(all, setup.placement)),
+            to_keep: None,
+            may_repeat,
             flows_before: None,
             digest: None,
             last_computed: None,
@@ -266,7 +276,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         Ok(())
     }
 
-    /// Does the open superstep without events: as the one before it, or at once. Returns whether it did.
+    /// Does the open superstep without events: as the one before it, as another run did it, or at once. Returns whether it did.
     fn pass(&mut self) -> bool {
         let start = self.engine.now();
         let steady_until = self.engine.steady_until(&self.placement);
@@ -279,18 +289,31 @@ impl<'a, 'r> Runtime<'a, 'r> {
             steady_until,
         };
         let known = self.again.recall(&self.placement);
-        let Some(passed) = known.or_else(|| self.at_once.pass(&scene, &self.barrier)) else {
+        let kept = match &mut self.remembering {
+            Some(remembering) if known.is_none() => {
+                remembering.recall(self.superstep, &self.placement)
+            }
+            _ => None,
+        };
+        let recalled = known.or_else(|| kept.as_ref().map(|kept| kept.passed));
+        let Some(passed) = recalled.or_else(|| self.at_once.pass(&scene, &self.barrier)) else {
             return false;
         };
         if !self.engine.pass(passed.duration, passed.flows) {
             return false;
         }
-        if known.is_none() {
-            let has_policy = self.setup.scenario != Scenario::I;
+        let has_policy = self.setup.scenario != Scenario::I;
+        if let Some(kept) = kept {
+            let places = (self.setup.platform, &*self.placement);
+            kept.tell(places, &self.plan, has_policy, &mut self.measures);
+            self.digest = Some(kept.digest);
+            self.again.remember(passed, &self.placement);
+        } else if known.is_none() {
             self.at_once
                 .measure(&self.plan, has_policy, &mut self.measures);
             self.digest = None;
             self.remember(passed);
+            self.to_keep = Some(passed);
         }
         self.has_begun = true;
         self.has_passed = true;
@@ -303,6 +326,24 @@ impl<'a, 'r> Runtime<'a, 'r> {
         if self.may_repeat {
             self.again.remember(passed, &self.placement);
         }
+    }
+
+    /// Keeps the superstep that is closing, which was done at once, for other runs.
+    fn keep(&self, passed: Passed, digest: (EventLog, Seconds)) {
+        let Some(remembering) = &self.remembering else {
+            return;
+        };
+        let measures = &self.measures;
+        let kept = || Kept {
+            passed,
+            digest,
+            compute: measures.compute.as_slice().into(),
+            communication: measures.communication.as_slice().into(),
+            send: measures.send.as_slice().into(),
+            durations: self.at_once.durations().collect(),
+        };
+        let bytes = 24 * self.placement.len() + 8 * self.plan.messages.len();
+        remembering.keep(self.superstep, kept, bytes);
     }
 
     /// Prepares for the events of the open superstep.
@@ -467,6 +508,9 @@ impl<'a, 'r> Runtime<'a, 'r> {
             digest(&self.plan, &self.measures)
         });
         self.log.log(&digest);
+        if let Some(passed) = self.to_keep.take() {
+            self.keep(passed, (digest, longest));
+        }
         self.date_computations(longest);
         let leave_together = self.barrier.leaving.len() == self.placement.len();
         if let Some(before) = self.flows_before

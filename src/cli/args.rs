@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
+use super::threads;
 use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::Bytes;
@@ -342,8 +343,8 @@ pub(super) struct RunArguments {
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]
     pub(super) show: bool,
-    /// Threads: scenarios run in parallel [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
+    /// Threads: scenarios run in parallel; at most 1024 [default: one per scenario]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
     pub(super) threads: Option<usize>,
 }
 
@@ -433,8 +434,8 @@ pub(super) struct SweepArguments {
     /// Print nothing but errors
     #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
-    /// Threads: runs are done in parallel [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
+    /// Threads: runs are done in parallel; at most 1024 [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
     pub(super) threads: Option<usize>,
 }
 
@@ -495,8 +496,8 @@ pub(super) struct TuneArguments {
     /// Print nothing but errors
     #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(super) quiet: bool,
-    /// Threads: runs are done in parallel [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", help_heading = "Output")]
+    /// Threads: runs are done in parallel; at most 1024 [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
     pub(super) threads: Option<usize>,
 }
 
@@ -619,20 +620,21 @@ fn parse_count(text: &str) -> Result<u64, String> {
 }
 
 fn parse_counts(text: &str) -> Result<Spec, String> {
-    let spec = Spec::parse(text)?;
-    if spec.ends().iter().all(Value::is_u64) {
-        Ok(spec)
-    } else {
-        Err("it must be a whole number that is not negative".to_owned())
-    }
+    let message = "it must be a whole number that is not negative";
+    parse_values(text, Value::is_u64, message)
 }
 
 fn parse_numbers(text: &str) -> Result<Spec, String> {
+    parse_values(text, Value::is_number, "it must be a finite number")
+}
+
+/// Values that are all of one type.
+fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
     let spec = Spec::parse(text)?;
-    if spec.ends().iter().all(Value::is_number) {
+    if spec.ends().iter().all(is_right) {
         Ok(spec)
     } else {
-        Err("it must be a finite number".to_owned())
+        Err(message.to_owned())
     }
 }
 

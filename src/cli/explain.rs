@@ -45,6 +45,11 @@ fn run(arguments: &ExplainArguments) -> Result<Run, Error> {
         }
         return Run::read(folder);
     }
+    if settings.scenario == Some(ScenarioChoice::I) {
+        let problem = Problem::new("in scenario i no policy decides: there is nothing to explain");
+        let hint = "known scenarios with calls: ii, iii";
+        return Err(problem.source("--scenario i").hint(hint).into());
+    }
     let mut layers = layers(settings)?;
     layers.push_flags(vec![crate::experiment::Flag {
         key: "scenarios".into(),

@@ -11,6 +11,7 @@ mod shell;
 mod show;
 mod slurm;
 mod sweep;
+mod threads;
 mod tune;
 
 use std::io::Write;

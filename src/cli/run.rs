@@ -9,15 +9,17 @@ use serde_json::{Value, json};
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::bar::{Bar, with_bar};
 use super::print;
+use super::threads::threads;
 use crate::bsp::{Recorder, Scenario};
-use crate::document::Document;
+use crate::document::{Document, typed_value};
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
 use crate::output::{
     Drafts, Form, ProcessTable, RunFolder, Trace, TraceFormat, Traced, summary, table,
 };
-use crate::sweep::{Spec, keys};
+use crate::policy;
+use crate::sweep::{Parameter, Spec, keys};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
     let experiment = Experiment::load(&layers(&arguments.settings)?, limits(&arguments.settings))?;
@@ -29,17 +31,10 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         .as_deref()
         .map(RunFolder::create)
         .transpose()?;
-    let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(
-            arguments
-                .threads
-                .unwrap_or(0)
-                .min(experiment.config.scenarios.len()),
-        )
-        .build();
-    let threads = threads.map_err(|error| {
-        Problem::new(format!("cannot start threads: {error}")).source("--threads")
-    })?;
+    // No more than there are scenarios.
+    let most = experiment.config.scenarios.len();
+    let wanted = arguments.threads.filter(|threads| *threads > 0);
+    let threads = threads(Some(wanted.map_or(most, |threads| threads.min(most))))?;
     let progress = Progress::default();
     let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
     let bar = Bar {
@@ -119,7 +114,7 @@ fn run_watched(
         .map(|(_, trace)| trace as &mut dyn Recorder);
     let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
     let mut watchers: Vec<&mut dyn Recorder> = table_too.chain(watchers).collect();
-    let run = experiment.run_scenario(scenario, progress, &mut watchers)?;
+    let run = experiment.run_scenario(scenario, progress, &mut watchers, None)?;
     if let Some(table) = table {
         table.finish()?;
     }
@@ -145,7 +140,7 @@ pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
     if let Some(path) = &arguments.experiment {
         layers.push_file(read_experiment(path)?);
     }
-    let policy = policy(arguments, &layers);
+    let policy = chosen_policy(arguments, &layers);
     check_options(arguments, &policy)?;
     let mut flags = Vec::new();
     for one in given(arguments) {
@@ -168,7 +163,7 @@ pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
 }
 
 /// The policy that flag or file name.
-pub(super) fn policy(arguments: &SettingsArguments, file: &Layers) -> String {
+pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy
         .clone()
@@ -177,18 +172,16 @@ pub(super) fn policy(arguments: &SettingsArguments, file: &Layers) -> String {
 
 /// Flags of options must be of the policy that is chosen.
 pub(super) fn check_options(arguments: &SettingsArguments, policy: &str) -> Result<(), Error> {
-    let generations = ["migbsp", "migbsp-2007"];
-    let of_policies = [
-        ("--alpha", arguments.alpha.is_some(), &generations[..]),
-        ("--d", arguments.d.is_some(), &generations),
-        ("--omega", arguments.omega.is_some(), &generations[..1]),
-        ("--x", arguments.x.is_some(), &generations[..1]),
-    ];
+    let given = given(arguments);
     let is_wrong =
-        |(_, is_given, policies): &&(_, bool, &[&str])| *is_given && !policies.contains(&policy);
-    let Some((flag, _, policies)) = of_policies.iter().find(is_wrong) else {
+        |one: &&Given| keys::OPTIONS.contains(&one.name) && !keys::has_option(policy, one.name);
+    let Some(one) = given.iter().find(is_wrong) else {
         return Ok(());
     };
+    let names = policy::REGISTRY.iter().map(|entry| entry.name);
+    let policies: Vec<&str> = names
+        .filter(|name| keys::has_option(name, one.name))
+        .collect();
     let noun = if policies.len() == 1 {
         "policy"
     } else {
@@ -196,10 +189,11 @@ pub(super) fn check_options(arguments: &SettingsArguments, policy: &str) -> Resu
     };
     let policies = policies.join("` and `");
     let problem = Problem::new(format!(
-        "`{flag}` is an option of the {noun} `{policies}`, not of `{policy}`"
+        "`{}` is an option of the {noun} `{policies}`, not of `{policy}`",
+        one.flag
     ));
     Err(problem
-        .source(*flag)
+        .source(one.flag)
         .hint("leave it out, or choose `--policy migbsp`")
         .into())
 }
@@ -227,26 +221,60 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
         let text = format!("{:#}", document.value["experiment"]);
         document = Document::parse(format!("{}, experiment", document.source), text)?;
     }
-    let beside = |value: &mut Value| {
-        let Some(named) = value.as_str().map(Path::new) else {
-            return;
-        };
-        let candidate = path.parent().unwrap_or(Path::new("")).join(named);
-        if named.is_relative() && !named.exists() && candidate.is_file() {
-            *value = candidate.display().to_string().into();
-        }
+    let is_sweep_file = document.value["schema"] == SWEEP_FILE;
+    let experiment = if is_sweep_file {
+        document.value.pointer_mut("/experiment")
+    } else {
+        Some(&mut document.value)
     };
-    let loads = document.value["load"].as_array().map_or(0, Vec::len);
-    let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
-    let pointers = ["/platform", "/workload/trace", "/load/file"].map(str::to_owned);
-    for pointer in pointers.into_iter().chain(in_loads) {
-        document
-            .value
-            .pointer_mut(&pointer)
-            .into_iter()
-            .for_each(beside);
+    if let Some(experiment) = experiment {
+        find_beside(path, experiment);
     }
     Ok(document)
+}
+
+/// The version of sweep files, as they name it.
+pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
+
+/// The keys of an experiment that name files; each load names one more.
+const FILES: [&str; 4] = [
+    "platform",
+    "workload.trace",
+    "policy.replay.file",
+    "load.file",
+];
+
+/// Names the files of an experiment in the file `path` such that they are found from here.
+fn find_beside(path: &Path, experiment: &mut Value) {
+    let loads = experiment["load"].as_array().map_or(0, Vec::len);
+    let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
+    let pointers = FILES.map(|key| format!("/{}", key.replace('.', "/")));
+    for pointer in pointers.into_iter().chain(in_loads) {
+        if let Some(value) = experiment.pointer_mut(&pointer) {
+            *value = beside(path, value);
+        }
+    }
+}
+
+/// The name of a file, from here if it is one beside the file `path`; any other value as it is.
+fn beside(path: &Path, value: &Value) -> Value {
+    let found = value.as_str().map(Path::new).and_then(|named| {
+        let candidate = path.parent()?.join(named);
+        let is_beside = named.is_relative() && !named.exists() && candidate.is_file();
+        is_beside.then(|| Value::from(candidate.display().to_string()))
+    });
+    found.unwrap_or_else(|| value.clone())
+}
+
+/// The values of a parameter of a sweep file, with the files found that stand beside it.
+pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
+    if FILES
+        .iter()
+        .any(|key| keys::short_of(key) == parameter.name)
+    {
+        let values = parameter.spec.values().map(|value| beside(path, &value));
+        parameter.spec = Spec::list(values.collect(), parameter.spec.text());
+    }
 }
 
 /// The flags `--load` together.
@@ -355,12 +383,10 @@ pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     }
     for (key, value) in &arguments.settings {
         let flag = format!("--set {key}={value}");
-        // A number, a switch or a list is JSON; anything else is text.
-        let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
         flags.push(Flag {
             key: key.clone(),
             flag,
-            value,
+            value: typed_value(value),
         });
     }
     Ok(flags)

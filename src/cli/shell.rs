@@ -25,7 +25,7 @@ pub(super) fn man(command: Option<&str>, out: &mut dyn Write) -> Result<(), Erro
                 .get_subcommands()
                 .map(clap::Command::get_name)
                 .collect();
-            Problem::new(format!("unknown command `{name}`"))
+            Problem::unknown("command", name)
                 .source("migsim man")
                 .known("commands", names)
         })?,

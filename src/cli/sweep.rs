@@ -11,11 +11,15 @@ use serde_json::Value;
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
 use super::bar::{Bar, with_bar};
 use super::print;
-use super::run::{check_options, given, limits, pairs, policy, read_experiment};
+use super::run::{
+    SWEEP_FILE, check_options, chosen_policy, given, limits, pairs, read_experiment, values_beside,
+};
 use super::slurm::Job;
+use super::threads::threads;
 use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Layers, Limits};
+use crate::output::counted;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
 use crate::sweep::{
@@ -35,12 +39,7 @@ pub(super) fn sweep(
         let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
         return print(out, &format!("{file:#}\n")).map(|()| true);
     }
-    let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads.unwrap_or(0))
-        .build();
-    let threads = threads.map_err(|error| {
-        Problem::new(format!("cannot start threads: {error}")).source("--threads")
-    })?;
+    let threads = threads(arguments.threads)?;
     let (common, limits) = (Common::default(), limits(&arguments.varied.settings));
     let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
     if !arguments.quiet {
@@ -78,16 +77,7 @@ pub(super) fn sweep(
         let report = job.run()?;
         return finish(&report, arguments.quiet, out, errors);
     }
-    let store = Store::open(&folder)?;
-    if store.dropped > 0 && !arguments.quiet {
-        say(
-            errors,
-            &format!(
-                "note: {} cut off or damaged, done again",
-                counted(store.dropped, "record")
-            ),
-        );
-    }
+    let store = open_store(&folder, arguments.quiet, errors)?;
     folder::write_plan(&folder, &plan)?;
     let (runs, store) = (missing_from(&plan, shard, store.rows()), Mutex::new(store));
     let done = Done::default();
@@ -104,6 +94,25 @@ pub(super) fn sweep(
     store.sync()?;
     let report = folder::write(&folder, &plan, shard, store.rows())?;
     finish(&report, arguments.quiet, out, errors)
+}
+
+/// Opens the store of a folder; says so if records were lost.
+pub(super) fn open_store(
+    folder: &Path,
+    is_quiet: bool,
+    errors: &mut dyn Write,
+) -> Result<Store, Error> {
+    let store = Store::open(folder)?;
+    if store.dropped > 0 && !is_quiet {
+        let lost = counted(store.dropped, "record");
+        say(
+            errors,
+            &format!(
+                "note: {lost} cut off or damaged and taken out: what is asked for of them is done again"
+            ),
+        );
+    }
+    Ok(store)
 }
 
 /// Prints the report; `false` if runs failed.
@@ -153,11 +162,7 @@ fn dry_run(
     (folder, threads): (&Path, usize),
 ) -> Result<String, Error> {
     // What is there is only looked at: a dry run makes no folder.
-    let rows = if folder.join(crate::sweep::store::FILE).exists() {
-        crate::sweep::store::rows(folder)?
-    } else {
-        std::collections::BTreeMap::new()
-    };
+    let rows = crate::sweep::store::rows_if_any(folder)?;
     let runs = missing_from(plan, shard, &rows);
     let mut text = format!(
         "{} settings x {} = {} runs ({})\n",
@@ -167,10 +172,7 @@ fn dry_run(
         plan.sweep.combine
     );
     for parameter in &sweep.parameters {
-        let values = counted(
-            usize::try_from(parameter.spec.count()).unwrap_or(usize::MAX),
-            "value",
-        );
+        let values = counted(parameter.spec.count(), "value");
         writeln!(
             text,
             "  {:<12} {values}: {}",
@@ -209,10 +211,6 @@ fn dry_run(
     Ok(text)
 }
 
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 fn duration(seconds: f64) -> String {
     match seconds {
         7200.0.. => format!("{:.1} h", seconds / 3600.0),
@@ -224,7 +222,7 @@ fn duration(seconds: f64) -> String {
 
 /// The sweep of the file and the flags; flags win.
 fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
-    let mut sweep = varied(&arguments.varied)?;
+    let mut sweep = varied(&arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
         (true, _, _) => sweep.combine = Combine::Zip,
         (_, Some(count), _) => sweep.combine = Combine::Random(count),
@@ -237,10 +235,23 @@ fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
     Ok(sweep)
 }
 
+/// A sweep, and whether it stands in a sweep file; else its file, if it has one, is an experiment.
+#[derive(Debug)]
+pub(super) struct Varied {
+    pub(super) sweep: Sweep,
+    pub(super) is_sweep_file: bool,
+}
+
 /// The experiment of the file and the flags, and what varies in it; flags win.
-pub(super) fn varied(arguments: &VariedArguments) -> Result<Sweep, Error> {
-    let mut sweep = match &arguments.settings.experiment {
-        None => empty(),
+pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
+    let Varied {
+        mut sweep,
+        is_sweep_file,
+    } = match &arguments.settings.experiment {
+        None => Varied {
+            sweep: empty(),
+            is_sweep_file: false,
+        },
         Some(path) => read_file(path)?,
     };
     let mut parameters = flag_parameters(arguments)?;
@@ -262,7 +273,10 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Sweep, Error> {
             .chain(&parameters)
             .any(|one| one.name == name)
     };
-    let (policy_varies, policy) = (varies("policy"), policy(&arguments.settings, &sweep.base));
+    let (policy_varies, policy) = (
+        varies("policy"),
+        chosen_policy(&arguments.settings, &sweep.base),
+    );
     if !policy_varies {
         check_options(&arguments.settings, &policy)?;
     }
@@ -288,10 +302,14 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Sweep, Error> {
         .filter(several))
     {
         sweep.seeds = Some(seeds.clone());
-    } else if arguments.settings.seed.is_some() {
+    } else if sweep.fixed.iter().any(|flag| flag.key == "seed") {
+        // One seed wins over those of the file, as any flag does.
         sweep.seeds = None;
     }
-    Ok(sweep)
+    Ok(Varied {
+        sweep,
+        is_sweep_file,
+    })
 }
 
 fn empty() -> Sweep {
@@ -340,12 +358,16 @@ fn list_of_names(spec: &Spec) -> Spec {
 }
 
 /// A sweep file, or an experiment of which nothing varies yet.
-fn read_file(path: &Path) -> Result<Sweep, Error> {
+fn read_file(path: &Path) -> Result<Varied, Error> {
     let document = read_experiment(path)?;
     let mut sweep = empty();
-    if document.value["schema"] != "migsim-sweep-1" {
+    let is_sweep_file = document.value["schema"] == SWEEP_FILE;
+    if !is_sweep_file {
         sweep.base.push_file(document);
-        return Ok(sweep);
+        return Ok(Varied {
+            sweep,
+            is_sweep_file,
+        });
     }
     let source = document.source.clone();
     let file: SweepFile = document.deserialize()?;
@@ -356,8 +378,14 @@ fn read_file(path: &Path) -> Result<Sweep, Error> {
             .push_file(Document::parse(format!("{source}, experiment"), text)?);
     }
     sweep.parameters = file.parameters(&source)?;
+    for parameter in &mut sweep.parameters {
+        values_beside(path, parameter);
+    }
     sweep.seeds = file.seeds(&source)?;
     sweep.combine = file.combine;
     sweep.draw_seed = file.draw_seed;
-    Ok(sweep)
+    Ok(Varied {
+        sweep,
+        is_sweep_file,
+    })
 }

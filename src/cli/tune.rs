@@ -9,15 +9,18 @@ use serde_json::{Map, Value, json};
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::bar::{Bar, with_bar};
 use super::print;
-use super::run::{given, limits, read_experiment};
-use super::sweep::{counted, say, varied};
+use super::run::{given, limits};
+use super::sweep::{Varied, open_store, say, varied};
+use super::threads::threads;
+use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
 use crate::experiment::Flag;
-use crate::output::{Cell, Form, Sheet, Table, cannot_write, numbers, words, write_file};
+use crate::output::{Cell, Form, Sheet, Table, cannot_write, counted, numbers, words, write_file};
+use crate::sweep::plan::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
 use crate::sweep::spec::label;
 use crate::sweep::stats::Sample;
-use crate::sweep::summary::{Goal, short};
+use crate::sweep::summary::{Goal, named, short};
 use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
 use crate::sweep::{Common, Done, Shard, Spec, Store, Sweep, keys, table::runs_csv};
 
@@ -29,20 +32,16 @@ pub(super) fn tune(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let sweep = sweep_of(arguments)?;
-    let threads = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.threads.unwrap_or(0))
-        .build();
-    let threads = threads.map_err(|error| {
-        Problem::new(format!("cannot start threads: {error}")).source("--threads")
-    })?;
+    let varied = sweep_of(arguments)?;
+    let sweep = &varied.sweep;
+    let threads = threads(arguments.threads)?;
     let store = match &arguments.out {
-        Some(folder) => Store::open(folder)?,
+        Some(folder) => open_store(folder, arguments.quiet, errors)?,
         None => Store::in_memory(),
     };
     let (common, store, done) = (Common::default(), Mutex::new(store), Done::default());
     let tuning = Tuning {
-        sweep: &sweep,
+        sweep,
         goal: match arguments.goal {
             GoalChoice::Makespan => Goal::MAKESPAN,
             GoalChoice::Gain => Goal::GAIN,
@@ -58,7 +57,12 @@ pub(super) fn tune(
         unit: "runs",
         // The search, and the comparison of two settings.
         total: Some(
-            u64::from(arguments.budget) + 2 * arguments.fresh.as_ref().map_or(FRESH, Spec::count),
+            arguments
+                .fresh
+                .as_ref()
+                .map_or(FRESH, Spec::count)
+                .saturating_mul(2)
+                .saturating_add(u64::from(arguments.budget)),
         ),
         has_lines: true,
         is_quiet: arguments.quiet,
@@ -69,9 +73,9 @@ pub(super) fn tune(
         .unwrap_or_else(PoisonError::into_inner)
         .sync()?;
     let report = Report {
-        sweep: &sweep,
+        sweep,
         goal: tuning.goal,
-        command: command(&arguments.varied.settings, &sweep, &found.best)?,
+        command: command(&arguments.varied.settings, &varied, &found.best)?,
         found: &found,
     };
     let json = format!("{:#}\n", report.json());
@@ -84,7 +88,7 @@ pub(super) fn tune(
         form => print(out, &report.sheet().render(form))?,
     }
     if let Some((count, first)) = found.failed.as_ref().filter(|_| !arguments.quiet) {
-        let runs = counted(*count, "run");
+        let runs = counted(count, "run");
         say(errors, &format!("note: {runs} failed, the first: {first}"));
     }
     Ok(())
@@ -100,7 +104,7 @@ fn write(folder: &Path, found: &Found, json: &str) -> Result<(), Error> {
 }
 
 /// What varies: what has several values, or else the usual ranges of the policy's options.
-fn sweep_of(arguments: &TuneArguments) -> Result<Sweep, Error> {
+fn sweep_of(arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if settings.scenario.is_some() {
         return Err(Problem::new("the goal says which scenarios are run")
@@ -108,15 +112,20 @@ fn sweep_of(arguments: &TuneArguments) -> Result<Sweep, Error> {
             .hint("leave it out; `--goal gain` runs scenario i, too")
             .into());
     }
-    let mut sweep = varied(&arguments.varied)?;
+    let mut varied = varied(&arguments.varied)?;
+    let sweep = &mut varied.sweep;
     if sweep.parameters.is_empty() {
         let is_fixed = |key: &str| sweep.fixed.iter().any(|flag| flag.key == key);
         sweep.parameters = usual_parameters(&keys::policy_of(&sweep.layers()), is_fixed);
     }
     if sweep.seeds.is_none() {
-        let seeds = settings.seed.clone();
-        sweep.seeds =
-            Some(seeds.unwrap_or_else(|| Spec::parse(SEEDS).expect("the usual seeds can be read")));
+        let seed = sweep.fixed.iter().rfind(|flag| flag.key == "seed");
+        sweep.seeds = Some(match seed {
+            Some(flag) => Spec::list(vec![flag.value.clone()], flag.value.to_string()),
+            None => Spec::parse(SEEDS).expect("the usual seeds can be read"),
+        });
+        // It is that of the search; those of the comparison are others.
+        sweep.fixed.retain(|flag| flag.key != "seed");
     }
     let scenarios = match arguments.goal {
         GoalChoice::Makespan => json!(["iii"]),
@@ -128,7 +137,7 @@ fn sweep_of(arguments: &TuneArguments) -> Result<Sweep, Error> {
         value: scenarios,
     });
     sweep.draw_seed = arguments.draw_seed;
-    Ok(sweep)
+    Ok(varied)
 }
 
 /// What is told of a search.
@@ -229,11 +238,7 @@ impl Report<'_> {
     }
 
     fn named(&self, setting: &Setting) -> String {
-        let pairs = self.sweep.parameters.iter().zip(setting);
-        let given: Vec<String> = pairs
-            .filter_map(|(one, value)| Some(format!("{}={}", one.name, label(value.as_ref()?))))
-            .collect();
-        given.join(" ")
+        named(self.sweep.parameters.iter().map(|one| &one.name), setting)
     }
 
     fn json(&self) -> Value {
@@ -290,75 +295,75 @@ impl Report<'_> {
     }
 }
 
-/// The parameters that have a flag of their name.
-const FLAGS: [&str; 13] = [
-    "alpha", "app", "d", "grid", "mapping", "n", "network", "omega", "platform", "policy", "procs",
-    "trace", "x",
-];
+/// Keys of an experiment file that are for people.
+const FOR_PEOPLE: [&str; 4] = ["$schema", "schema", "description", "origins"];
 
-/// The command that runs a setting.
+/// The command that runs a setting. What varies comes last, as `--set`, which wins over all that stands before it.
 fn command(
     arguments: &SettingsArguments,
-    sweep: &Sweep,
+    Varied {
+        sweep,
+        is_sweep_file,
+    }: &Varied,
     setting: &Setting,
 ) -> Result<String, Error> {
     let mut words = vec!["migsim".to_owned(), "run".to_owned()];
-    if let Some(path) = &arguments.experiment {
-        let document = read_experiment(path)?;
-        if document.value["schema"] == "migsim-sweep-1" {
-            // A sweep file is no experiment: what it holds is said key by key.
-            leaves(&document.value["experiment"], "", &mut words);
-        } else {
-            words.push(path.display().to_string());
+    if *is_sweep_file {
+        // A sweep file is no experiment: what it and the flags say together is said key by key.
+        let merged = layers(sweep, setting, None).merged()?;
+        let own = merged.as_object().into_iter().flatten();
+        // All scenarios are run, whichever the goal needs.
+        let is_told = |key: &str| !FOR_PEOPLE.contains(&key) && key != "scenarios";
+        let varied = varied_settings(sweep, setting);
+        for (key, value) in own.filter(|(key, _)| is_told(key)) {
+            for (path, value) in keys::leaves(value, key) {
+                if !varied.iter().any(|one| one.key == path) {
+                    words.extend(set(&path, value));
+                }
+            }
         }
-    }
-    let varies = |name: &str| sweep.parameters.iter().any(|one| one.name == name);
-    for one in given(arguments) {
-        if one.spec.count() == 1 && !varies(one.name) {
-            words.extend([one.flag.to_owned(), one.spec.text().to_owned()]);
+        words.extend(varied.iter().flat_map(|one| set(&one.key, &one.value)));
+        if let Some(seed) = sweep.seeds.as_ref().filter(|seeds| seeds.count() == 1) {
+            words.extend(["--seed".to_owned(), label(&seed.get(0))]);
         }
-    }
-    for load in &arguments.load {
-        words.extend(["--load".to_owned(), load.clone()]);
-    }
-    let pairs = |flag: &'static str, pairs: &[(String, String)]| {
-        let pair = |(key, value): &(String, String)| [flag.to_owned(), format!("{key}={value}")];
-        pairs.iter().flat_map(pair).collect::<Vec<String>>()
-    };
-    words.extend(pairs("--net", &arguments.constants));
-    words.extend(pairs("--set", &arguments.settings));
-    for (one, value) in sweep.parameters.iter().zip(setting) {
-        let Some(value) = value else { continue };
-        let text = match (one.name.as_str(), value.as_array().map(Vec::as_slice)) {
-            ("grid", Some([rows, columns])) => format!("{rows}x{columns}"),
-            _ => label(value),
+    } else {
+        let path = arguments.experiment.iter();
+        words.extend(path.map(|path| path.display().to_string()));
+        let varies = |name: &str| sweep.parameters.iter().any(|one| one.name == name);
+        for one in given(arguments) {
+            if one.spec.count() == 1 && !varies(one.name) {
+                words.extend([one.flag.to_owned(), one.spec.text().to_owned()]);
+            }
+        }
+        if sweep.base.get("scenarios").is_some() {
+            words.extend(["--scenario", "all"].map(str::to_owned));
+        }
+        for load in &arguments.load {
+            words.extend(["--load".to_owned(), load.clone()]);
+        }
+        let pairs = |flag: &'static str, pairs: &[(String, String)]| {
+            let pair =
+                |(key, value): &(String, String)| [flag.to_owned(), format!("{key}={value}")];
+            pairs.iter().flat_map(pair).collect::<Vec<String>>()
         };
-        words.extend(if FLAGS.contains(&one.name.as_str()) {
-            [format!("--{}", one.name), text]
-        } else {
-            ["--set".to_owned(), format!("{}={text}", one.name)]
-        });
+        words.extend(pairs("--net", &arguments.constants));
+        words.extend(pairs("--set", &arguments.settings));
+        let varied = varied_settings(sweep, setting);
+        words.extend(varied.iter().flat_map(|one| set(&one.key, &one.value)));
+    }
+    if let Some(limit) = arguments.memory_limit {
+        words.extend(["--memory-limit".to_owned(), format!("{} B", limit.get())]);
     }
     let words: Vec<String> = words.iter().map(|word| plain_or_quoted(word)).collect();
     Ok(words.join(" "))
 }
 
-/// The values inside an object as `--set` of their keys.
-fn leaves(value: &Value, path: &str, words: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let path = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
-                leaves(value, &path, words);
-            }
-        }
-        Value::Null => {}
-        value => words.extend(["--set".to_owned(), format!("{path}={}", label(value))]),
-    }
+/// A setting as the words that give it.
+fn set(key: &str, value: &Value) -> [String; 2] {
+    [
+        "--set".to_owned(),
+        format!("{key}={}", value_as_typed(value)),
+    ]
 }
 
 /// A word that a shell reads as it is, in quotes only where it needs them.
@@ -384,7 +389,8 @@ mod tests {
         let crate::cli::args::Command::Tune(tune) = arguments.command else {
             unreachable!("the line says tune");
         };
-        let sweep = sweep_of(&tune).unwrap();
+        let varied = sweep_of(&tune).unwrap();
+        let sweep = &varied.sweep;
         let names: Vec<&str> = sweep
             .parameters
             .iter()
@@ -393,8 +399,8 @@ mod tests {
         assert_eq!(names, ["alpha", "grid", "policy.migbsp.delta"]);
         let setting = vec![Some(json!(4)), Some(json!([10, 5])), Some(json!(0.5))];
         assert_eq!(
-            command(&tune.varied.settings, &sweep, &setting).unwrap(),
-            "migsim run --app sw --n 25 --load walk,on=Aquario+ICE --set 'workload.image_bytes=1 MB' --alpha 4 --grid 10x5 --set policy.migbsp.delta=0.5"
+            command(&tune.varied.settings, &varied, &setting).unwrap(),
+            "migsim run --app sw --n 25 --load walk,on=Aquario+ICE --set 'workload.image_bytes=1 MB' --set policy.migbsp.alpha=4 --set 'workload.grid=[10,5]' --set policy.migbsp.delta=0.5"
         );
     }
 }

@@ -151,6 +151,19 @@ pub fn resolve<T: DeserializeOwned + Serialize>(
     serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
 }
 
+/// A value as it is typed on a command line: a number, a switch or a list is JSON; anything else is text.
+pub(crate) fn typed_value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+/// How a value is typed, so that [`typed_value`] reads it again: a text in quotes only where it would be read as something else.
+pub(crate) fn value_as_typed(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.trim() == text && typed_value(text) == *value => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// The SHA-256 of some bytes, in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
@@ -242,6 +255,24 @@ mod tests {
         match result {
             Err(Error::Input(problems)) => problems,
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_value_is_typed_such_that_it_is_read_again() {
+        use serde_json::json;
+        for (value, typed) in [
+            (json!("serial"), "serial"),
+            (json!("5"), "\"5\""),
+            (json!("true"), "\"true\""),
+            (json!(" a"), "\" a\""),
+            (json!("\"5\""), r#""\"5\"""#),
+            (json!(0.5), "0.5"),
+            (json!([10, 5]), "[10,5]"),
+            (json!(null), "null"),
+        ] {
+            assert_eq!(value_as_typed(&value), typed);
+            assert_eq!(typed_value(typed), value);
         }
     }
 

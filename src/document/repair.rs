@@ -102,7 +102,7 @@ impl Failure {
         if let Some((what, name, expected)) = unknown(&self.message) {
             let what = if what == "field" { "key" } else { "value" };
             let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-            let problem = locate(&key, &format!("unknown {what} `{name}`"));
+            let problem = locate(&key, &format!("unknown {what} `{name}`")).names_no(what);
             return if known.is_empty() {
                 problem
             } else {

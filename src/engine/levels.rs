@@ -32,7 +32,7 @@ pub(super) struct Levels {
     width: usize,
     /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
     marked: Vec<u32>,
-    concerned: BinaryHeap<Reverse<(u64, u32)>>,
+    concerned: BinaryHeap<Reverse<Concerned>>,
     /// Groups whose level may have changed since the last repair.
     touched: Vec<u32>,
     problem: SharingProblem,
@@ -44,6 +44,20 @@ struct Link {
     capacity: f64,
     groups: Vec<Place>,
     is_marked: bool,
+}
+
+/// A link to repair, by its level (not negative, so that its bits have its order), then by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Concerned(u128);
+
+impl Concerned {
+    fn new(level: f64, link: u32) -> Self {
+        Self(u128::from(level.to_bits()) << 32 | u128::from(link))
+    }
+
+    fn link(self) -> u32 {
+        u32::try_from(self.0 & u128::from(u32::MAX)).expect("the lower half")
+    }
 }
 
 /// A group on a link.
@@ -144,26 +158,39 @@ struct Piece {
     taken: f64,
     rising: f64,
     below: usize,
+    /// The piece holds for levels above `from`, up to `to`.
+    from: f64,
+    to: f64,
 }
 
 impl Piece {
     fn at(level: f64, groups: &[Place]) -> Self {
-        let (mut taken, mut rising, mut below) = (0.0, 0.0, 0);
-        for place in groups {
-            let is_below = place.ceiling < level;
-            taken += if is_below {
-                place.pull * place.ceiling
+        let mut piece = Self {
+            taken: 0.0,
+            rising: 0.0,
+            below: 0,
+            from: f64::NEG_INFINITY,
+            to: f64::INFINITY,
+        };
+        for &Place { pull, ceiling, .. } in groups {
+            let is_below = ceiling < level;
+            let (low, high) = if is_below {
+                (ceiling, f64::INFINITY)
             } else {
-                0.0
+                (f64::NEG_INFINITY, ceiling)
             };
-            rising += if is_below { 0.0 } else { place.pull };
-            below += usize::from(is_below);
+            piece.taken += if is_below { pull * ceiling } else { 0.0 };
+            piece.rising += if is_below { 0.0 } else { pull };
+            piece.below += usize::from(is_below);
+            piece.from = if low > piece.from { low } else { piece.from };
+            piece.to = lesser(high, piece.to);
         }
-        Self {
-            taken,
-            rising,
-            below,
-        }
+        piece
+    }
+
+    /// Whether it is the piece at `level`, too.
+    fn holds(&self, level: f64) -> bool {
+        self.from < level && level <= self.to
     }
 }
 
@@ -325,8 +352,8 @@ impl Levels {
         }
         marked.clear();
         self.marked = marked;
-        while let Some(Reverse((_, link))) = self.concerned.pop() {
-            self.bring_to_level(link);
+        while let Some(Reverse(concerned)) = self.concerned.pop() {
+            self.bring_to_level(concerned.link());
             repairs += 1;
             if repairs > limit {
                 self.solve_anew();
@@ -385,9 +412,21 @@ impl Levels {
             ..
         } = self;
         let here = std::mem::take(&mut links[link as usize].groups);
+        // Gives a group its ceiling on another one of its links.
+        let mut raise = |used: &Use, ceiling: f64| {
+            let other = &mut links[used.link as usize];
+            let place = &mut other.groups[used.place as usize];
+            let before = std::mem::replace(&mut place.ceiling, ceiling);
+            // What others want above the level of a link does not matter there.
+            let there = level[used.link as usize];
+            if ceiling != before && there > lesser(ceiling, before) && !other.is_marked {
+                other.is_marked = true;
+                concerned.push(Reverse(Concerned::new(there, used.link)));
+            }
+        };
         for place in &here {
             let group = &mut groups[place.group as usize];
-            let reached = place.ceiling.min(new);
+            let reached = lesser(place.ceiling, new);
             if group.level != reached {
                 group.level = reached;
                 if !group.is_touched {
@@ -397,21 +436,14 @@ impl Levels {
             }
             let first = place.group as usize * *width;
             let uses = &uses[first..first + group.uses as usize];
+            if let [a, b] = uses {
+                let other = if place.which == 0 { b } else { a };
+                raise(other, lesser(group.highest, new));
+                continue;
+            }
             let others = Least::but_for(link, group, uses, level);
-            for used in uses {
-                if used.link == link {
-                    continue;
-                }
-                let other = &mut links[used.link as usize];
-                let ceiling = &mut other.groups[used.place as usize].ceiling;
-                let before = *ceiling;
-                *ceiling = others.without(used.link).min(new);
-                // What others want above the level of a link does not matter there.
-                let there = level[used.link as usize];
-                if *ceiling != before && there > ceiling.min(before) && !other.is_marked {
-                    other.is_marked = true;
-                    concerned.push(Reverse((there.to_bits(), used.link)));
-                }
+            for used in uses.iter().filter(|used| used.link != link) {
+                raise(used, lesser(others.without(used.link), new));
             }
         }
         links[link as usize].groups = here;
@@ -434,8 +466,11 @@ impl Levels {
         let mut climbs = false;
         loop {
             let level = (capacity - piece.taken) / piece.rising;
+            if piece.holds(level) {
+                return level;
+            }
             let next = Piece::at(level, groups);
-            if next.below == piece.below || (climbs && next.below < piece.below) {
+            if climbs && next.below < piece.below {
                 return level;
             }
             if next.rising <= 0.0 {
@@ -493,6 +528,11 @@ impl Levels {
             self.settle(number);
         }
     }
+}
+
+/// The lesser of two numbers.
+fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
 
 fn to_u32(count: usize) -> u32 {

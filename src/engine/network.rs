@@ -75,6 +75,7 @@ pub(super) struct Network<T> {
     links: Vec<LinkState>,
     flows: Vec<Flow<T>>,
     free: Vec<u32>,
+    /// Without links until the first flow shares one.
     levels: Levels,
 }
 
@@ -93,7 +94,7 @@ impl<T: Copy> Network<T> {
             links: links.collect(),
             flows: Vec::new(),
             free: Vec::new(),
-            levels: Levels::new(platform.links.iter().map(|link| link.bandwidth.get())),
+            levels: Levels::default(),
         }
     }
 
@@ -188,7 +189,9 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
     ) {
         self.links[link].bandwidth = bandwidth;
-        self.levels.set_capacity(to_u32(link), bandwidth);
+        if self.levels.has_links() {
+            self.levels.set_capacity(to_u32(link), bandwidth);
+        }
         if !self.model.sharing {
             for slot in 0..to_u32(self.flows.len()) {
                 if self.transfers_over(slot, link) {
@@ -307,6 +310,9 @@ impl<T: Copy> Network<T> {
         } else {
             let uses = flow.uses.iter().copied();
             let (weight, bound) = (flow.weight, flow.bound());
+            if !self.levels.has_links() {
+                self.levels = Levels::new(self.links.iter().map(|link| link.bandwidth));
+            }
             self.levels.put(slot, (weight, bound, 1), uses);
         }
     }

@@ -9,14 +9,18 @@ pub struct Key(u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    date: f64,
-    sequence: u64,
+    /// The date (not negative, so that its bits have its order), then the sequence.
+    order: u128,
     slot: u32,
 }
 
 impl Entry {
+    fn date(&self) -> f64 {
+        f64::from_bits(u64::try_from(self.order >> 64).expect("the upper half"))
+    }
+
     fn is_before(&self, other: &Self) -> bool {
-        self.date < other.date || (self.date == other.date && self.sequence < other.sequence)
+        self.order < other.order
     }
 }
 
@@ -64,7 +68,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// Schedules `event` at `date` (infinity: it waits until it is rescheduled).
     pub fn push(&mut self, date: f64, event: E) -> Key {
-        debug_assert!(!date.is_nan(), "a date is a number");
+        debug_assert!(date >= 0.0, "a date is not negative");
         let slot = if let Some(slot) = self.free.pop() {
             self.event[slot as usize] = event;
             slot
@@ -81,7 +85,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// Moves the event `key` to `date`; among equal dates it then comes last.
     pub fn reschedule(&mut self, key: Key, date: f64) {
-        debug_assert!(!date.is_nan(), "a date is a number");
+        debug_assert!(date >= 0.0, "a date is not negative");
         let at = self.position[key.0 as usize] as usize;
         self.heap[at] = self.stamped(date, key.0);
         self.restore(at);
@@ -96,7 +100,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// The date of the next event.
     pub fn next_date(&self) -> Option<f64> {
-        self.heap.first().map(|entry| entry.date)
+        self.heap.first().map(Entry::date)
     }
 
     /// Takes out the next event.
@@ -104,14 +108,14 @@ impl<E: Copy> EventQueue<E> {
         let first = *self.heap.first()?;
         self.remove_at(0);
         self.free.push(first.slot);
-        Some((first.date, self.event[first.slot as usize]))
+        Some((first.date(), self.event[first.slot as usize]))
     }
 
     fn stamped(&mut self, date: f64, slot: u32) -> Entry {
         self.sequence += 1;
+        let date = date + 0.0; // of -0 this makes 0
         Entry {
-            date,
-            sequence: self.sequence,
+            order: u128::from(date.to_bits()) << 64 | u128::from(self.sequence),
             slot,
         }
     }

@@ -80,7 +80,7 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
 
 fn found(name: &str) -> Result<Document, Error> {
     built_in(name)?.ok_or_else(|| {
-        let problem = Problem::new(format!("unknown experiment `{name}`")).key("extends");
+        let problem = Problem::unknown("experiment", name).key("extends");
         problem
             .known("experiments", names().chain([ONE_READING, "none"]))
             .into()

@@ -161,7 +161,10 @@ impl Layers {
                     for flag in flags {
                         if !set(&mut all, &flag.key, flag.value.clone()) {
                             let message = format!("`{}` is not a key of an experiment", flag.key);
-                            return Err(Problem::new(message).source(&flag.flag).into());
+                            return Err(Problem::new(message)
+                                .names_no("key")
+                                .source(&flag.flag)
+                                .into());
                         }
                     }
                 }

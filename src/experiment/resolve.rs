@@ -249,8 +249,8 @@ fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
         other => other.to_string(),
     };
     let preset = keys.get("model").map_or_else(|| "cm02".to_owned(), &text);
-    let mut model =
-        NetworkModel::preset(&preset).map_err(|problem| problem.key("network.model"))?;
+    let mut model = NetworkModel::preset(&preset)
+        .map_err(|problem| problem.names_no("network model").key("network.model"))?;
     let mut problems = Vec::new();
     for (key, value) in keys.iter().filter(|(key, _)| *key != "model") {
         if let Err(problem) = model.set(key, &text(value)) {
@@ -273,14 +273,14 @@ fn policy_of(keys: &Map<String, Value>) -> Result<(&'static policy::Entry, Value
                 .map(|entry| entry.name)
                 .chain(["name"]);
             Error::from(
-                Problem::new(format!("unknown key `{key}`"))
+                Problem::unknown("key", key)
                     .key(format!("policy.{key}"))
                     .known("keys", names),
             )
         })?;
     }
     let name = match keys.get("name") {
-        None => "migbsp",
+        None => policy::USUAL,
         Some(Value::String(name)) => name.as_str(),
         Some(_) => {
             return Err(Problem::new("the name of the policy is not a text")

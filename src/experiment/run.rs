@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::ledger::Ledger;
 use super::resolve::Experiment;
 use crate::bsp::{
-    Beginnings, CallRecord, MigrationRecord, Outcome, Recorder, Scenario, Setup, simulate,
+    Beginnings, CallRecord, MigrationRecord, Outcome, Recorder, Remembered, Room, Scenario, Setup,
+    simulate,
 };
 use crate::error::Error;
 use crate::policy::Measures;
@@ -72,23 +73,24 @@ impl Recorder for Counting<'_> {
 }
 
 impl Experiment {
-    /// Runs all scenarios, in parallel where there are cores; the results do not depend on that.
+    /// Runs all scenarios, in parallel where there are cores; the results do not depend on that. What one has simulated the others
+    /// need not.
     ///
     /// # Errors
     /// The first scenario (in the order i, ii, iii) that cannot be run.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
-        let runs: Vec<Result<ScenarioRun, Error>> = self
-            .config
-            .scenarios
+        let scenarios = &self.config.scenarios;
+        let remembered = (scenarios.len() > 1).then(|| Remembered::new(Room::default()));
+        let runs: Vec<Result<ScenarioRun, Error>> = scenarios
             .par_iter()
-            .map(|&scenario| self.run_scenario(scenario, progress, &mut ()))
+            .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
             .collect();
         Ok(Results {
             runs: runs.into_iter().collect::<Result<_, _>>()?,
         })
     }
 
-    /// Runs one scenario.
+    /// Runs one scenario. Runs that differ in scenario and policy only may share what is remembered of supersteps.
     ///
     /// # Errors
     /// The run cannot go on (see [`simulate`]).
@@ -97,6 +99,7 @@ impl Experiment {
         scenario: Scenario,
         progress: &Progress,
         recorder: &mut dyn Recorder,
+        remembered: Option<&Remembered>,
     ) -> Result<ScenarioRun, Error> {
         let setup = Setup {
             platform: &self.platform.platform,
@@ -107,6 +110,7 @@ impl Experiment {
             costs: self.config.costs,
             scenario,
             seed: self.config.seed,
+            remembered,
         };
         let policy = self.policy.build(&self.policy_options)?;
         let start = ThreadTime::now();

@@ -130,16 +130,16 @@ fn read_one(key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
         Some(on) => document::from_value(&on, "on")?,
     };
     let entry = find(&kind)?;
-    let keys = Value::Object(keys);
+    let (load, own) = entry.read(&Value::Object(keys))?;
     let mut resolved = json!({ "kind": entry.name, "on": on });
-    if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), entry.resolve(&keys)?) {
+    if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), own) {
         all.extend(rest);
     }
     Ok(Spec {
         key: key.to_owned(),
         kind: entry.name,
         on,
-        load: entry.build(&keys)?,
+        load,
         resolved,
     })
 }

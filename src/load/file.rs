@@ -106,21 +106,20 @@ impl FileConfig {
 
     /// The loads of the file, as a profile.
     fn read(&self, text: &str) -> Result<Profile, Problem> {
-        let profile = match self.format() {
-            Format::Csv => read_csv(text, &|value| self.load_of(value).map(drop))?,
-            Format::Simgrid => read_profile(&self.file, text)?,
+        let (loads, period) = match self.format() {
+            Format::Csv => (read_csv(text, &|value| self.load_of(value))?, None),
+            Format::Simgrid => {
+                let profile = read_profile(&self.file, text)?;
+                let steps = profile.once().iter().zip(1..);
+                let load = |(&(date, value), number): (&(f64, f64), usize)| {
+                    let load = self.load_of(value);
+                    load.map(|load| (date, load))
+                        .map_err(|message| Problem::new(format!("step {number}: {message}")))
+                };
+                (steps.map(load).collect::<Result<_, _>>()?, profile.period())
+            }
         };
-        let loads = profile
-            .once()
-            .iter()
-            .zip(1..)
-            .map(|(&(date, value), number)| {
-                let load = self.load_of(value);
-                load.map(|load| (date, load))
-                    .map_err(|message| Problem::new(format!("step {number}: {message}")))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let period = self.repeat.map(Seconds::get).or(profile.period());
+        let period = self.repeat.map(Seconds::get).or(period);
         if let Some(period) = period.filter(|period| *period < SHORTEST_PERIOD) {
             let message = format!("the trace repeats every {period:?} s");
             let hint = format!("it must be {SHORTEST_PERIOD:?} s at least; `repeat` replaces it");
@@ -170,8 +169,11 @@ impl Keys for FileConfig {
     }
 }
 
-/// Reads lines of a date and a value; `check` judges the values.
-fn read_csv(text: &str, check: &dyn Fn(f64) -> Result<(), String>) -> Result<Profile, Problem> {
+/// Reads lines of a date and a value; the dates, each with the load that `load_of` makes of the value.
+fn read_csv(
+    text: &str,
+    load_of: &dyn Fn(f64) -> Result<f64, String>,
+) -> Result<Vec<(f64, f64)>, Problem> {
     let mut steps: Vec<(f64, f64)> = Vec::new();
     let mut is_first = true;
     for (line, number) in text.trim_start_matches('\u{feff}').lines().zip(1..) {
@@ -208,13 +210,13 @@ fn read_csv(text: &str, check: &dyn Fn(f64) -> Result<(), String>) -> Result<Pro
             let message = format!("the date {date} is not after the one before it, {last}");
             return Err(wrong(0, message));
         }
-        check(value).map_err(|message| wrong(1, message))?;
-        steps.push((date, value));
+        let load = load_of(value).map_err(|message| wrong(1, message))?;
+        steps.push((date, load));
     }
     if steps.is_empty() {
         return Err(Problem::new("the trace has no line with a date and a value").at(1, 1));
     }
-    Profile::new(steps, None)
+    Ok(steps)
 }
 
 /// A trace: see the file of its kind.

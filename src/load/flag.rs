@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::document::typed_value;
+
 /// The key `load` of an experiment that the flags mean: an object for one, a list for several, null for `none`.
 ///
 /// ```
@@ -39,11 +41,12 @@ fn one(text: &str) -> Result<Value, String> {
         let value = if key == "on" && value.contains('+') {
             value.split('+').map(str::trim).collect()
         } else {
-            // A number or a switch is JSON; anything else is text, and so is what names something.
+            // What names something is text, whatever it looks like.
             let is_name = key == "on" || key == "file";
-            let read = serde_json::from_str(value).ok();
-            read.filter(|read: &Value| read.is_string() || !is_name)
-                .unwrap_or_else(|| json!(value))
+            match typed_value(value) {
+                read if read.is_string() || !is_name => read,
+                _ => json!(value),
+            }
         };
         if load.insert(key.into(), value).is_some() {
             return Err(format!("`{key}` is given twice"));

@@ -44,7 +44,7 @@ pub use daily::{Daily, DailyConfig};
 pub use file::{FileConfig, Format, Measured, Values};
 pub use flag::from_flag;
 pub use on_off::{OnOff, OnOffConfig};
-pub use registry::{Entry, KINDS, Keys, Parameter, find};
+pub use registry::{Entry, KINDS, Keys, Loaded, Parameter, find};
 pub use walk::{Walk, WalkConfig};
 
 use crate::platform::Steps;

@@ -50,7 +50,6 @@ impl On {
     fn targets(&self, platform: &Platform) -> Result<Vec<Target>, Problem> {
         let mut targets = Vec::new();
         for name in self.names() {
-            let host = || platform.hosts.iter().position(|host| host.name == *name);
             let link = || platform.links.iter().position(|link| link.name == *name);
             if name == "hosts" {
                 targets.extend((0..platform.hosts.len()).map(Target::Host));
@@ -59,8 +58,8 @@ impl On {
             } else if let Some(cluster) = platform.cluster_named(name) {
                 let hosts = platform.clusters[cluster.index()].hosts.clone();
                 targets.extend(hosts.map(|host| Target::Host(host as usize)));
-            } else if let Some(host) = host() {
-                targets.push(Target::Host(host));
+            } else if let Some(host) = platform.host_named(name) {
+                targets.push(Target::Host(host.index()));
             } else if let Some(link) = link() {
                 targets.push(Target::Link(link));
             } else {
@@ -133,8 +132,7 @@ fn put(
     seed: u64,
 ) -> Result<(), Problem> {
     if let Some(load) = spec.load.constant() {
-        slow_down(target, platform, 1.0 - load);
-        return Ok(());
+        return slow_down(target, platform, 1.0 - load);
     }
     let placed = |purpose, name: &str| {
         let name = format!("{}[{count}] {name}", spec.kind);
@@ -165,18 +163,31 @@ fn put(
 }
 
 /// Leaves `share` of a host or link for ever.
-fn slow_down(target: Target, platform: &mut Platform, share: f64) {
+fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
+    let nothing = |what: &str, name: &str| {
+        let message = format!("the constant loads of {what} `{name}` together leave nothing of it");
+        Problem::new(message).hint(
+            "put fewer or smaller loads there: each leaves 1 - load of what those before it leave",
+        )
+    };
     match target {
         Target::Host(index) => {
-            let speed = &mut platform.hosts[index].speed;
-            *speed = InstructionsPerSecond::of(speed.get() * share);
+            let host = &mut platform.hosts[index];
+            let left = host.speed.get() * share;
+            host.speed = InstructionsPerSecond::new(left)
+                .filter(|_| left.is_normal())
+                .ok_or_else(|| nothing("host", &host.name))?;
         }
         Target::Link(index) => {
             let link = &mut platform.links[index];
-            link.bandwidth = BytesPerSecond::of(link.bandwidth.get() * share);
+            let left = link.bandwidth.get() * share;
+            link.bandwidth = BytesPerSecond::new(left)
+                .filter(|_| left.is_normal())
+                .ok_or_else(|| nothing("link", &link.name))?;
             link.bandwidth_profile = link.bandwidth_profile.take().map(|it| it.scaled(share));
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -273,6 +284,23 @@ mod tests {
         loads(quarter).put_on(&mut platform, 1).unwrap();
         let capacity: Vec<_> = platform.links[0].capacity().unwrap().collect();
         assert_eq!(capacity, [(1.0, 20.0)]);
+    }
+
+    #[test]
+    fn loads_that_leave_nothing_are_refused_where_they_stand() {
+        for on in ["hosts", "links"] {
+            let one = json!({ "kind": "constant", "load": 0.99, "on": on });
+            // 0.01 to the power of 150 is 1e-300, of 200 it is no number any more.
+            let stacked = |count: usize| loads(vec![one.clone(); count].into());
+            stacked(150).put_on(&mut open("ufrgs"), 1).unwrap();
+            let error = stacked(200).put_on(&mut open("ufrgs"), 1).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("together leave nothing of it"), "{error}");
+            assert!(
+                error.contains("load[15") && error.contains("].on"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

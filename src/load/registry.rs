@@ -46,6 +46,9 @@ pub trait Keys: Serialize + DeserializeOwned + JsonSchema {
     }
 }
 
+/// A load, and its parameters with all defaults filled in.
+pub type Loaded = (Arc<dyn Load>, Value);
+
 /// A kind of load by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -55,8 +58,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where it comes from; `-` if it is ours.
     pub source: &'static str,
-    build: fn(&Value) -> Result<Arc<dyn Load>, Error>,
-    resolve: fn(&Value) -> Result<Value, Error>,
+    read: fn(&Value) -> Result<Loaded, Error>,
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -77,30 +79,23 @@ const fn row<T: Keys>(name: &'static str, summary: &'static str, source: &'stati
         name,
         summary,
         source,
-        build: |keys| document::from_value::<T>(keys, "")?.complete().load(),
-        resolve: |keys| {
+        read: |keys| {
             let keys = document::from_value::<T>(keys, "")?.complete();
-            serde_json::to_value(keys).map_err(|error| Problem::new(error.to_string()).into())
+            let resolved = serde_json::to_value(&keys);
+            let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
+            Ok((keys.load()?, resolved))
         },
         schema: SchemaGenerator::subschema_for::<T>,
     }
 }
 
 impl Entry {
-    /// Makes the load from its parameters.
+    /// Makes the load from its parameters; these with all defaults filled in.
     ///
     /// # Errors
     /// All parameters that are unknown, unreadable or out of range, each with its key.
-    pub fn build(&self, keys: &Value) -> Result<Arc<dyn Load>, Error> {
-        (self.build)(keys)
-    }
-
-    /// The parameters with all defaults filled in.
-    ///
-    /// # Errors
-    /// As [`Self::build`], ranges aside.
-    pub fn resolve(&self, keys: &Value) -> Result<Value, Error> {
-        (self.resolve)(keys)
+    pub fn read(&self, keys: &Value) -> Result<Loaded, Error> {
+        (self.read)(keys)
     }
 
     /// The schema of the parameters.
@@ -135,7 +130,7 @@ pub fn find(name: &str) -> Result<&'static Entry, Error> {
         .find(|entry| entry.name == name)
         .ok_or_else(|| {
             let names = KINDS.iter().map(|entry| entry.name);
-            Problem::new(format!("unknown load `{name}`"))
+            Problem::unknown("load", name)
                 .key("kind")
                 .known("loads", names)
                 .into()
@@ -148,7 +143,7 @@ mod tests {
     use serde_json::json;
 
     fn keys(name: &str, keys: &Value) -> Vec<String> {
-        match find(name).unwrap().build(keys) {
+        match find(name).unwrap().read(keys) {
             Err(Error::Input(problems)) => problems
                 .into_iter()
                 .map(|problem| problem.location.key.unwrap_or_default())

@@ -22,6 +22,7 @@ mod summary;
 mod svg;
 mod table;
 mod traces;
+mod words;
 mod workload;
 
 pub use explain::{Question, Story};
@@ -34,6 +35,7 @@ pub use summary::{manifest, summary};
 pub(crate) use svg::escaped;
 pub use table::table;
 pub use traces::{Draft, Trace, TraceFormat, Traced};
+pub(crate) use words::{counted, of_number};
 pub use workload::{Load, loads, picture, workload_sheet};
 
 use crate::error::{Error, Problem};

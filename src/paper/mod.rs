@@ -92,7 +92,7 @@ pub fn find(name: &str) -> Result<&'static Paper, Error> {
         .find(|paper| paper.name == name)
         .ok_or_else(|| {
             let names = PAPERS.iter().map(|paper| paper.name).chain(["all"]);
-            Problem::new(format!("unknown paper `{name}`"))
+            Problem::unknown("paper", name)
                 .known("papers", names)
                 .into()
         })

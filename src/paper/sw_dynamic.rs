@@ -280,7 +280,7 @@ impl Recorder for Watched {
 /// A scenario once more, watched; and its time \[s\].
 fn watch(experiment: &Experiment, scenario: Scenario) -> Result<(Watched, f64), Error> {
     let mut watched = Watched::default();
-    let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched)?;
+    let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
     Ok((watched, run.outcome.makespan.get()))
 }
 

@@ -109,7 +109,7 @@ fn not_found(name: &str) -> Problem {
             _ => format!("no platform `{name}`: no such file, and none of this name is built in"),
         }
     };
-    Problem::new(message).known(
+    Problem::new(message).names_no("platform").known(
         "platforms",
         BUILT_IN
             .iter()

@@ -221,7 +221,9 @@ impl<'a> Loader<'a> {
 
     fn check_router(&mut self, key: &str, router: &str) {
         if !self.routers.contains_key(router) {
-            let problem = self.problem(key, format!("unknown router `{router}`"));
+            let problem = self
+                .problem(key, format!("unknown router `{router}`"))
+                .names_no("router");
             let problem = problem.known("routers", self.routers.keys().copied());
             self.note(problem);
         } else if self.file.routers.is_none() {
@@ -380,7 +382,9 @@ impl<'a> Loader<'a> {
         if let Some(&index) = self.clusters.get(name) {
             return Some(index);
         }
-        let problem = self.problem(key, format!("unknown cluster `{name}`"));
+        let problem = self
+            .problem(key, format!("unknown cluster `{name}`"))
+            .names_no("cluster");
         let problem = problem.known("clusters", self.clusters.keys().copied());
         self.note(problem);
         None

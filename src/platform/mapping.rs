@@ -118,11 +118,13 @@ fn hosts_of(
         return Ok(platform.clusters[cluster as usize].hosts.clone());
     }
     let unknown = |name: &str| {
-        Problem::new(format!("unknown host `{name}` in the mapping")).known(
-            "clusters and hosts",
-            (platform.clusters.iter().map(|cluster| &*cluster.name))
-                .chain(platform.hosts.iter().map(|host| &*host.name)),
-        )
+        Problem::new(format!("unknown host `{name}` in the mapping"))
+            .names_no("host")
+            .known(
+                "clusters and hosts",
+                (platform.clusters.iter().map(|cluster| &*cluster.name))
+                    .chain(platform.hosts.iter().map(|host| &*host.name)),
+            )
     };
     let Some((first, last)) = entry.split_once("..") else {
         return Err(unknown(entry));

@@ -13,10 +13,13 @@ pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
-/// A schedule of values, each from its date on.
+/// A schedule of values, each from its date on; copies share it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
-    steps: Arc<[(f64, f64)]>,
+pub struct Profile(Arc<Schedule>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Schedule {
+    steps: Vec<(f64, f64)>,
     period: Option<f64>,
 }
 
@@ -56,20 +59,18 @@ impl Profile {
                 )));
             }
         }
-        Ok(Self {
-            steps: steps.into(),
-            period,
-        })
+        Ok(Self(Arc::new(Schedule { steps, period })))
     }
 
     /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
-        let count = self.steps.len();
+        let Schedule { steps, period } = &*self.0;
+        let count = steps.len();
         if count == 0 {
             return None;
         }
-        let (date, value) = self.steps[index % count];
-        match (index / count, self.period) {
+        let (date, value) = steps[index % count];
+        match (index / count, *period) {
             (0, _) => Some((date, value)),
             (_, None) => None,
             (round, Some(period)) => Some((date + round as f64 * period, value)),
@@ -78,27 +79,31 @@ impl Profile {
 
     /// The steps of the first round.
     pub fn once(&self) -> &[(f64, f64)] {
-        &self.steps
+        &self.0.steps
     }
 
     /// After which time the steps begin again \[s\], if they do.
     pub fn period(&self) -> Option<f64> {
-        self.period
+        self.0.period
     }
 
     /// The same with all values times `factor`, which is not negative.
     #[must_use]
-    pub fn scaled(mut self, factor: f64) -> Self {
-        let steps = self.steps.iter();
-        self.steps = steps.map(|(date, value)| (*date, value * factor)).collect();
-        self
+    pub fn scaled(&self, factor: f64) -> Self {
+        let steps = self.once().iter();
+        Self(Arc::new(Schedule {
+            steps: steps.map(|(date, value)| (*date, value * factor)).collect(),
+            period: self.period(),
+        }))
     }
 
     /// The profile as a file of `SimGrid`.
     pub fn to_simgrid(&self) -> String {
-        let period = self.period.map(|period| format!("PERIODICITY {period}\n"));
+        let period = self
+            .period()
+            .map(|period| format!("PERIODICITY {period}\n"));
         let steps = self
-            .steps
+            .once()
             .iter()
             .map(|(date, value)| format!("{date} {value}\n"));
         period.into_iter().chain(steps).collect()
@@ -114,7 +119,7 @@ impl Profile {
 
     /// The least value that ever holds, the nominal one not counted; infinite without steps.
     pub fn least(&self) -> f64 {
-        self.steps
+        self.once()
             .iter()
             .map(|step| step.1)
             .fold(f64::INFINITY, f64::min)

@@ -23,13 +23,14 @@ pub use migbsp::wsppd2007::{MigBsp2007, MigBsp2007Config};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use never::Never;
 pub use pairs::Pairs;
-pub use registry::{Entry, Options, REGISTRY, find};
+pub use registry::{Entry, Options, REGISTRY, USUAL, find};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
 
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::random::Stream;
 use crate::units::{Bytes, ClusterId, HostId, Instructions, ProcessId, Seconds, Time};
+use crate::workload::Plan;
 
 /// Decides which processes move, and where.
 pub trait Policy: fmt::Debug + Send {
@@ -147,6 +148,24 @@ impl Measures {
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
         self.traffic
             .get_or_insert(process, cluster, Traffic::default())
+    }
+
+    /// Adds the messages of `plan`, with the cluster of each process and what each took.
+    pub(crate) fn add_traffic(
+        &mut self,
+        plan: &Plan,
+        cluster: impl Fn(usize) -> usize,
+        durations: impl Iterator<Item = Seconds>,
+    ) {
+        for (message, duration) in plan.messages.iter().zip(durations) {
+            let (from, to) = (message.from.index(), message.to.index());
+            self.add_message(
+                (from, cluster(from)),
+                (to, cluster(to)),
+                message.size,
+                duration,
+            );
+        }
     }
 
     /// Adds a message that took `duration`; each end is a process and its cluster.

@@ -13,8 +13,8 @@ const SLOTS: usize = 4;
 /// A sparse table by process and cluster; equal tables got their pairs in the same order.
 #[derive(Clone, Debug)]
 pub struct Pairs<T> {
-    /// How many of the nodes are first nodes.
     processes: usize,
+    /// The first nodes of all processes, then others; none as long as there are no values.
     nodes: Vec<Node<T>>,
     /// A node that is not in use; `next` leads to the others.
     free: u32,
@@ -55,7 +55,9 @@ impl<T: Copy + Default> Pairs<T> {
         for node in &mut self.nodes {
             (node.clusters, node.next) = ([NONE; SLOTS], NONE);
         }
-        self.nodes.resize(processes, Node::empty());
+        if !self.nodes.is_empty() {
+            self.nodes.resize(processes, Node::empty());
+        }
         self.processes = processes;
         self.free = NONE;
     }
@@ -68,6 +70,9 @@ impl<T: Copy + Default> Pairs<T> {
 
     /// The value of a pair; if it has none, it gets `first`.
     pub fn get_or_insert(&mut self, process: usize, cluster: usize, first: T) -> &mut T {
+        if self.nodes.is_empty() {
+            self.nodes.resize(self.processes, Node::empty());
+        }
         let wanted = number(cluster);
         let mut at = process;
         loop {
@@ -119,7 +124,7 @@ impl<T: Copy + Default> Pairs<T> {
 
     /// Keeps the values of which `is_kept` is true, in their order.
     pub(super) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
-        for process in 0..self.processes {
+        for process in 0..self.processes.min(self.nodes.len()) {
             let (mut from, mut to) = (process, (process, 0));
             while let Some(&node) = self.nodes.get(from) {
                 self.nodes[from].clusters = [NONE; SLOTS];
@@ -218,7 +223,9 @@ mod tests {
                         changed += 1;
                     });
                 }
-                map.values_mut().for_each(|value| *value += 1);
+                for value in map.values_mut() {
+                    *value += 1;
+                }
                 prop_assert_eq!(changed, map.len());
             }
         }

@@ -9,6 +9,9 @@ use super::{MigBsp2007Config, MigBspConfig, Never, Policy, ReplayConfig};
 use crate::document;
 use crate::error::{Error, Problem};
 
+/// The policy of an experiment that names none.
+pub const USUAL: &str = "migbsp";
+
 /// All policies.
 pub const REGISTRY: &[Entry] = &[
     row::<Never>("never", "baseline: no process moves", "-"),
@@ -111,7 +114,7 @@ pub fn find(name: &str) -> Result<&'static Entry, Error> {
         .find(|entry| entry.name == name)
         .ok_or_else(|| {
             let names = REGISTRY.iter().map(|entry| entry.name);
-            Problem::new(format!("unknown policy `{name}`"))
+            Problem::unknown("policy", name)
                 .key("policy.name")
                 .known("policies", names)
                 .into()

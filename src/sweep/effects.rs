@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::plan::Plan;
 use super::spec::label;
 use super::stats::mean;
-use super::summary::{Goal, Setting, short, values_of};
+use super::summary::{Goal, Setting, short};
 
 /// How much a parameter matters.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,16 +22,7 @@ pub struct Effect {
 }
 
 /// The effect of a parameter with several values.
-pub(super) fn effect(
-    plan: &Plan,
-    goal: Goal,
-    settings: &[Setting],
-    parameter: usize,
-) -> Option<Effect> {
-    let values = values_of(plan, parameter);
-    if values.len() < 2 {
-        return None;
-    }
+pub(super) fn effect(plan: &Plan, goal: Goal, settings: &[Setting], parameter: usize) -> Effect {
     let with: Vec<(&Value, f64)> = plan
         .settings
         .iter()
@@ -59,11 +50,11 @@ pub(super) fn effect(
     });
     // Rounding of equal numbers is no variance.
     let is_varied = total > 1e-18 * centre * centre * all.len() as f64;
-    Some(Effect {
+    Effect {
         parameter,
         share: is_varied.then(|| (explained / total).min(1.0)),
         values,
-    })
+    }
 }
 
 /// Into how many groups drawn values are put.

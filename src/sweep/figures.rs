@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use serde_json::Value;
 
 use super::heat::Maps;
 use super::plan::Plan;
 use super::row::Row;
 use super::spec::label;
 use super::stats::{Sample, mean};
-use super::summary::{Summary, values_of};
+use super::summary::Summary;
+use super::values::Values;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
 
@@ -89,22 +89,18 @@ fn series(plan: &Plan, rows: &BTreeMap<String, Row>, summary: &Summary) -> Vec<S
         .collect()
 }
 
-/// The mean of a number over all settings with a value, seed by seed, as a sample over the seeds.
+/// The mean of a number over some settings, seed by seed, as a sample over the seeds.
 fn over_seeds(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
-    (parameter, value): (usize, &Value),
+    settings: &[usize],
     number: &dyn Fn(&Row) -> Option<f64>,
 ) -> Option<Sample> {
     let seeds = plan.seeds.len();
     let of_seed = |seed: usize| {
-        let with = plan
-            .settings
+        let numbers: Vec<f64> = settings
             .iter()
-            .enumerate()
-            .filter(|(_, values)| values[parameter].as_ref() == Some(value));
-        let numbers: Vec<f64> = with
-            .filter_map(|(setting, _)| number(rows.get(&plan.runs[setting * seeds + seed])?))
+            .filter_map(|setting| number(rows.get(&plan.runs[setting * seeds + seed])?))
             .collect();
         (!numbers.is_empty()).then(|| mean(&numbers))
     };
@@ -137,24 +133,22 @@ fn draw_lines(
     )?;
     let areas = root.split_evenly((panels.div_ceil(columns), columns));
     for (effect, area) in summary.effects.iter().zip(&areas) {
-        let values = values_of(plan, effect.parameter);
+        let values = Values::of(plan, effect.parameter);
         let name = &plan.names[effect.parameter];
-        if values.len() > MOST_VALUES {
-            draw_points(plan, summary, effect.parameter, area)?;
+        if values.count() > MOST_VALUES {
+            draw_points(summary, (name, &values), area)?;
         } else {
+            let with = values.settings();
             let lines: Vec<(&Series, Vec<(usize, Sample)>)> = series
                 .iter()
                 .map(|one| {
-                    let point = |(at, value): (usize, &&Value)| {
-                        Some((
-                            at,
-                            over_seeds(plan, rows, (effect.parameter, value), &one.2)?,
-                        ))
+                    let point = |(at, settings): (usize, &Vec<usize>)| {
+                        Some((at, over_seeds(plan, rows, settings, &one.2)?))
                     };
-                    (one, values.iter().enumerate().filter_map(point).collect())
+                    (one, with.iter().enumerate().filter_map(point).collect())
                 })
                 .collect();
-            let labels: Vec<String> = values.iter().map(|value| label(value)).collect();
+            let labels: Vec<String> = values.distinct.iter().map(|value| label(value)).collect();
             draw_panel(name, &labels, &lines, area)?;
         }
     }
@@ -212,17 +206,11 @@ fn draw_panel(
 }
 
 /// Each setting as a point, over a parameter with many values.
-fn draw_points(plan: &Plan, summary: &Summary, parameter: usize, area: &Area<'_>) -> Drawn {
-    let values = values_of(plan, parameter);
-    let place = |value: &Value| {
-        let rank = values.iter().position(|other| *other == value).unwrap_or(0);
-        value.as_f64().unwrap_or(rank as f64)
-    };
-    let settings = plan.settings.iter().zip(&summary.settings);
+fn draw_points(summary: &Summary, (name, values): (&str, &Values<'_>), area: &Area<'_>) -> Drawn {
+    let place = |rank: usize| values.distinct[rank].as_f64().unwrap_or(rank as f64);
+    let settings = values.ranks.iter().zip(&summary.settings);
     let points: Vec<(f64, f64)> = settings
-        .filter_map(|(values, setting)| {
-            Some((place(values[parameter].as_ref()?), setting.goal?.mean))
-        })
+        .filter_map(|(rank, setting)| Some((place((*rank)?), setting.goal?.mean)))
         .collect();
     let mut chart = ChartBuilder::on(area)
         .margin(8)
@@ -234,7 +222,7 @@ fn draw_points(plan: &Plan, summary: &Summary, parameter: usize, area: &Area<'_>
         )?;
     chart
         .configure_mesh()
-        .x_desc(plan.names[parameter].as_str())
+        .x_desc(name)
         .y_desc(summary.goal.name())
         .draw()?;
     chart.draw_series(

@@ -51,11 +51,7 @@ pub fn write(
     let table = runs_csv(plan, shard, rows)
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    let own = plan
-        .runs
-        .iter()
-        .enumerate()
-        .filter(|(run, _)| shard.has(*run));
+    let own = shard.runs(plan);
     let own: Vec<&Row> = own.filter_map(|(_, id)| rows.get(id)).collect();
     let errors: Vec<&str> = own.iter().filter_map(|row| row.error.as_deref()).collect();
     let failures = errors.first().map(|first| {

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use plotters::prelude::*;
-use serde_json::Value;
 
 use super::figures::{Area, Drawn, MOST_VALUES, PANEL, named, pixels};
 use super::plan::Plan;
 use super::spec::label;
 use super::stats::mean;
-use super::summary::{Summary, short, values_of};
+use super::summary::{Summary, short};
+use super::values::Values;
 
 /// The most heat maps of a picture.
 const MOST_PANELS: usize = 24;
@@ -42,27 +42,23 @@ impl Maps {
         let [x, y, rest @ ..] = &parameters[..] else {
             return None;
         };
-        let values: Vec<Vec<&Value>> = (0..plan.names.len())
-            .map(|parameter| values_of(plan, parameter))
-            .collect();
-        if [x, y].iter().any(|axis| values[**axis].len() > MOST_VALUES) {
+        let values = Values::of_all(plan);
+        let is_long = |axis: &&usize| values[**axis].count() > MOST_VALUES;
+        if [x, y].iter().any(is_long) {
             return None;
         }
         // As many of the others as have their own panels.
         let (mut apart, mut panels) = (Vec::new(), 1);
         for &parameter in rest {
-            if panels * values[parameter].len() <= MOST_PANELS {
-                panels *= values[parameter].len();
+            if panels * values[parameter].count() <= MOST_PANELS {
+                panels *= values[parameter].count();
                 apart.push(parameter);
             }
         }
         apart.sort_unstable();
         let mut cells: BTreeMap<Vec<usize>, Cells<Vec<f64>>> = BTreeMap::new();
-        for (setting, summed) in plan.settings.iter().zip(&summary.settings) {
-            let rank = |parameter: usize| {
-                let value = setting[parameter].as_ref()?;
-                values[parameter].iter().position(|other| *other == value)
-            };
+        for (setting, summed) in summary.settings.iter().enumerate() {
+            let rank = |parameter: usize| values[parameter].ranks[setting];
             let (Some(column), Some(row), Some(goal)) = (rank(*x), rank(*y), summed.goal) else {
                 continue;
             };
@@ -84,7 +80,7 @@ impl Maps {
                     Some(format!(
                         "{} = {}",
                         plan.names[*parameter],
-                        label(values[*parameter].get(*rank)?)
+                        label(values[*parameter].distinct.get(*rank)?)
                     ))
                 })
                 .collect();
@@ -103,7 +99,11 @@ impl Maps {
         let axis = |parameter: usize| {
             (
                 plan.names[parameter].clone(),
-                values[parameter].iter().map(|value| label(value)).collect(),
+                values[parameter]
+                    .distinct
+                    .iter()
+                    .map(|value| label(value))
+                    .collect(),
             )
         };
         Some(Self {

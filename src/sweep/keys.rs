@@ -38,7 +38,8 @@ pub(crate) fn key_under(name: &str, policy: &str) -> Option<String> {
     }
 }
 
-fn has_option(policy: &str, option: &str) -> bool {
+/// Whether a policy has an option of this name.
+pub(crate) fn has_option(policy: &str, option: &str) -> bool {
     policy::find(policy)
         .and_then(|entry| entry.resolve(&json!({})))
         .is_ok_and(|options| options.get(option).is_some())
@@ -54,33 +55,29 @@ pub(crate) fn short_of(name: &str) -> &str {
 pub(crate) fn policy_of(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
-    named.unwrap_or("migbsp").to_owned()
+    named.unwrap_or(policy::USUAL).to_owned()
 }
 
 /// All names that may vary, given the complete settings of one run.
 pub(super) fn known(resolved: &Value) -> Vec<String> {
-    let mut keys = Vec::new();
-    collect(resolved, String::new(), &mut keys);
+    let leaves = leaves(resolved, "").into_iter();
+    let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
     let short = SHORT.iter().map(|(short, _)| *short).chain(OPTIONS);
     keys.extend(short.map(str::to_owned));
     keys.retain(|key| !key.starts_with("origins") && key != "extends" && key != "schema");
     keys
 }
 
-fn collect(value: &Value, path: String, keys: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                let path = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
-                collect(value, path, keys);
-            }
-        }
-        _ => keys.push(path),
-    }
+/// The values inside objects, each with its path, which begins with `path`; of a list the whole, of an object without keys nothing.
+pub(crate) fn leaves<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)> {
+    let Value::Object(map) = value else {
+        return vec![(path.to_owned(), value)];
+    };
+    let inside = |(key, value): (&String, &'v Value)| {
+        let dot = if path.is_empty() { "" } else { "." };
+        leaves(value, &format!("{path}{dot}{key}"))
+    };
+    map.iter().flat_map(inside).collect()
 }
 
 /// The known name that is nearest to `name`: the fewest letters to change, the first in the alphabet of equals.

@@ -26,6 +26,7 @@ pub mod store;
 pub mod summary;
 pub mod table;
 pub mod tune;
+mod values;
 
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::config::{Sweep, SweepFile};
 use super::identity::Identity;
 use super::keys;
-use super::settings::{check_count, check_parameters, settings};
-use crate::error::{Error, Problem};
+use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
+use crate::error::{Error, Problem, Unknown};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Shared};
 
 /// The version of the format of `plan.json`.
@@ -126,12 +126,16 @@ impl Plan {
 
 /// The seeds of each setting: those that were asked for, or the one of the experiment.
 pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
+    let wrong = |message: String| Error::from(Problem::new(message).key("seed"));
     let given: Vec<Value> = match &sweep.seeds {
+        Some(spec) if spec.count() > MOST_RUNS => {
+            let message = format!("there are {} seeds, more than {MOST_RUNS}", spec.count());
+            return Err(wrong(message));
+        }
         Some(spec) => spec.values().collect(),
         None => vec![sweep.layers().get("seed").unwrap_or_else(|| 1.into())],
     };
     let mut seen = BTreeSet::new();
-    let wrong = |message: String| Error::from(Problem::new(message).key("seed"));
     let one = |value: &Value| {
         let label = super::spec::label(value);
         let seed = value.as_u64().ok_or_else(|| {
@@ -148,38 +152,34 @@ pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     given.iter().map(one).collect()
 }
 
-/// The policy of a setting.
-pub(super) fn policy_of(sweep: &Sweep, values: &[Value]) -> String {
+/// The policy of a setting; where it does not say, that of the experiment.
+pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     let varied = sweep.parameters.iter().zip(values);
     let named = varied
         .filter(|(one, _)| one.name == "policy")
-        .find_map(|(_, value)| value.as_str());
+        .find_map(|(_, value)| value.as_ref()?.as_str());
     named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
 }
 
-/// The same where some parameters do not apply.
-pub(super) fn policy_of_applied(sweep: &Sweep, values: &[Option<Value>]) -> String {
-    let values: Vec<Value> = values
-        .iter()
-        .map(|value| value.clone().unwrap_or_default())
-        .collect();
-    policy_of(sweep, &values)
+/// The values of a setting as flags, each with its whole key.
+pub(crate) fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
+    let policy = policy_of(sweep, values);
+    let pairs = sweep.parameters.iter().zip(values);
+    pairs
+        .filter_map(|(one, value)| {
+            let value = value.as_ref()?;
+            Some(Flag {
+                key: keys::key_under(&one.name, &policy)?,
+                flag: format!("{} {}", one.name, super::spec::label(value)),
+                value: value.clone(),
+            })
+        })
+        .collect()
 }
 
 /// The settings of a run as flags on top of those that do not vary.
-fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
-    let policy = policy_of_applied(sweep, values);
-    let mut flags = Vec::new();
-    for (one, value) in sweep.parameters.iter().zip(values) {
-        if let (Some(value), Some(key)) = (value, keys::key_under(&one.name, &policy)) {
-            let flag = format!("{} {}", one.name, super::spec::label(value));
-            flags.push(Flag {
-                key,
-                flag,
-                value: value.clone(),
-            });
-        }
-    }
+pub(crate) fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
+    let mut flags = varied(sweep, values);
     if let Some(seed) = seed {
         let flag = format!("seed {seed}");
         flags.push(Flag {
@@ -195,19 +195,14 @@ fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers 
         value: json!({}),
     });
     // In one layer with the fixed flags: constants of the network that they give hold for each network that varies.
-    flags.extend(
-        sweep
-            .fixed
-            .iter()
-            .filter(|flag| seed.is_none() || flag.key != "seed")
-            .cloned(),
-    );
+    flags.extend(sweep.fixed.iter().cloned());
     let mut layers = sweep.base.clone();
     layers.push_flags(flags);
     layers
 }
 
-fn load(
+/// The experiment of some values with a seed.
+pub(super) fn load(
     sweep: &Sweep,
     values: &[Option<Value>],
     seed: u64,
@@ -273,18 +268,7 @@ fn identities(
 
 /// Whether a name is wrong, which no setting can have meant.
 fn is_misspelt(error: &Error) -> bool {
-    let names_nothing = |problem: &Problem| {
-        let message = &problem.message;
-        names_no_key(problem)
-            || message.starts_with("unknown ")
-            || message.starts_with("no platform")
-    };
-    matches!(error, Error::Input(problems) if problems.iter().any(names_nothing))
-}
-
-fn names_no_key(problem: &Problem) -> bool {
-    problem.message.starts_with("unknown key")
-        || problem.message.ends_with("is not a key of an experiment")
+    matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown.is_some()))
 }
 
 /// Hints at the known key that is nearest to an unknown one that varies.
@@ -315,7 +299,7 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
             ..problem
         };
         match keys::nearest(&one.name, known) {
-            Some(nearest) if names_no_key(&problem) => {
+            Some(nearest) if problem.unknown == Some(Unknown::Key) => {
                 problem.hint(format!("did you mean `{nearest}`?"))
             }
             _ => problem,

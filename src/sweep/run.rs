@@ -1,12 +1,13 @@
 //! Doing the runs of a plan that are not there yet, on all threads; each row is kept as soon as it is done.
 //!
-//! Work that runs have in common is done once: platforms and built-in experiments are read once, and scenario i, in which no policy is
-//! asked, is simulated once for all policies and their options. Rows do not depend on that, nor on the number of threads.
+//! Work that runs have in common is done once: platforms and built-in experiments are read once; for all policies and their options
+//! scenario i, in which none is asked, is simulated once, and so are supersteps with equal placements ([`crate::bsp::Remembered`]). Rows
+//! do not depend on that, nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -15,7 +16,7 @@ use super::identity;
 use super::plan::Plan;
 use super::row::Row;
 use super::store::Store;
-use crate::bsp::Scenario;
+use crate::bsp::{Outcome, Remembered, Room, Scenario};
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, Shared, remembered};
 
@@ -24,8 +25,17 @@ use crate::experiment::{Experiment, Limits, Progress, Shared, remembered};
 pub struct Common {
     /// Files that were read.
     pub files: Shared,
-    /// Makespans of scenario i \[s\], by what they depend on.
-    alone: Mutex<BTreeMap<String, f64>>,
+    /// What runs have in common that differ in nothing but their policies, by all else.
+    alike: Mutex<BTreeMap<String, Arc<Alike>>>,
+    room: Room,
+}
+
+/// Runs that differ in nothing but their policies.
+#[derive(Debug)]
+struct Alike {
+    /// The makespan of scenario i \[s\].
+    alone: OnceLock<f64>,
+    remembered: Remembered,
 }
 
 /// Counts runs for a progress bar, from any thread.
@@ -52,9 +62,10 @@ impl Shard {
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// Whether a run belongs to it.
-    pub const fn has(self, run: usize) -> bool {
-        run % self.of == self.index
+    /// The runs of `plan` that belong to it, each with its identity; those of others cost nothing.
+    pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
+        let own = plan.runs.iter().map(String::as_str).enumerate();
+        own.skip(self.index).step_by(self.of)
     }
 }
 
@@ -63,8 +74,8 @@ impl Shard {
 pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
-    let all = plan.runs.iter().enumerate();
-    all.filter(|(run, id)| shard.has(*run) && is_missing(id) && seen.insert(id.as_str()))
+    let own = shard.runs(plan);
+    own.filter(|(_, id)| is_missing(id) && seen.insert(*id))
         .map(|(run, _)| run)
         .collect()
 }
@@ -118,20 +129,30 @@ fn failed(error: &Error, is_input: bool) -> Row {
 
 fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let progress = Progress::default();
+    let key = identity::of_scenario_i(experiment);
+    let alike = remembered(&common.alike, key, || {
+        Ok(Arc::new(Alike {
+            alone: OnceLock::new(),
+            remembered: Remembered::new(common.room.clone()),
+        }))
+    })?;
+    let outcome = |scenario: Scenario| -> Result<Outcome, Error> {
+        let known = Some(&alike.remembered);
+        let run = experiment.run_scenario(scenario, &progress, &mut (), known)?;
+        Ok(run.outcome)
+    };
     let mut row = Row::default();
     for &scenario in &experiment.config.scenarios {
         if scenario == Scenario::I {
-            let key = identity::of_scenario_i(experiment);
-            let alone = remembered(&common.alone, key, || {
-                let run = experiment.run_scenario(scenario, &progress, &mut ())?;
-                Ok(run.outcome.makespan.get())
-            })?;
-            row.makespan_s[0] = Some(alone);
+            // Two threads may both simulate it: the values are equal.
+            let alone = match alike.alone.get() {
+                Some(&makespan) => makespan,
+                None => outcome(scenario)?.makespan.get(),
+            };
+            row.makespan_s[0] = Some(*alike.alone.get_or_init(|| alone));
             continue;
         }
-        let outcome = experiment
-            .run_scenario(scenario, &progress, &mut ())?
-            .outcome;
+        let outcome = outcome(scenario)?;
         row.makespan_s[scenario as usize] = Some(outcome.makespan.get());
         row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
         if scenario == Scenario::Iii {

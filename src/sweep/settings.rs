@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::config::{Combine, Parameter, Sweep};
-use super::plan::{policy_of, policy_of_applied};
+use super::plan::policy_of;
 use super::spec::Spec;
 use super::{draw, keys};
 use crate::error::{Error, Problem};
@@ -15,9 +15,19 @@ use crate::policy::REGISTRY;
 /// The most runs of a plan: their names and rows must fit in memory.
 pub const MOST_RUNS: u64 = 1_000_000;
 
-/// Nothing varies twice, and nothing that varies is fixed by a flag.
+/// Nothing varies twice, and nothing that varies is fixed by a flag, seeds included.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
+    let seed = sweep.fixed.iter().find(|flag| flag.key == "seed");
+    if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
+        let message = format!(
+            "the seeds are {}, and `{}` fixes one",
+            spec.text(),
+            flag.flag
+        );
+        let problem = Problem::new(message).source(&flag.flag);
+        problems.push(problem.hint("leave one of the two out"));
+    }
     for (index, one) in sweep.parameters.iter().enumerate() {
         if one.name == "seed" {
             let problem = Problem::new("seeds are not a parameter").source(&one.source);
@@ -159,12 +169,15 @@ pub(super) fn settings(
 /// The values of a setting, given as one index per parameter; none where a parameter does not apply.
 pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let specs = sweep.parameters.iter().zip(ranks);
-    let values: Vec<Value> = specs.map(|(one, rank)| one.spec.get(*rank)).collect();
+    let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));
+    let mut values: Vec<Option<Value>> = values.collect();
     let policy = policy_of(sweep, &values);
-    let named = sweep.parameters.iter().zip(values);
-    named
-        .map(|(one, value)| keys::key_under(&one.name, &policy).map(|_| value))
-        .collect()
+    for (one, value) in sweep.parameters.iter().zip(&mut values) {
+        if keys::key_under(&one.name, &policy).is_none() {
+            *value = None;
+        }
+    }
+    values
 }
 
 /// Each parameter applies to one setting at least.
@@ -172,7 +185,7 @@ pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> R
     for (index, one) in sweep.parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {
             let policies: BTreeSet<String> = (0..settings.len())
-                .map(|setting| policy_of_applied(sweep, &settings[setting]))
+                .map(|setting| policy_of(sweep, &settings[setting]))
                 .collect();
             let policies: Vec<String> = policies.into_iter().collect();
             let message = format!(

@@ -144,19 +144,11 @@ pub fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>
             index: part - 1,
             of: parts,
         };
-        let rows = if own.join(store::FILE).exists() {
-            store::rows(&own)?
-        } else {
-            std::collections::BTreeMap::new()
-        };
+        let rows = store::rows_if_any(&own)?;
         there += rows.len() as u64;
         // A part of an earlier plan may have all rows of this one, and must say so.
         let is_other = folder::read_plan(&own).is_ok_and(|other| other.runs != plan.runs);
-        let mut wanted = plan
-            .runs
-            .iter()
-            .enumerate()
-            .filter(|(run, _)| shard.has(*run));
+        let mut wanted = shard.runs(plan);
         if is_other || wanted.any(|(_, id)| !rows.contains_key(id)) {
             tasks.push(part);
         }

@@ -6,6 +6,8 @@
 
 use serde_json::Value;
 
+use crate::document::typed_value;
+
 /// The steps of a range of decimals that has none of its own.
 pub const FINE: u64 = 10_000;
 
@@ -54,8 +56,7 @@ impl Spec {
             }
             parts.push(match range(part)? {
                 Some(range) => Part::Range(range),
-                // A number, a switch or a list is JSON; anything else is text.
-                None => Part::One(serde_json::from_str(part).unwrap_or_else(|_| Value::from(part))),
+                None => Part::One(typed_value(part)),
             });
         }
         Ok(Self {

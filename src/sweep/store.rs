@@ -4,7 +4,7 @@
 //! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
 //! ```
 //! Each line begins with the first 16 digits of the SHA-256 of the rest. A process that is killed leaves at most one line that is cut
-//! off; whatever does not agree with its checksum is passed over when the folder is opened again, and those runs are done anew.
+//! off; whatever does not agree with its checksum is taken out when the folder is opened again, and those runs are done anew.
 //! The later of two rows of a run counts. One process at a time writes to a folder: the file is locked.
 
 use std::collections::BTreeMap;
@@ -22,6 +22,9 @@ use crate::output::cannot_write;
 /// The name of the file.
 pub const FILE: &str = "runs.jsonl";
 
+/// The name of the file while damaged lines are taken out of it.
+const TEMPORARY: &str = "runs.jsonl.tmp";
+
 /// The digits of a checksum.
 const DIGITS: usize = 16;
 
@@ -38,8 +41,32 @@ pub struct Store {
     /// Where rows are kept, unless only in memory.
     file: Option<(PathBuf, File)>,
     rows: BTreeMap<String, Row>,
-    /// Lines that did not agree with their checksums.
+    /// Lines that did not agree with their checksums; they are no longer in the file.
     pub dropped: usize,
+    /// The file before damaged lines were taken out: its lock holds off who opened it just then.
+    _replaced: Option<File>,
+}
+
+/// Opens the file of rows and locks it.
+fn open_locked(path: &Path, folder: &Path) -> Result<File, Error> {
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let problem = Problem::new("another sweep is writing to this folder")
+                .source(folder.display().to_string());
+            Err(problem
+                .hint("wait until it has ended, or choose another folder with `--out`")
+                .into())
+        }
+        // Some network file systems know no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
 }
 
 impl Store {
@@ -53,39 +80,28 @@ impl Store {
         let failed = |error: std::io::Error| cannot_write(&name, &error);
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(failed)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                let problem = Problem::new("another sweep is writing to this folder")
-                    .source(folder.display().to_string());
-                return Err(problem
-                    .hint("wait until it has ended, or choose another folder with `--out`")
-                    .into());
-            }
-            // Some network file systems know no locks.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-        }
+        let mut file = open_locked(&path, folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (rows, dropped) = read(&bytes);
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |end| end + 1);
-        if whole < bytes.len() {
-            // The line that was cut off; the next one begins in its place.
-            file.set_len(whole as u64).map_err(failed)?;
+        let mut replaced = None;
+        if dropped > 0 {
+            // Written beside it and renamed: a kill leaves the one or the other.
+            let whole: Vec<&[u8]> = lines(&bytes)
+                .filter(|line| record(line).is_some())
+                .collect();
+            let temporary = folder.join(TEMPORARY);
+            std::fs::write(&temporary, whole.concat()).map_err(failed)?;
+            let mended = open_locked(&temporary, folder)?;
+            mended.sync_data().map_err(failed)?;
+            std::fs::rename(&temporary, &path).map_err(failed)?;
+            replaced = Some(std::mem::replace(&mut file, mended));
         }
         Ok(Self {
             file: Some((path, file)),
             rows,
             dropped,
+            _replaced: replaced,
         })
     }
 
@@ -95,6 +111,7 @@ impl Store {
             file: None,
             rows: BTreeMap::new(),
             dropped: 0,
+            _replaced: None,
         }
     }
 
@@ -149,10 +166,14 @@ fn checksum(bytes: &[u8]) -> String {
     digest
 }
 
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n')
+}
+
 /// The rows of the lines that agree with their checksums, and how many do not.
 fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+    for line in lines(bytes) {
         match record(line) {
             Some(record) => {
                 rows.insert(record.id, record.row);
@@ -183,6 +204,18 @@ pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
         Problem::new(format!("cannot read the runs: {error}")).source(path.display().to_string())
     })?;
     Ok(read(&bytes).0)
+}
+
+/// The same; none where there are no rows yet.
+///
+/// # Errors
+/// As [`rows`].
+pub fn rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+    if folder.join(FILE).exists() {
+        rows(folder)
+    } else {
+        Ok(BTreeMap::new())
+    }
 }
 
 #[cfg(test)]
@@ -236,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_in_the_middle_is_passed_over_and_the_others_stay() {
+    fn a_damaged_line_in_the_middle_is_taken_out_and_the_others_stay() {
         let folder = tempfile::tempdir().unwrap();
         let mut bytes = filled(folder.path());
         let path = folder.path().join(FILE);
@@ -247,8 +280,13 @@ mod tests {
         assert_eq!((store.rows.len(), store.dropped), (2, 1));
         assert!(store.get("r1").is_none());
         store.add("r1", row(1.1)).unwrap();
+        // The lock is that of the file with the damaged line taken out.
+        assert!(Store::open(folder.path()).is_err());
         drop(store);
-        assert_eq!(Store::open(folder.path()).unwrap().rows.len(), 3);
+        let again = Store::open(folder.path()).unwrap();
+        // It is told of once.
+        assert_eq!((again.rows.len(), again.dropped), (3, 0));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::plan::Plan;
 use super::row::Row;
 use super::spec::label;
 use super::stats::Sample;
+use super::values::Values;
 use crate::bsp::Scenario;
 
 /// A number of a row.
@@ -36,22 +37,17 @@ const MEASURES: [(&str, &str, Measure); 5] = [
 pub struct Goal {
     /// The index in the measures.
     measure: usize,
-    /// Whether more is better.
-    is_gain: bool,
 }
+
+/// The measure of which more is better.
+const GAIN: usize = 4;
 
 impl Goal {
     /// The makespan of scenario iii.
-    pub const MAKESPAN: Self = Self {
-        measure: 2,
-        is_gain: false,
-    };
+    pub const MAKESPAN: Self = Self { measure: 2 };
 
     /// The gain of scenario iii over i.
-    pub const GAIN: Self = Self {
-        measure: 4,
-        is_gain: true,
-    };
+    pub const GAIN: Self = Self { measure: GAIN };
 
     /// What it is, for people.
     pub fn name(self) -> &'static str {
@@ -71,12 +67,12 @@ impl Goal {
 
     /// Whether more of it is better.
     pub fn is_gain(self) -> bool {
-        self.is_gain
+        self.measure == GAIN
     }
 
     /// Whether `a` is better than `b`.
     pub fn is_better(self, a: f64, b: f64) -> bool {
-        if self.is_gain { a > b } else { a < b }
+        if self.is_gain() { a > b } else { a < b }
     }
 }
 
@@ -111,7 +107,9 @@ pub struct Summary {
 impl Summary {
     /// The summary of the rows of a plan.
     pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
-        let goal = goal(plan, rows);
+        let values = Values::of_all(plan);
+        let goal = goal(plan, &values, rows);
+        let baselines = baselines(plan, &values);
         let of_setting = |setting: usize| -> Vec<Option<&Row>> {
             let seeds = plan.seeds.len();
             let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
@@ -127,7 +125,7 @@ impl Summary {
                     .collect();
                 Sample::of(&numbers)
             };
-            let baseline = baseline(plan, setting);
+            let baseline = baselines[setting];
             let pairs = own.iter().zip(of_setting(baseline));
             let differences: Vec<f64> = pairs
                 .filter_map(|(own, base)| Some(goal.of((*own)?)? - goal.of(base?)?))
@@ -153,7 +151,8 @@ impl Summary {
             }
         }
         let effects = (0..plan.names.len())
-            .filter_map(|parameter| effect(plan, goal, &settings, parameter))
+            .filter(|parameter| values[*parameter].count() > 1)
+            .map(|parameter| effect(plan, goal, &settings, parameter))
             .collect();
         Self {
             goal,
@@ -215,8 +214,13 @@ impl Summary {
                 with_interval(sample)
             )
             .expect("a string can be written to");
-            writeln!(text, "  setting {}: {}", index + 1, self.named(plan, index))
-                .expect("a string can be written to");
+            writeln!(
+                text,
+                "  setting {}: {}",
+                index + 1,
+                named(&plan.names, &plan.settings[index])
+            )
+            .expect("a string can be written to");
             if let Some(difference) = self.settings[index]
                 .difference
                 .filter(|_| self.settings[index].baseline != index)
@@ -225,7 +229,7 @@ impl Summary {
                 writeln!(
                     text,
                     "  against {}: {}",
-                    self.named(plan, baseline),
+                    named(&plan.names, &plan.settings[baseline]),
                     with_interval(difference)
                 )
                 .expect("a string can be written to");
@@ -254,15 +258,18 @@ impl Summary {
         }
         text
     }
+}
 
-    /// The parameters of a setting, for people.
-    pub fn named(&self, plan: &Plan, setting: usize) -> String {
-        let pairs = plan.names.iter().zip(&plan.settings[setting]);
-        let given: Vec<String> = pairs
-            .filter_map(|(name, value)| Some(format!("{name}={}", label(value.as_ref()?))))
-            .collect();
-        given.join(" ")
-    }
+/// The values of a setting with the names of their parameters, for people.
+pub(crate) fn named<'n>(
+    names: impl IntoIterator<Item = &'n String>,
+    setting: &[Option<Value>],
+) -> String {
+    let pairs = names.into_iter().zip(setting);
+    let given: Vec<String> = pairs
+        .filter_map(|(name, value)| Some(format!("{name}={}", label(value.as_ref()?))))
+        .collect();
+    given.join(" ")
 }
 
 fn three(sample: Option<Sample>) -> [String; 3] {
@@ -299,26 +306,20 @@ pub(crate) fn short(number: f64) -> String {
 }
 
 /// The makespan of the last scenario that has one, or the gain where makespans cannot be compared.
-fn goal(plan: &Plan, rows: &BTreeMap<String, Row>) -> Goal {
+fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
-    let varies = |index: usize| values_of(plan, index).len() > 1;
+    let varies = |index: usize| values[index].count() > 1;
     let differ = plan
         .names
         .iter()
         .enumerate()
         .any(|(index, name)| is_work(name) && varies(index));
-    if differ && has(4) {
-        return Goal {
-            measure: 4,
-            is_gain: true,
-        };
+    if differ && has(GAIN) {
+        return Goal::GAIN;
     }
     let measure = (0..3).rev().find(|measure| has(*measure)).unwrap_or(2);
-    Goal {
-        measure,
-        is_gain: false,
-    }
+    Goal { measure }
 }
 
 /// Whether a parameter changes what is to be done or where, and not how well.
@@ -330,46 +331,47 @@ fn is_work(name: &str) -> bool {
         || name.starts_with("workload.")
 }
 
-/// The values of a parameter, in the order in which they come.
-pub(super) fn values_of(plan: &Plan, parameter: usize) -> Vec<&Value> {
-    let mut values: Vec<&Value> = Vec::new();
-    for value in plan
-        .settings
-        .iter()
-        .filter_map(|setting| setting[parameter].as_ref())
-    {
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
-}
+/// The rank of each value of a setting; none where a parameter does not apply.
+type Ranks = Vec<Option<usize>>;
 
-/// What a setting is compared with.
-fn baseline(plan: &Plan, setting: usize) -> usize {
-    let own = &plan.settings[setting];
+/// What each setting is compared with.
+fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
+    let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> Ranks {
+        let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));
+        meant
+            .map(|parameter| values[parameter].ranks[setting])
+            .collect()
+    };
+    let settings = 0..plan.settings.len();
     let Some(policy) = plan.names.iter().position(|name| name == "policy") else {
-        let is_same_work = |other: &Vec<Option<Value>>| {
-            let mut pairs = plan.names.iter().zip(other.iter().zip(own));
-            pairs.all(|(name, (theirs, own))| !is_work(name) || theirs == own)
-        };
-        return plan.settings.iter().position(is_same_work).unwrap_or(0);
+        let is_meant = |parameter: usize| is_work(&plan.names[parameter]);
+        let mut first: BTreeMap<Ranks, usize> = BTreeMap::new();
+        return settings
+            .map(|setting| *first.entry(ranks(setting, &is_meant)).or_insert(setting))
+            .collect();
     };
-    let policies = values_of(plan, policy);
-    let base = policies
-        .iter()
-        .find(|name| **name == "never")
-        .or(policies.first());
-    let is_base = |other: &&Vec<Option<Value>>| {
-        other[policy].as_ref() == base.copied()
-            && other
-                .iter()
-                .zip(own)
-                .enumerate()
-                .all(|(index, (theirs, own))| index == policy || theirs.is_none() || theirs == own)
+    let policies = &values[policy].distinct;
+    let never = policies.iter().position(|name| **name == "never");
+    let base = Some(never.unwrap_or(0));
+    // The settings of the base policy, by which parameters apply to them: these must be equal.
+    let mut bases: BTreeMap<Vec<usize>, BTreeMap<Ranks, usize>> = BTreeMap::new();
+    for setting in settings
+        .clone()
+        .filter(|one| values[policy].ranks[*one] == base)
+    {
+        let applies =
+            |parameter: &usize| *parameter != policy && values[*parameter].ranks[setting].is_some();
+        let own: Vec<usize> = (0..values.len()).filter(applies).collect();
+        let key = ranks(setting, &|parameter| own.contains(&parameter));
+        bases.entry(own).or_default().entry(key).or_insert(setting);
+    }
+    let of_setting = |setting: usize| {
+        let found = bases.iter().filter_map(|(own, bases)| {
+            bases.get(&ranks(setting, &|parameter| own.contains(&parameter)))
+        });
+        found.min().copied().unwrap_or(0)
     };
-    let found = plan.settings.iter().position(|other| is_base(&other));
-    found.unwrap_or(0)
+    settings.map(of_setting).collect()
 }
 
 #[cfg(test)]
@@ -448,12 +450,67 @@ mod tests {
             ],
             ..Plan::default()
         };
-        assert_eq!(
-            (0..4)
-                .map(|setting| baseline(&plan, setting))
-                .collect::<Vec<_>>(),
-            [2, 3, 2, 3]
-        );
+        assert_eq!(baselines(&plan, &Values::of_all(&plan)), [2, 3, 2, 3]);
+    }
+
+    /// The slow twin: each setting is compared with all others.
+    fn baseline_one_by_one(plan: &Plan, setting: usize) -> usize {
+        let own = &plan.settings[setting];
+        let policy = plan.names.iter().position(|name| name == "policy");
+        let base = policy.and_then(|policy| {
+            let all = || plan.settings.iter().filter_map(|one| one[policy].as_ref());
+            all().find(|name| **name == "never").or(all().next())
+        });
+        let is_base = |other: &Vec<Option<Value>>| {
+            let mut pairs = plan.names.iter().zip(other.iter().zip(own)).enumerate();
+            pairs.all(|(index, (name, (theirs, own)))| match policy {
+                None => !is_work(name) || theirs == own,
+                Some(policy) if index == policy => theirs.as_ref() == base,
+                Some(_) => theirs.is_none() || theirs == own,
+            })
+        };
+        plan.settings.iter().position(is_base).unwrap_or(0)
+    }
+
+    #[test]
+    fn baselines_are_those_that_are_found_one_by_one() {
+        let policies: [&[Option<&str>]; 3] = [
+            &[None],
+            &[Some("migbsp"), Some("never"), Some("replay")],
+            &[Some("migbsp"), Some("replay")],
+        ];
+        for policies in policies {
+            let names: &[&str] = if policies == [None] {
+                &["n", "alpha", "x"]
+            } else {
+                &["n", "policy", "alpha", "x"]
+            };
+            let mut plan = Plan {
+                names: names.iter().map(|name| (*name).to_owned()).collect(),
+                ..Plan::default()
+            };
+            for n in [20, 10] {
+                for policy in policies {
+                    for (alpha, x) in [(2, 0.5), (4, 0.5), (2, 1.0)] {
+                        let has = |name: &str| {
+                            policy.is_none_or(|policy| {
+                                policy == "migbsp" || policy == "replay" && name == "x"
+                            })
+                        };
+                        let mut values = vec![Some(json!(n))];
+                        values.extend(policy.map(|policy| Some(json!(policy))));
+                        values.push(has("alpha").then(|| json!(alpha)));
+                        values.push(has("x").then(|| json!(x)));
+                        plan.settings.push(values);
+                    }
+                }
+            }
+            let expected = (0..plan.settings.len()).map(|one| baseline_one_by_one(&plan, one));
+            assert_eq!(
+                baselines(&plan, &Values::of_all(&plan)),
+                expected.collect::<Vec<_>>()
+            );
+        }
     }
 
     #[test]
@@ -465,8 +522,7 @@ mod tests {
                 .to_vec(),
             ..Plan::default()
         };
-        let baselines: Vec<usize> = (0..4).map(|setting| baseline(&plan, setting)).collect();
-        assert_eq!(baselines, [0, 1, 0, 1]);
+        assert_eq!(baselines(&plan, &Values::of_all(&plan)), [0, 1, 0, 1]);
     }
 
     #[test]

@@ -39,12 +39,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         .chain(["seed"])
         .chain(COLUMNS);
     table.write_record(head)?;
-    for (run, id) in plan
-        .runs
-        .iter()
-        .enumerate()
-        .filter(|(run, _)| shard.has(*run))
-    {
+    for (run, id) in shard.runs(plan) {
         let Some(row) = rows.get(id) else {
             continue;
         };
@@ -57,7 +52,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         for field in fields(row) {
             table.write_field(field)?;
         }
-        table.write_record([id.as_str(), plan.version.as_str()])?;
+        table.write_record([id, plan.version.as_str()])?;
     }
     table.into_inner().map_err(csv::IntoInnerError::into_error)
 }

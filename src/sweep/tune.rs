@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 
 use super::config::{Combine, Parameter, Sweep};
-use super::plan::{Plan, policy_of_applied, seeds};
+use super::plan::{Plan, load, policy_of, seeds};
 use super::row::Row;
 use super::run::{Common, Done, Shard, missing_from, run};
 use super::settings::{applied, check_options, check_parameters, counts};
@@ -26,6 +26,7 @@ use super::summary::Goal;
 use super::{draw, keys};
 use crate::error::{Error, Problem};
 use crate::experiment::{Limits, Shared, lookup};
+use crate::output::counted;
 use crate::random::{Purpose, Stream};
 
 /// The values that are tried of an option of a policy if none are given; α in steps that grow as it does.
@@ -205,7 +206,7 @@ impl Tuning<'_> {
     fn check(&self) -> Result<(), Error> {
         let sweep = self.sweep;
         if sweep.parameters.is_empty() {
-            let policy = keys::policy_of(&sweep.layers());
+            let policy = policy_of(sweep, &[]);
             let message = format!("nothing to tune: `{policy}` has no option with a usual range");
             return Err(Problem::new(message)
                 .hint("say what varies, for example `--vary policy.migbsp.delta=0.0..1.0:0.1`")
@@ -229,9 +230,16 @@ impl Tuning<'_> {
     }
 
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
+        let known: BTreeSet<u64> = known.iter().copied().collect();
         let Some(spec) = self.fresh else {
-            let last = known.iter().copied().max().unwrap_or(0);
-            return Ok((1..=FRESH).map(|next| last.wrapping_add(next)).collect());
+            // After the largest seed there is the first again.
+            let after = |next| known.last().copied().unwrap_or(0).wrapping_add(next);
+            let others = (1..=u64::MAX)
+                .map(after)
+                .filter(|seed| !known.contains(seed));
+            return Ok(others
+                .take(usize::try_from(FRESH).unwrap_or(usize::MAX))
+                .collect());
         };
         let fresh = seeds(&Sweep {
             seeds: Some(spec.clone()),
@@ -252,9 +260,7 @@ impl Tuning<'_> {
             parameters: Vec::new(),
             ..self.sweep.clone()
         };
-        let with = (self.limits, &self.common.files);
-        let plan = Plan::of(&alone, vec![Vec::new()], vec![seed], with)?;
-        let experiment = plan.experiment(&alone, (0, seed), with)?;
+        let experiment = load(&alone, &[], seed, (self.limits, &self.common.files))?;
         let value = |one: &Parameter| {
             let key = keys::key_under(&one.name, experiment.policy_name())?;
             lookup(&experiment.resolved, &key).cloned()
@@ -447,9 +453,9 @@ impl Search<'_> {
         let first = first_round(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
         let Some(first) = first else {
             let problem = Problem::new(format!(
-                "a budget of {} runs is too small for {seeds} seed{}",
+                "a budget of {} runs is too small for {}",
                 self.tuning.budget,
-                if seeds == 1 { "" } else { "s" }
+                counted(seeds, "seed")
             ));
             return Err(problem
                 .source("--budget")
@@ -532,7 +538,7 @@ impl Search<'_> {
     /// The setting with the options that its policy has: those of another policy left out, missing ones at the first of their values.
     fn under_policy(&self, setting: Setting) -> Setting {
         let sweep = self.tuning.sweep;
-        let policy = policy_of_applied(sweep, &setting);
+        let policy = policy_of(sweep, &setting);
         let parameters = sweep.parameters.iter().zip(setting);
         parameters
             .map(|(one, value)| {

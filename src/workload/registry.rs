@@ -168,7 +168,7 @@ pub fn find(name: &str) -> Result<&'static Entry, Error> {
         .iter()
         .find(|entry| entry.name == name)
         .ok_or_else(|| {
-            Problem::new(format!("unknown application `{name}`"))
+            Problem::unknown("application", name)
                 .key("workload.app")
                 .known("applications", APPLICATIONS.iter().map(|entry| entry.name))
                 .into()
@@ -285,7 +285,7 @@ fn key_problems(given: &serde_json::Map<String, Value>, schema: &Schema) -> Vec<
         .keys()
         .filter(|key| !known.contains(&key.as_str()))
         .map(|key| {
-            Problem::new(format!("unknown key `{key}`"))
+            Problem::unknown("key", key)
                 .key(format!("workload.{key}"))
                 .known("keys", known.iter().copied())
         });

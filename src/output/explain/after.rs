@@ -1,8 +1,9 @@
 //! What happened then: the price of the call, predicted and realised gain.
 
 use super::Scene;
-use super::numbers::{count, duration};
+use super::numbers::duration;
 use crate::bsp::Scenario;
+use crate::output::counted;
 use crate::output::read::{Call, RunOfScenario, Superstep};
 
 impl Scene<'_> {
@@ -44,7 +45,7 @@ impl Scene<'_> {
             };
             return format!(
                 "{} decided, but {why}; the call cost {cost}.",
-                count(decided, "migration")
+                counted(decided, "migration")
             );
         }
         let moved: Vec<_> = moved.collect();
@@ -63,7 +64,7 @@ impl Scene<'_> {
         });
         format!(
             "{} happened; the call cost {cost}, the migrations {}.{own}",
-            count(moved.len(), "migration"),
+            counted(moved.len(), "migration"),
             duration(call.migration_s)
         )
     }

@@ -15,13 +15,12 @@ mod when;
 mod whether;
 mod which;
 
-pub(super) use numbers::count;
-
 use serde_json::{Map, Value, json};
 
 use super::read::{Call, Run, RunOfScenario};
 use crate::bsp::Scenario;
 use crate::error::Problem;
+use which::Potential;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +54,8 @@ struct Scene<'a> {
     question: Question,
     /// The call after the superstep, if there was one.
     call: Option<&'a Call>,
+    /// PM at that call, where the policy has such.
+    potentials: Option<&'a [Potential]>,
 }
 
 impl Story {
@@ -100,14 +101,15 @@ impl Story {
                 .source(flag)
                 .hint(format!("known processes: 1 to {}", run.processes)));
         }
+        let mut calls = this.calls.iter();
+        let call = calls.find(|call| call.superstep == question.superstep);
+        let potentials = call.and_then(which::potentials);
         let scene = Scene {
             run,
             this,
             question,
-            call: this
-                .calls
-                .iter()
-                .find(|call| call.superstep == question.superstep),
+            call,
+            potentials: potentials.as_deref(),
         };
         Ok(scene.tell())
     }
@@ -248,7 +250,8 @@ impl Scene<'_> {
                 "explanation": explanation,
             }),
         );
-        if let (Some(process), Some(ranks)) = (self.question.process, which::ranks(call)) {
+        if let (Some(process), Some(all)) = (self.question.process, self.potentials) {
+            let ranks = which::ranks(all);
             let rank = ranks.iter().position(|best| best.process == process);
             facts.insert("rank".into(), rank.map(|rank| rank + 1).into());
         }

@@ -10,14 +10,6 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// `1 host`, `2 hosts`.
-pub(in crate::output) fn count(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
-    }
-}
-
 /// A value of a policy, as it is.
 pub(super) fn plain(value: &serde_json::Value) -> String {
     match value {

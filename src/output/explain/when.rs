@@ -1,8 +1,9 @@
 //! When: whether a call was due, and why.
 
 use super::Scene;
-use super::numbers::{count, plain};
+use super::numbers::plain;
 use crate::output::read::Call;
+use crate::output::{counted, of_number};
 
 /// What MigBSP says of the interval that a call closes.
 struct Interval<'a> {
@@ -17,6 +18,14 @@ fn interval(call: &Call) -> Option<Interval<'_>> {
         next_alpha: call.explanation.get("next_alpha")?.as_u64()?,
         votes: call.explanation.get("votes")?.as_str()?,
     })
+}
+
+/// What is told of the interval, where a record has it.
+pub(super) const OF_INTERVAL: [&str; 4] = ["alpha", "next_alpha", "votes", "d"];
+
+/// Whether the record has the interval, so that it is told here.
+pub(super) fn is_interval_told(call: &Call) -> bool {
+    interval(call).is_some()
 }
 
 impl Scene<'_> {
@@ -139,9 +148,10 @@ fn votes(call: &Call, interval: &Interval<'_>) -> String {
         )
     });
     format!(
-        "Of its {first}{} {} were stable and {} unstable{idle}{tolerance}; α' went from {} to {}.",
-        count(interval.votes.chars().count(), "superstep"),
+        "Of its {first}{} {} {} stable and {} unstable{idle}{tolerance}; α' went from {} to {}.",
+        counted(interval.votes.chars().count(), "superstep"),
         of('+'),
+        of_number(of('+') as u64, ["was", "were"]),
         of('-'),
         interval.alpha,
         interval.next_alpha,

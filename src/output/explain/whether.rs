@@ -1,10 +1,10 @@
 //! Where and whether: the destination of each candidate, t1 against t2, the verdict.
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::Scene;
-use super::numbers::{count, duration};
+use super::numbers::duration;
+use crate::output::counted;
 use crate::output::read::{Call, Judged};
 
 /// So many candidates are told one by one if nobody asks for one.
@@ -32,7 +32,7 @@ impl Weighing {
         let own = list
             .iter()
             .find(|entry| entry["process"].as_u64() == Some(process))?;
-        serde_json::from_value(Value::clone(own)).ok()
+        Self::deserialize(own).ok()
     }
 
     fn host(&self) -> String {
@@ -43,7 +43,7 @@ impl Weighing {
         let power = self.power_instructions_per_s / 1e9;
         format!(
             " (the best of {} by ICPU, {power:.3} G instructions/s{residents})",
-            count(self.offered_hosts, "host")
+            counted(self.offered_hosts, "host")
         )
     }
 
@@ -116,8 +116,8 @@ impl Scene<'_> {
             let rest = &asked[TOLD..];
             let moved = rest.iter().filter(|one| one.accepted).count();
             sentences.push(format!(
-                "{} more candidates, {moved} accepted; ask for one with --process.",
-                rest.len()
+                "{}, {moved} accepted; ask for one with --process.",
+                counted(rest.len(), "more candidate")
             ));
         }
         sentences.extend(self.forced(call));

@@ -6,8 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Scene;
-use super::numbers::{count, duration, plain};
+use super::numbers::{duration, plain};
+use super::when::{OF_INTERVAL, is_interval_told};
 use crate::output::read::Call;
+use crate::output::{counted, of_number};
 
 /// PM(i,j) of MigBSP, as its record has it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -36,9 +38,8 @@ impl Potential {
 }
 
 /// All potentials of a record; none if the policy has no such.
-fn potentials(call: &Call) -> Option<Vec<Potential>> {
-    let list = call.explanation.get("potentials")?;
-    serde_json::from_value(list.clone()).ok()
+pub(super) fn potentials(call: &Call) -> Option<Vec<Potential>> {
+    Vec::deserialize(call.explanation.get("potentials")?).ok()
 }
 
 /// The cluster where a process is: it is marked, or the only one to which the process has no PM, since it is there.
@@ -54,22 +55,22 @@ fn place<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
 }
 
 /// The highest potential of each process, the highest first.
-pub(super) fn ranks(call: &Call) -> Option<Vec<Potential>> {
-    let mut all = potentials(call)?;
-    all.sort_by(|a, b| {
+pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
+    let mut ranks: Vec<&Potential> = all.iter().collect();
+    ranks.sort_by(|a, b| {
         b.value_s
             .total_cmp(&a.value_s)
             .then(a.process.cmp(&b.process))
     });
     let mut seen = BTreeSet::new();
-    all.retain(|potential| seen.insert(potential.process));
-    Some(all)
+    ranks.retain(|potential| seen.insert(potential.process));
+    ranks
 }
 
 /// The highest PM to each cluster, the highest first.
-fn by_cluster(call: &Call) -> Vec<String> {
-    let mut best: Vec<Potential> = Vec::new();
-    for one in potentials(call).unwrap_or_default() {
+fn by_cluster(all: &[Potential]) -> Vec<String> {
+    let mut best: Vec<&Potential> = Vec::new();
+    for one in all {
         match best.iter_mut().find(|best| best.cluster == one.cluster) {
             Some(known) if one.value_s > known.value_s => *known = one,
             Some(_) => {}
@@ -84,18 +85,19 @@ fn by_cluster(call: &Call) -> Vec<String> {
 
 impl Scene<'_> {
     pub(super) fn which(&self, call: &Call) -> Vec<String> {
-        let Some(ranks) = ranks(call) else {
+        let Some(all) = self.potentials else {
             return self.in_its_words(call);
         };
+        let ranks = ranks(all);
         let mut sentences = Vec::new();
         if let Some(process) = self.question.process {
-            own(call, &ranks, process, &mut sentences);
+            own(call, (all, &ranks), process, &mut sentences);
             let best = ranks.iter().find(|best| best.process == process);
             sentences.extend(best.and_then(|best| self.before(best)));
         }
         if self.question.process.is_none() && !ranks.is_empty() {
             sentences.push("The highest PM to each cluster:".into());
-            sentences.extend(by_cluster(call));
+            sentences.extend(by_cluster(all));
         }
         sentences.push(self.threshold(call, &ranks));
         if self.question.process.is_none() {
@@ -122,7 +124,7 @@ impl Scene<'_> {
     }
 
     /// The highest PM of all, and what candidates had to pass.
-    fn threshold(&self, call: &Call, ranks: &[Potential]) -> String {
+    fn threshold(&self, call: &Call, ranks: &[&Potential]) -> String {
         let Some(leader) = ranks.first() else {
             return "No process had a PM.".into();
         };
@@ -136,10 +138,7 @@ impl Scene<'_> {
         let passed = match call.candidates.as_slice() {
             [] => "nobody is a candidate".to_owned(),
             [one] => format!("p{} alone is a candidate", one.process),
-            several => format!(
-                "{} are candidates",
-                count(several.len(), "process").replace("processs", "processes")
-            ),
+            several => format!("{} are candidates", counted(several.len(), "process")),
         };
         match call.explanation.get("threshold_s").and_then(Value::as_f64) {
             Some(threshold) if options["heuristic"] == "two" => {
@@ -170,7 +169,7 @@ impl Scene<'_> {
     }
 
     /// Why the process is no candidate; none if it is one, or its PM is unknown.
-    fn verdict(&self, call: &Call, ranks: &[Potential]) -> Option<String> {
+    fn verdict(&self, call: &Call, ranks: &[&Potential]) -> Option<String> {
         let process = self.question.process?;
         if call.candidates.iter().any(|one| one.process == process) {
             return Some("{} is a candidate.".into());
@@ -198,7 +197,8 @@ impl Scene<'_> {
         if call.explanation.is_empty() {
             return vec![format!("The policy `{}` gives no reasons.", call.policy)];
         }
-        let is_told = |key: &str| ["alpha", "next_alpha", "votes", "d"].contains(&key);
+        // What the part above has told already.
+        let is_told = |key: &str| is_interval_told(call) && OF_INTERVAL.contains(&key);
         let mut sentences = vec![format!("The policy `{}` says:", call.policy)];
         for (key, value) in call.explanation.iter().filter(|(key, _)| !is_told(key)) {
             let of_process = |entry: &&Value| {
@@ -218,23 +218,28 @@ impl Scene<'_> {
 }
 
 /// PM of the process to each cluster, and its rank.
-fn own(call: &Call, ranks: &[Potential], process: u64, sentences: &mut Vec<String>) {
-    let all = potentials(call).unwrap_or_default();
+fn own(
+    call: &Call,
+    (all, ranks): (&[Potential], &[&Potential]),
+    process: u64,
+    sentences: &mut Vec<String>,
+) {
     let own: Vec<&Potential> = all.iter().filter(|one| one.process == process).collect();
     let left_out = call
         .explanation
         .get("potentials_left_out")
         .and_then(Value::as_u64);
     if own.is_empty() {
-        let count = left_out.map_or_else(String::new, |count| {
-            format!(", {count} others were left out")
+        let others = left_out.map_or_else(String::new, |count| {
+            let were = of_number(count, ["was", "were"]);
+            format!(", {} {were} left out", counted(count, "other"))
         });
         sentences.push(format!(
-            "The record has no PM of p{process}: it has those of the candidates{count}."
+            "The record has no PM of p{process}: it has those of the candidates{others}."
         ));
         return;
     }
-    let place = place(&all, &own);
+    let place = place(all, &own);
     let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
     sentences.push(format!("PM of p{process}{place}, by cluster:"));
     for one in &own {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::explain::count;
+use super::super::counted;
 use super::super::quantities::{duration, rate, speed};
 use super::super::svg::{escaped, open};
 use super::Way;
@@ -37,8 +37,8 @@ pub fn draw(platform: &Platform) -> String {
     let mut title = format!(
         "{}: {} in {}",
         platform.name,
-        count(platform.hosts.len(), "host"),
-        count(platform.clusters.len(), "cluster")
+        counted(platform.hosts.len(), "host"),
+        counted(platform.clusters.len(), "cluster")
     );
     if left_out > 0 {
         title += &format!(", the first {shown} of them");
@@ -140,8 +140,8 @@ fn cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut Stri
     };
     let size = format!(
         "{}, {}",
-        count(hosts.len(), "host"),
-        count(usize::try_from(cores).unwrap_or(usize::MAX), "core")
+        counted(hosts.len(), "host"),
+        counted(usize::try_from(cores).unwrap_or(usize::MAX), "core")
     );
     for (line, (text, weight)) in [(shortened, "bold"), (size, "normal"), (speeds, "normal")]
         .into_iter()

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 pub use draw::draw;
 
-use super::explain::count;
+use super::counted;
 use super::quantities::{duration, rate, size, speed};
 use super::sheet::{Cell, Sheet, Table, numbers, words};
 use crate::platform::{Host, LoadedPlatform, Platform, Routes};
@@ -25,9 +25,9 @@ pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
     sheet.line(format!(
         "{}: {} in {}, {}",
         platform.name,
-        count(platform.hosts.len(), "host"),
-        count(platform.clusters.len(), "cluster"),
-        count(platform.links.len(), "link")
+        counted(platform.hosts.len(), "host"),
+        counted(platform.clusters.len(), "cluster"),
+        counted(platform.links.len(), "link")
     ));
     if let Some(description) = &loaded.description {
         sheet.line(description);
@@ -37,14 +37,14 @@ pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
     let (table, left_out) = clusters(platform, rows);
     sheet.table(table);
     if left_out > 0 {
-        sheet.line(format!("and {} (--rows)", count(left_out, "more group")));
+        sheet.line(format!("and {} (--rows)", counted(left_out, "more group")));
     }
     if !survey.routes.is_empty() {
         sheet.line("");
         sheet.table(routes(platform, &survey));
         if survey.routes.len() < survey.all_routes {
             let left_out = survey.all_routes - survey.routes.len();
-            sheet.line(format!("and {} (--rows)", count(left_out, "more route")));
+            sheet.line(format!("and {} (--rows)", counted(left_out, "more route")));
         }
     }
     sheet.line("");
@@ -357,12 +357,12 @@ fn checks(platform: &Platform, survey: &Survey) -> Table {
         unused.is_empty(),
         match unused.len() {
             0 => "every link is on a route".to_owned(),
-            some => format!("{} on no route: {}", count(some, "link"), listed(names)),
+            some => format!("{} on no route: {}", counted(some, "link"), listed(names)),
         },
     );
     let missing = survey.first_missing.map(|(from, to)| {
         let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
-        let missing = count(survey.missing, "route");
+        let missing = counted(survey.missing, "route");
         format!(
             "{missing} between clusters missing, the first from {} to {}",
             name(from),
@@ -372,7 +372,7 @@ fn checks(platform: &Platform, survey: &Survey) -> Table {
     let all = "there is a route between any two clusters".to_owned();
     push(missing.is_none(), missing.unwrap_or(all));
     if survey.one_way > 0 {
-        let pairs = count(survey.one_way, "pair");
+        let pairs = counted(survey.one_way, "pair");
         push(false, format!("{pairs} of clusters with another way back"));
     }
     let instant = platform
@@ -381,12 +381,15 @@ fn checks(platform: &Platform, survey: &Survey) -> Table {
         .filter(|link| link.latency.get() == 0.0)
         .count();
     if instant > 0 {
-        push(false, format!("{} without latency", count(instant, "link")));
+        push(
+            false,
+            format!("{} without latency", counted(instant, "link")),
+        );
     }
     let hosts = platform.hosts.iter().filter(|host| host.varies()).count();
     let links = platform.links.iter().filter(|link| link.varies()).count();
     if hosts + links > 0 {
-        let (hosts, links) = (count(hosts, "host"), count(links, "link"));
+        let (hosts, links) = (counted(hosts, "host"), counted(links, "link"));
         push(true, format!("{hosts} and {links} vary over time"));
     }
     if let Some((least, most)) = survey.latency {

@@ -97,7 +97,9 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a, 'a>) -> Option<Node
         "3" => Version::Three,
         "4" | "4.1" => Version::Four,
         other => {
-            let problem = reader.problem_at(root, "version", format!("unknown version `{other}`"));
+            let problem = reader
+                .problem_at(root, "version", format!("unknown version `{other}`"))
+                .names_no("version");
             reader.note(problem.known("versions", ["3", "4", "4.1"]));
             return None;
         }

@@ -140,8 +140,9 @@ impl<'a> Reader<'a, '_> {
                 if let Some(profile) = self.traces.inline.get(trace) {
                     profile.clone()
                 } else {
-                    let problem =
-                        self.problem_at(connection, "trace", format!("unknown trace `{trace}`"));
+                    let problem = self
+                        .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
+                        .names_no("trace");
                     let names: Vec<&str> = self.traces.inline.keys().copied().collect();
                     self.note(problem.known("traces", names));
                     None
@@ -206,6 +207,7 @@ fn read_file(path: &str) -> (Result<Profile, Problem>, String) {
 
 /// The profile in the text of a file; a problem has its line.
 pub(crate) fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     parse(text, None)
         .map_err(|(line, message)| Problem::new(message).source(path).at(line.max(1), 1))
 }
@@ -269,6 +271,13 @@ mod tests {
         let waiting = parse("0.5 0.5\r\n1 0.25\r\nLOOPAFTER 2", None).unwrap();
         assert_eq!(waiting.step(2), Some((3.5, 0.5)));
         assert_eq!(parse("1 2", Some(4.0)).unwrap().step(1), Some((5.0, 2.0)));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_file() {
+        let plain = read_profile("a", "0 0.5\n1 0.25\n");
+        assert_eq!(read_profile("a", "\u{feff}0 0.5\n1 0.25\n"), plain);
+        assert!(plain.is_ok());
     }
 
     #[test]

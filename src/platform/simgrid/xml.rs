@@ -322,7 +322,9 @@ impl<'a, 'input> Reader<'a, 'input> {
         name: &str,
         known: &BTreeMap<&str, T>,
     ) {
-        let problem = self.problem_at(node, attribute, format!("unknown {what} `{name}`"));
+        let problem = self
+            .problem_at(node, attribute, format!("unknown {what} `{name}`"))
+            .names_no(what);
         let problem = problem.known(&format!("{what}s"), known.keys().copied());
         self.note(problem);
     }

@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
             let known = Problem::new("")
                 .known("records", RECORDS.map(|(name, ..)| name))
                 .hint
-                .unwrap_or_default();
+                .map_or_else(String::new, String::from);
             return Err((0, format!("unknown record `{}`", line.words[0]), known));
         };
         let (missing, expected) = (

@@ -1,0 +1,59 @@
+//! The values of a parameter as numbers: which of its values each setting of a plan has. Made once per parameter, so that neither tables nor
+//! pictures look for a value among all others.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::plan::Plan;
+
+/// The values of a parameter.
+#[derive(Debug)]
+pub(super) struct Values<'p> {
+    /// Each value once, in the order in which they come.
+    pub(super) distinct: Vec<&'p Value>,
+    /// The index among them of the value that each setting has; none where the parameter does not apply.
+    pub(super) ranks: Vec<Option<usize>>,
+}
+
+impl<'p> Values<'p> {
+    /// Those of the parameter with this index.
+    pub(super) fn of(plan: &'p Plan, parameter: usize) -> Self {
+        let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
+        let settings = plan.settings.iter();
+        let ranks = settings
+            .map(|setting| {
+                let value = setting[parameter].as_ref()?;
+                Some(*known.entry(value.to_string()).or_insert_with(|| {
+                    distinct.push(value);
+                    distinct.len() - 1
+                }))
+            })
+            .collect();
+        Self { distinct, ranks }
+    }
+
+    /// Those of all parameters, in the order of the plan.
+    pub(super) fn of_all(plan: &'p Plan) -> Vec<Self> {
+        let parameters = 0..plan.names.len();
+        parameters
+            .map(|parameter| Self::of(plan, parameter))
+            .collect()
+    }
+
+    /// The settings that have each value.
+    pub(super) fn settings(&self) -> Vec<Vec<usize>> {
+        let mut with = vec![Vec::new(); self.count()];
+        for (setting, rank) in self.ranks.iter().enumerate() {
+            if let Some(rank) = rank {
+                with[*rank].push(setting);
+            }
+        }
+        with
+    }
+
+    /// How many different values there are.
+    pub(super) fn count(&self) -> usize {
+        self.distinct.len()
+    }
+}
