@@ -424,7 +424,7 @@ fn json_is_the_same_as_the_format() {
 fn texts(path: &Path) -> Vec<String> {
     let svg = fs::read_to_string(path).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
-    let nodes = document.descendants().filter(|node| node.is_text());
+    let nodes = document.descendants().filter(roxmltree::Node::is_text);
     nodes
         .map(|node| node.text().unwrap().trim().to_owned())
         .collect()

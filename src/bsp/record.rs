@@ -158,19 +158,26 @@ impl Recorder for () {
 /// Passes everything on to each of several.
 impl Recorder for Vec<&mut dyn Recorder> {
     fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        self.iter_mut()
-            .for_each(|one| one.superstep(superstep, measures, placement));
+        for one in self {
+            one.superstep(superstep, measures, placement);
+        }
     }
 
     fn began(&mut self, beginnings: Beginnings<'_>) {
-        self.iter_mut().for_each(|one| one.began(beginnings));
+        for one in self {
+            one.began(beginnings);
+        }
     }
 
     fn call(&mut self, call: &CallRecord) {
-        self.iter_mut().for_each(|one| one.call(call));
+        for one in self {
+            one.call(call);
+        }
     }
 
     fn migration(&mut self, migration: &MigrationRecord) {
-        self.iter_mut().for_each(|one| one.migration(migration));
+        for one in self {
+            one.migration(migration);
+        }
     }
 }

@@ -118,9 +118,8 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) stage: Vec<Stage>,
     /// The zero of the local dates.
     origin: Time,
-    /// Whether the superstep at hand was done without events: all began it together.
-    has_passed: bool,
-    /// Per process, local dates \[s\]: start of the superstep, end of the computation.
+    /// Per process, local dates \[s\]: start of the superstep (none if all began it together and it passed without events), end of
+    /// the computation.
     began: Vec<f64>,
     computed: Vec<f64>,
     pub(super) measures: Measures,
@@ -169,7 +168,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 .collect(),
             stage: vec![Stage::Waiting; processes],
             origin: Time::ZERO,
-            has_passed: false,
             began: vec![0.0; processes],
             computed: vec![0.0; processes],
             measures: Measures::default(),
@@ -316,7 +314,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.to_keep = Some(passed);
         }
         self.has_begun = true;
-        self.has_passed = true;
+        self.began.clear();
         self.outcome.supersteps[self.superstep].start = start;
         self.barrier.let_all_leave();
         true
@@ -350,7 +348,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
     fn prepare(&mut self) {
         let processes = self.placement.len();
         self.has_begun = true;
-        self.has_passed = false;
+        self.began.resize(processes, 0.0);
         self.digest = None;
         self.outcome.supersteps[self.superstep].start = self.engine.now();
         self.again.forget();
@@ -524,7 +522,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         }
         self.recorder.began(Beginnings {
             origin: self.origin,
-            after: if self.has_passed { &[] } else { &self.began },
+            after: &self.began,
             now: self.engine.now(),
         });
         self.recorder

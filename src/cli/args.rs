@@ -248,7 +248,7 @@ pub(super) enum FormChoice {
 pub(super) enum Viewer {
     /// Perfetto, and Chrome's trace viewer
     Perfetto,
-    /// ViTE and the tools of Paje
+    /// `ViTE` and the tools of Paje
     Paje,
 }
 
@@ -310,10 +310,6 @@ pub(super) struct ReproduceArguments {
       migsim run experiment.json --n 500\n\n\
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
     file, then the flags; the strongest last. `--show` prints the result."
-)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each switch is a flag of its own"
 )]
 pub(super) struct RunArguments {
     #[command(flatten)]

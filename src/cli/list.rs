@@ -73,7 +73,9 @@ fn names(what: Listing) -> Result<Sheet, Error> {
         words("source", "source"),
     ];
     let mut table = Table::new("known", "", &columns).without_headings();
-    rows.into_iter().for_each(|row| table.push(row));
+    for row in rows {
+        table.push(row);
+    }
     let mut sheet = Sheet::default();
     sheet.table(table);
     Ok(sheet)

@@ -18,6 +18,9 @@ pub(crate) struct Told {
     pub(crate) end: f64,
 }
 
+/// The number and the name of an event, and the names and types of its fields.
+type Definition = (String, String, Vec<(String, String)>);
+
 /// A container that lives.
 struct Container {
     kind: String,
@@ -43,7 +46,7 @@ struct Reader {
 /// Reads a trace, or says in which line it is wrong, and how.
 pub(crate) fn check(text: &str) -> Result<Told, String> {
     let mut reader = Reader::default();
-    let mut definition: Option<(String, String, Vec<(String, String)>)> = None;
+    let mut definition: Option<Definition> = None;
     let mut body = false;
     for (number, line) in text.lines().enumerate() {
         let wrong = |what: String| format!("line {}: {what}: {line}", number + 1);

@@ -7,7 +7,7 @@ use super::super::quantities::{duration, rate, speed};
 use super::super::svg::{escaped, open};
 use super::Way;
 use crate::platform::Platform;
-use crate::units::ClusterId;
+use crate::units::{BytesPerSecond, ClusterId};
 
 /// The most clusters that are drawn, and up to how many routes have their numbers beside them.
 const MOST_CLUSTERS: usize = 24;
@@ -41,7 +41,7 @@ pub fn draw(platform: &Platform) -> String {
         counted(platform.clusters.len(), "cluster")
     );
     if left_out > 0 {
-        title += &format!(", the first {shown} of them");
+        write!(title, ", the first {shown} of them").expect("a string can be written to");
     }
     writeln!(
         svg,
@@ -84,7 +84,7 @@ fn route(
     let Some(way) = Way::between(platform, manager(from), manager(to)) else {
         return;
     };
-    let bandwidth = way.bandwidth.map_or(0.0, |bandwidth| bandwidth.get());
+    let bandwidth = way.bandwidth.map_or(0.0, BytesPerSecond::get);
     // 1 Mbps: 1 px, and one more for each factor of 10.
     let stroke = (bandwidth * 8e-6).max(1.0).log10() + 1.0;
     let name = |index: usize| escaped(&platform.clusters[index].name);

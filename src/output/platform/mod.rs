@@ -4,6 +4,7 @@
 
 mod draw;
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 pub use draw::draw;
@@ -147,8 +148,8 @@ fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
             Cell::value(host.cores, host.cores.to_string()),
             Cell::value(host.speed.get(), speed(host.speed.get())),
             memory,
-            local.map_or_else(Cell::empty, |way| way.latency_cell()),
-            local.map_or_else(Cell::empty, |way| way.bandwidth_cell()),
+            local.map_or_else(Cell::empty, Way::latency_cell),
+            local.map_or_else(Cell::empty, Way::bandwidth_cell),
             Cell::text(names),
         ]);
     }
@@ -336,7 +337,7 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     let mut text = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
     if more > 0 {
-        text += &format!(" and {more} more");
+        write!(text, " and {more} more").expect("a string can be written to");
     }
     text
 }

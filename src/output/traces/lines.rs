@@ -243,7 +243,7 @@ mod tests {
     fn texts_longer_than_the_buffer_arrive_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
-        let text: Vec<u8> = (0..3 * GATHERED).map(|at| b'a' + (at % 26) as u8).collect();
+        let text: Vec<u8> = (b'a'..=b'z').cycle().take(3 * GATHERED).collect();
         let mut lines = Lines::create(&path).unwrap();
         lines.push(&text).push_short(&Short::<8>::new(b"end"));
         lines.finish().unwrap();

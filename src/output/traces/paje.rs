@@ -7,6 +7,8 @@
 //!
 //! Dates are seconds that read back exactly, and they rise through the file: events wait until nothing earlier can come.
 
+use std::fmt::Write as _;
+
 use super::Traced;
 use super::lines::{Lines, Short, float_text};
 use super::timeline::{Counter, Sink, State};
@@ -351,16 +353,16 @@ impl Sink for Paje<'_> {
 fn head() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
-        text += &format!("%EventDef {name} {number}\n");
+        writeln!(text, "%EventDef {name} {number}").expect("a string");
         for [field, kind] in fields {
-            text += &format!("%  {field} {kind}\n");
+            writeln!(text, "%  {field} {kind}").expect("a string");
         }
         text += "%EndEventDef\n";
     }
     text += TYPES;
     for counter in Counter::ALL {
         let (alias, name) = (counter_alias(counter), counter.name());
-        text += &format!("2 {alias} A \"{name}\" \"0.00 0.62 0.45\"\n");
+        writeln!(text, "2 {alias} A \"{name}\" \"0.00 0.62 0.45\"").expect("a string");
     }
     for state in State::ALL {
         let (letter, name, colour) = (
@@ -368,7 +370,7 @@ fn head() -> String {
             state.name(),
             state_colour(state),
         );
-        text += &format!("4 {letter} S \"{name}\" \"{colour}\"\n");
+        writeln!(text, "4 {letter} S \"{name}\" \"{colour}\"").expect("a string");
     }
     text
 }

@@ -82,12 +82,14 @@ fn load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
     }
 }
 
+/// A line of letters: its name, its value, and how that is written.
+type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+
 /// The application as lines and a table of at most `rows` rows.
 pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.line(super::table::heading(experiment));
     sheet.line("");
-    type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
     let lines: [Line; 3] = [
         ("work", |load| load.work, work),
         ("messages", |load| load.messages as f64, digits),

@@ -66,9 +66,9 @@ fn check(arguments: &str) -> usize {
 fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
     let what = |what: &str| format!("{what}, scenario {scenario} of {arguments}");
     let read = |suffix: &str| fs::read_to_string(folder.join(format!("trace-{scenario}.{suffix}")));
-    let paje = paje::check(&read("paje").unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    let paje = paje::check(&read("paje").unwrap()).expect(arguments);
     let perfetto = perfetto::check(&read("perfetto.json").unwrap());
-    let perfetto = perfetto.unwrap_or_else(|error| panic!("{error}"));
+    let perfetto = perfetto.expect(arguments);
 
     let manifest = fs::read_to_string(folder.join("run.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
@@ -76,8 +76,7 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
     let run = runs.iter().find(|run| run["scenario"] == scenario).unwrap();
     let makespan = run["makespan_s"].as_f64().unwrap();
     assert_eq!(paje.end, makespan, "{}", what("makespan"));
-    let nanosecond = |seconds: f64| (seconds * 1e9).round() as u64;
-    assert!(perfetto.end.abs_diff(nanosecond(makespan)) <= 1);
+    assert!((perfetto.end as f64 - makespan * 1e9).abs() <= 1.0);
 
     // What the processes did; all that is left of the makespan is waiting, calls and migrations.
     let processes = rows(folder, "processes.csv", scenario);
@@ -114,10 +113,10 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
     );
 
     // Supersteps and counters.
-    let supersteps = run["supersteps"].as_u64().unwrap() as usize;
+    let supersteps = run["supersteps"].as_u64().unwrap();
     let numbers: Vec<f64> = (1..=supersteps).map(|number| number as f64).collect();
     assert_eq!(paje.values["superstep"], numbers);
-    assert_eq!(perfetto.supersteps, supersteps);
+    assert_eq!(perfetto.supersteps as u64, supersteps);
     for (name, values) in &perfetto.values {
         assert_eq!(paje.values[name], *values, "{}", what(name));
     }
@@ -310,7 +309,7 @@ fn the_readers_refuse_what_is_wrong() {
     let lines: Vec<&str> = paje.lines().collect();
     let find = |start: &str| {
         let found = lines.iter().position(|line| line.starts_with(start));
-        found.unwrap_or_else(|| panic!("no line starts with {start}"))
+        found.expect(start)
     };
     let without = |at: usize| {
         let mut lines = lines.clone();
