@@ -25,10 +25,10 @@ use crate::workload::Plan;
 #[derive(Clone, Debug)]
 pub struct Room(Arc<AtomicUsize>);
 
-/// 256 MiB.
+/// 64 MiB.
 impl Default for Room {
     fn default() -> Self {
-        Self::new(256 << 20)
+        Self::new(64 << 20)
     }
 }
 

@@ -114,6 +114,8 @@ impl Swarm {
             self.levels = Levels::new(capacities);
         }
         self.number.resize(paths.len(), NOT_IN_USE);
+        self.streams
+            .reserve(starts.len().saturating_sub(self.streams.len()));
         starts.sort_unstable_by_key(Start::order);
         let mut known = &*starts;
         loop {

@@ -71,19 +71,20 @@ pub struct Trace {
     hosts: Vec<Range<usize>>,
     /// The largest image that a process ever moves.
     memory: Vec<Bytes>,
-    /// The records of all supersteps, one superstep after the other, and where those of each superstep end.
+    /// The records of all supersteps, and where those of each superstep stand: those that a superstep has in common with the one before it
+    /// stand there once.
     work: Vec<(ProcessId, Instructions)>,
     messages: Vec<super::Message>,
     moves: Vec<PrescribedMove>,
-    ends: Vec<Ends>,
+    steps: Vec<Records>,
 }
 
-/// How many records of each kind there are up to the end of a superstep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ends {
-    work: usize,
-    messages: usize,
-    moves: usize,
+/// Where the records of a superstep stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Records {
+    work: Range<usize>,
+    messages: Range<usize>,
+    moves: Range<usize>,
 }
 
 impl Trace {
@@ -101,14 +102,6 @@ impl Trace {
     pub fn host(&self, process: ProcessId) -> &str {
         &self.host_names[self.hosts[process.index()].clone()]
     }
-
-    /// Where the records of a superstep begin and end.
-    fn bounds(&self, superstep: usize) -> (Ends, Ends) {
-        let before = superstep
-            .checked_sub(1)
-            .map_or(Ends::default(), |before| self.ends[before]);
-        (before, self.ends[superstep])
-    }
 }
 
 impl Workload for Trace {
@@ -117,28 +110,25 @@ impl Workload for Trace {
     }
 
     fn supersteps(&self) -> usize {
-        self.ends.len()
+        self.steps.len()
     }
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
-        let (from, to) = self.bounds(superstep);
-        for (process, work) in &self.work[from.work..to.work] {
+        let step = &self.steps[superstep];
+        for (process, work) in &self.work[step.work.clone()] {
             plan.work[process.index()] = *work;
         }
         plan.messages
-            .extend_from_slice(&self.messages[from.messages..to.messages]);
+            .extend_from_slice(&self.messages[step.messages.clone()]);
     }
 
-    /// A comparison of the records: most supersteps that differ do so in the first one.
+    /// Equal records stand in one place.
     fn repeats(&self, superstep: usize) -> bool {
         let Some(before) = superstep.checked_sub(1) else {
             return false;
         };
-        let (from, to) = self.bounds(superstep);
-        let (first, _) = self.bounds(before);
-        self.work[first.work..from.work] == self.work[from.work..to.work]
-            && self.messages[first.messages..from.messages]
-                == self.messages[from.messages..to.messages]
+        let (before, step) = (&self.steps[before], &self.steps[superstep]);
+        (&before.work, &before.messages) == (&step.work, &step.messages)
     }
 
     /// The format has no memory: it is the largest image that the process moves in the trace, and 0 B if it never moves.
@@ -151,7 +141,6 @@ impl Workload for Trace {
     }
 
     fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
-        let (from, to) = self.bounds(superstep);
-        &self.moves[from.moves..to.moves]
+        &self.moves[self.steps[superstep].moves.clone()]
     }
 }

@@ -3,10 +3,11 @@
 //! The reader goes on after an error, to report up to [`MAX_PROBLEMS`] together; only a header that cannot be
 //! believed stops it. Nothing is allocated for the numbers of the header before the file is seen to be long enough for them.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::line::{Complaint, Line, bytes, complaint, number, whole};
-use super::{Ends, Trace, TraceBarrier, TraceReceives};
+use super::{Records, Trace, TraceBarrier, TraceReceives};
 use crate::error::{Error, Problem};
 use crate::units::{Bytes, Instructions, ProcessId, Seconds};
 use crate::workload::{Message, PrescribedMove};
@@ -119,7 +120,7 @@ impl<'a> Reader<'a> {
                 work: Vec::new(),
                 messages: Vec::new(),
                 moves: Vec::new(),
-                ends: Vec::new(),
+                steps: Vec::new(),
             },
             lines: text.lines().count(),
             supersteps: 0,
@@ -237,7 +238,7 @@ impl<'a> Reader<'a> {
                 format!("write `{form}`"),
             );
         }
-        let is_in_steps = !self.trace.ends.is_empty();
+        let is_in_steps = !self.trace.steps.is_empty();
         match *name {
             "barrier" | "recv" | "host" if is_in_steps => complaint(
                 0,
@@ -282,7 +283,7 @@ impl<'a> Reader<'a> {
         self.supersteps = supersteps;
         self.trace.hosts.resize(processes, 0..0);
         self.trace.memory.resize(processes, Bytes::default());
-        self.trace.ends.reserve_exact(supersteps);
+        self.trace.steps.reserve_exact(supersteps);
         self.computed.resize(processes, 0);
         self.moved.resize(processes, 0);
         Ok(())
@@ -352,10 +353,22 @@ impl<'a> Reader<'a> {
 
     /// `step k`: the records that follow belong to a superstep of their own even if its number is wrong.
     fn step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        if self.trace.ends.is_empty() {
+        if self.trace.steps.is_empty() {
             self.check_preamble(line);
         }
-        self.trace.ends.push(self.ends());
+        self.close_step();
+        let Trace {
+            work,
+            messages,
+            moves,
+            steps,
+            ..
+        } = &mut self.trace;
+        steps.push(Records {
+            work: work.len()..work.len(),
+            messages: messages.len()..messages.len(),
+            moves: moves.len()..moves.len(),
+        });
         let expected = self.next_step;
         let result = self.check_step(line);
         match result {
@@ -428,19 +441,33 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn ends(&self) -> Ends {
-        Ends {
-            work: self.trace.work.len(),
-            messages: self.trace.messages.len(),
-            moves: self.trace.moves.len(),
+    /// Moves the end of the current superstep behind what has just been added.
+    fn extend_step(&mut self) {
+        let Trace {
+            work,
+            messages,
+            moves,
+            steps,
+            ..
+        } = &mut self.trace;
+        if let Some(last) = steps.last_mut() {
+            last.work.end = work.len();
+            last.messages.end = messages.len();
+            last.moves.end = moves.len();
         }
     }
 
-    /// Moves the end of the current superstep behind what has just been added.
-    fn extend_step(&mut self) {
-        let ends = self.ends();
-        if let Some(last) = self.trace.ends.last_mut() {
-            *last = ends;
+    /// Keeps what the current superstep has in common with the one before it once.
+    fn close_step(&mut self) {
+        let Trace {
+            work,
+            messages,
+            steps,
+            ..
+        } = &mut self.trace;
+        if let [.., before, last] = &mut **steps {
+            share(work, &before.work, &mut last.work);
+            share(messages, &before.messages, &mut last.messages);
         }
     }
 
@@ -449,7 +476,7 @@ impl<'a> Reader<'a> {
         let work = number(line, 2, "flops")
             .map(Instructions::new)?
             .unwrap_or_default();
-        let step = self.trace.ends.len();
+        let step = self.trace.steps.len();
         if std::mem::replace(&mut self.computed[process.index()], step) == step {
             return complaint(
                 1,
@@ -476,7 +503,7 @@ impl<'a> Reader<'a> {
         let delay = number(line, 4, "delay")
             .map(Seconds::new)?
             .unwrap_or_default();
-        let step = self.trace.ends.len();
+        let step = self.trace.steps.len();
         if std::mem::replace(&mut self.moved[process.index()], step) == step {
             return complaint(
                 1,
@@ -499,7 +526,7 @@ impl<'a> Reader<'a> {
     }
 
     fn end(&mut self, line: &Line<'_>) {
-        if self.trace.ends.is_empty() {
+        if self.trace.steps.is_empty() {
             self.check_preamble(line);
         }
         let is_short = self.next_step < self.supersteps && !self.is_step_wrong;
@@ -514,6 +541,7 @@ impl<'a> Reader<'a> {
                 "write the missing `step` lines, or correct S in the header".to_owned(),
             );
         }
+        self.close_step();
         self.is_ended = true;
     }
 
@@ -528,6 +556,14 @@ impl<'a> Reader<'a> {
                 format!("the header announces {count} processes, counted from 0"),
             ),
         }
+    }
+}
+
+/// Takes the last of the records out if they are those before them.
+fn share<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
+    if records[before.clone()] == records[last.clone()] {
+        records.truncate(last.start);
+        *last = before.clone();
     }
 }
 
