@@ -64,7 +64,7 @@ pub(super) fn work(instructions: f64) -> String {
     )
 }
 
-/// Four digits at most, without zeros at the end.
+/// Four digits (below 1 three at least), without zeros at the end.
 pub(super) fn digits(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) {
         return format!("{value:.3e}");
@@ -73,7 +73,9 @@ pub(super) fn digits(value: f64) -> String {
         1000.0.. => 0,
         100.0.. => 1,
         10.0.. => 2,
-        _ => 3,
+        0.1.. => 3,
+        0.01.. => 5,
+        _ => 6,
     };
     let text = format!("{value:.decimals$}");
     if text.contains('.') {
@@ -113,7 +115,7 @@ mod tests {
         assert_eq!(size(999.99), "1 kB");
         assert_eq!(speed(1.5e9), "1.5 GHz");
         assert_eq!(work(123_456.0), "123.5 Kinstr");
-        assert_eq!(duration(1.234_567e-12), "1.235e-3 ns");
+        assert_eq!(duration(1.234_567e-12), "0.001235 ns");
         assert_eq!(rate(1e20), "8.000e8 Tbps");
     }
 }
