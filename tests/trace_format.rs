@@ -142,6 +142,13 @@ fn a_trace_knows_which_supersteps_repeat_the_one_before_them() {
     let trace = Trace::parse("t", &text).expect("a trace");
     let repeats: Vec<bool> = (0..5).map(|superstep| trace.repeats(superstep)).collect();
     assert_eq!(repeats, [false, false, false, true, false]);
+    // The last one has only its work in common with those before it.
+    for (superstep, size) in [(2, 8.0), (3, 8.0), (4, 9.0)] {
+        let plan = plan_of(&trace, superstep);
+        assert_eq!(plan.work[1].get(), 5.0);
+        assert_eq!(plan.messages.len(), 1);
+        assert_eq!(plan.messages[0].size.get(), size);
+    }
 }
 
 #[test]
