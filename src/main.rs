@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (mut out, mut errors) = (std::io::stdout(), std::io::stderr());
+    // Colours go where there is a terminal that wants them.
+    let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
     ExitCode::from(migsim::cli::main(
         std::env::args_os(),
         &mut out,

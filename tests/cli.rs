@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::migsim;
 
@@ -376,4 +376,132 @@ fn scenario_i_is_not_run_to_be_explained() {
         errors.starts_with("error: in scenario i no policy decides"),
         "{errors}"
     );
+}
+
+/// The command without anything that forbids or forces colours.
+fn plain(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_migsim"));
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let show = ["platform", "show", "lbm"];
+    let has_colour = |command: &mut Command| {
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output.stdout.contains(&0x1b)
+    };
+    // What is redirected has none, unless it is asked for.
+    assert!(!has_colour(&mut plain(&show)));
+    assert!(has_colour(plain(&show).env("CLICOLOR_FORCE", "1")));
+    assert!(!has_colour(
+        plain(&show).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")
+    ));
+    // Programs never get any.
+    for form in ["markdown", "csv", "json"] {
+        let mut command = plain(&show);
+        command.args(["--format", form]).env("CLICOLOR_FORCE", "1");
+        assert!(!has_colour(&mut command), "{form}");
+    }
+}
+
+#[test]
+fn json_is_the_same_as_the_format() {
+    let run = |last: &[&str]| {
+        let all = [&["run", "--app", "lu", "--n", "60", "--procs", "6"], last].concat();
+        let output = plain(&all).output().unwrap();
+        let mut value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        value["simulator"]["loop_cpu_s"] = Value::Null;
+        value
+    };
+    assert_eq!(run(&["--json"]), run(&["--format", "json"]));
+}
+
+/// Whether a drawing is XML, and what it says.
+fn texts(path: &Path) -> Vec<String> {
+    let svg = fs::read_to_string(path).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let nodes = document.descendants().filter(roxmltree::Node::is_text);
+    nodes
+        .map(|node| node.text().unwrap().trim().to_owned())
+        .collect()
+}
+
+#[test]
+fn platforms_and_applications_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("drawing.svg");
+    let draw = |arguments: &[&str]| {
+        let output = plain(arguments).arg("--svg").arg(&file).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        texts(&file)
+    };
+    let platform = draw(&["platform", "show", "ufrgs"]);
+    for name in [
+        "Labtec",
+        "Corisco",
+        "Frontal",
+        "ICE",
+        "Aquario",
+        "112 hosts, 112 cores",
+        "1.6 GHz",
+    ] {
+        assert!(platform.contains(&name.to_owned()), "{name}: {platform:?}");
+    }
+    assert!(
+        platform.iter().any(|text| text.contains("46.2 us, 1 Gbps")),
+        "{platform:?}"
+    );
+    let workload = draw(&["workload", "show", "--app", "sw", "--n", "25"]);
+    for name in [
+        "work [instr]",
+        "h-relation [B]",
+        "superstep 1 to 49",
+        "200 kB",
+    ] {
+        assert!(workload.contains(&name.to_owned()), "{name}: {workload:?}");
+    }
+    assert!(
+        fs::read_dir(folder.path()).unwrap().count() == 1,
+        "no temporary file stays"
+    );
+}
+
+#[test]
+fn large_platforms_are_shown_in_few_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large.json");
+    let platform = json!({
+        "schema": "migsim-platform-1",
+        "name": "large <&\">",
+        "routers": ["middle"],
+        "clusters": [{
+            "name": "c#", "copies": 1000, "hosts": 100, "speed": "1 GHz", "router": "middle",
+            "link": { "bandwidth": "1 Gbps", "latency": "10 us" }
+        }],
+    });
+    fs::write(&file, platform.to_string()).unwrap();
+    let name = file.to_str().unwrap();
+    let drawing = folder.path().join("large.svg");
+    let mut command = plain(&["platform", "show", name, "--svg"]);
+    let output = command.arg(&drawing).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().count() < 120, "{text}");
+    assert!(text.contains("100000 hosts in 1000 clusters"), "{text}");
+    assert!(
+        text.contains("and 960 more groups") && text.contains("and 499460 more routes"),
+        "{text}"
+    );
+    assert!(
+        texts(&drawing)
+            .iter()
+            .any(|text| text.contains("the first 24 of them"))
+    );
+    assert!(fs::metadata(&drawing).unwrap().len() < 200_000);
 }

@@ -190,7 +190,7 @@ fn folder(path: &Path) -> Run {
     let (experiment, results) = lu(&[&small[..], &policy].concat());
     RunFolder::create(path)
         .unwrap()
-        .write(&experiment, &results, &[])
+        .write(&experiment, &results, migsim::output::Drafts::default())
         .unwrap();
     Run::of(&experiment, &results).unwrap()
 }

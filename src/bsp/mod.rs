@@ -26,6 +26,8 @@ pub use config::{
     MoveCost, MoveOrder, Receives, Release, RuntimeConfig, Scenario, Sends, Shortcuts, Transfer,
     Waiting,
 };
-pub use record::{CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates, Wait};
+pub use record::{
+    Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates, Wait,
+};
 pub use remembered::{Remembered, Room};
 pub use runtime::{Setup, simulate};

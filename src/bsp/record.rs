@@ -123,14 +123,61 @@ pub struct Outcome {
     pub event_hash: String,
 }
 
+/// When each process began a superstep, and when all were done with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beginnings<'a> {
+    /// The zero of the dates of this superstep.
+    pub origin: Time,
+    /// When each process began, after that \[s\]; empty if all began there.
+    pub after: &'a [f64],
+    /// The present: all have arrived at the barrier. If the superstep was done at once, they have left it, too.
+    pub now: Time,
+}
+
 /// Watches a run.
 pub trait Recorder {
     /// Called at the barrier of each superstep (counted from 0), when all processes have arrived, with what was measured and
     /// where they are.
     fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
+
+    /// Called just before that, with the dates.
+    fn began(&mut self, _beginnings: Beginnings<'_>) {}
+
+    /// Called when a rescheduling call is paid; its migrations are still to come.
+    fn call(&mut self, _call: &CallRecord) {}
+
+    /// Called when a process is in its new place.
+    fn migration(&mut self, _migration: &MigrationRecord) {}
 }
 
 /// Watches nothing.
 impl Recorder for () {
     fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+}
+
+/// Passes everything on to each of several.
+impl Recorder for Vec<&mut dyn Recorder> {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        for one in self {
+            one.superstep(superstep, measures, placement);
+        }
+    }
+
+    fn began(&mut self, beginnings: Beginnings<'_>) {
+        for one in self {
+            one.began(beginnings);
+        }
+    }
+
+    fn call(&mut self, call: &CallRecord) {
+        for one in self {
+            one.call(call);
+        }
+    }
+
+    fn migration(&mut self, migration: &MigrationRecord) {
+        for one in self {
+            one.migration(migration);
+        }
+    }
 }

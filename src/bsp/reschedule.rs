@@ -404,6 +404,7 @@ impl Runtime<'_, '_> {
         call.cost = now.since(call.start);
         call.wait.until = now;
         call.held_until = now;
+        self.recorder.call(call);
         self.outcome.scheduling += call.cost;
         self.rescheduling.supersteps_since_call = 0;
         let costs = self.setup.costs.migration;
@@ -467,18 +468,20 @@ impl Runtime<'_, '_> {
     fn overlap_is_over(&mut self) -> Result<(), Error> {
         self.rescheduling.is_overlapped = false;
         self.rescheduling.step = Step::Idle;
+        let call = self.outcome.calls.last_mut();
+        let call = call.expect("a call that is paid was recorded");
         let Some(since) = self.rescheduling.waits_since.take() else {
+            self.recorder.call(call);
             return Ok(()); // hidden as a whole
         };
         let now = self.engine.now();
         let waited = now.since(since);
-        let call = self.outcome.calls.last_mut();
-        let call = call.expect("a call that is paid was recorded");
         call.cost = waited;
         call.wait = Wait {
             from: since,
             until: now,
         };
+        self.recorder.call(call);
         self.outcome.scheduling += waited;
         self.go_on_when_nothing_is_pending()
     }
@@ -508,7 +511,7 @@ impl Runtime<'_, '_> {
         let settled = self.rescheduling.moves[index as usize];
         let now = self.engine.now();
         let process = settled.process.index();
-        self.outcome.migrations.push(MigrationRecord {
+        let record = MigrationRecord {
             superstep: self.ending,
             process: settled.process,
             from: self.placement[process],
@@ -517,7 +520,9 @@ impl Runtime<'_, '_> {
             start: settled.start,
             end: now,
             cause: settled.cause,
-        });
+        };
+        self.recorder.migration(&record);
+        self.outcome.migrations.push(record);
         self.log.number(u64::from(settled.process.0));
         self.log.number(u64::from(settled.to.0));
         self.log.date(now.get());

@@ -10,7 +10,7 @@ use super::at_once::{AtOnce, Passed, Scene, is_constant};
 use super::barrier::{Barrier, Notice, Wires};
 use super::config::{Costs, Receives, RuntimeConfig, Scenario, Sends, Shortcuts};
 use super::exchange::Exchange;
-use super::record::{Outcome, Recorder, SuperstepDates};
+use super::record::{Beginnings, Outcome, Recorder, SuperstepDates};
 use super::remembered::{Kept, Remembered, Remembering};
 use super::reschedule::Rescheduling;
 use crate::engine::{EventLog, NetworkModel, Simulation};
@@ -89,7 +89,7 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) policy: Box<dyn Policy>,
     pub(super) random: Stream,
-    recorder: &'r mut dyn Recorder,
+    pub(super) recorder: &'r mut dyn Recorder,
     pub(super) engine: Simulation<'a, Token>,
     barrier: Barrier,
     pub(super) at_once: AtOnce,
@@ -118,7 +118,10 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) stage: Vec<Stage>,
     /// Local date \[s\] at which the first process began the open superstep.
     first_began: f64,
-    /// Per process, local dates \[s\]: start of the superstep, end of the computation.
+    /// The zero of the local dates.
+    origin: Time,
+    /// Per process, local dates \[s\]: start of the superstep (none if all began it together and it passed without events), end of
+    /// the computation.
     began: Vec<f64>,
     computed: Vec<f64>,
     pub(super) measures: Measures,
@@ -167,6 +170,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 .collect(),
             stage: vec![Stage::Waiting; processes],
             first_began: 0.0,
+            origin: Time::ZERO,
             began: vec![0.0; processes],
             computed: vec![0.0; processes],
             measures: Measures::default(),
@@ -258,7 +262,11 @@ impl<'a, 'r> Runtime<'a, 'r> {
     /// Lets everybody begin the open superstep together.
     pub(super) fn begin_all(&mut self) -> Result<(), Error> {
         // A call that is paid beside the superstep is about to start.
-        let is_alone = self.engine.rebase() && !self.rescheduling.is_overlapped();
+        let is_idle = self.engine.rebase();
+        if is_idle {
+            self.origin = self.engine.now();
+        }
+        let is_alone = is_idle && !self.rescheduling.is_overlapped();
         if is_alone && self.pass() {
             return Ok(());
         }
@@ -309,6 +317,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.to_keep = Some(passed);
         }
         self.has_begun = true;
+        self.began.clear();
         self.outcome.supersteps[self.superstep].start = start;
         self.barrier.let_all_leave();
         true
@@ -342,6 +351,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
     fn prepare(&mut self) {
         let processes = self.placement.len();
         self.has_begun = true;
+        self.began.resize(processes, 0.0);
         self.digest = None;
         self.outcome.supersteps[self.superstep].start = self.engine.now();
         self.first_began = self.engine.local_now();
@@ -515,6 +525,11 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 flows: self.engine.flows() - before,
             });
         }
+        self.recorder.began(Beginnings {
+            origin: self.origin,
+            after: &self.began,
+            now: self.engine.now(),
+        });
         self.recorder
             .superstep(self.superstep, &self.measures, &self.placement);
         self.ending = self.superstep;

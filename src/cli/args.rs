@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::threads;
+use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::Bytes;
 
@@ -68,11 +69,16 @@ pub(super) enum Command {
     /// Platforms: hosts, links and routes
     #[command(subcommand)]
     Platform(PlatformCommand),
+    /// Applications: what their processes compute and send
+    #[command(subcommand)]
+    Workload(WorkloadCommand),
     /// List what exists: applications, experiments, loads, papers, policies, platforms, network models
     List {
         /// What to list
         #[arg(value_enum)]
         what: Listing,
+        #[command(flatten)]
+        form: FormArguments,
     },
     /// Print the JSON Schema of an input format
     Schema {
@@ -120,6 +126,22 @@ pub(super) struct TraceExportArguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlatformCommand {
+    /// Show a platform: clusters and hosts, routes between clusters, links on no route, what looks odd
+    #[command(
+        after_help = "Examples:\n  migsim platform show ufrgs\n  migsim platform show platform.xml --svg platform.svg\n  migsim platform show ufrgs --format csv"
+    )]
+    Show {
+        /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        platform: String,
+        /// Also draw its clusters and the routes between them into this file
+        #[arg(long, value_name = "FILE", help_heading = "Output")]
+        svg: Option<PathBuf>,
+        /// The most rows of each table
+        #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
+        rows: usize,
+        #[command(flatten)]
+        form: FormArguments,
+    },
     /// Write a platform in another format
     #[command(
         after_help = "Example:\n  migsim platform export ufrgs.json --format simgrid --out ufrgs.xml\n\n\
@@ -135,6 +157,30 @@ pub(super) enum PlatformCommand {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum WorkloadCommand {
+    /// Show the application of an experiment: work, imbalance, messages and h-relation over its supersteps
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  migsim workload show --app lu --n 2000 --procs 50\n  migsim workload show --app sw --n 25 --svg sw.svg\n  migsim workload show experiment.json --format json"
+    )]
+    Show(Box<WorkloadShowArguments>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WorkloadShowArguments {
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+    /// Also draw it into this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) svg: Option<PathBuf>,
+    /// The most rows, each a superstep or a range of supersteps
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Output")]
+    pub(super) rows: usize,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -171,6 +217,47 @@ pub(super) enum ScenarioChoice {
     Iii,
     /// All three
     All,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct FormArguments {
+    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON
+    #[arg(long, value_enum, default_value = "table", help_heading = "Output")]
+    format: FormChoice,
+    /// The same as `--format json`
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
+}
+
+impl FormArguments {
+    /// What was chosen.
+    pub(super) fn form(self) -> Form {
+        match self.format {
+            _ if self.json => Form::Json,
+            FormChoice::Table => Form::Table,
+            FormChoice::Markdown => Form::Markdown,
+            FormChoice::Csv => Form::Csv,
+            FormChoice::Json => Form::Json,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum FormChoice {
+    Table,
+    Markdown,
+    Csv,
+    Json,
+}
+
+/// A viewer of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Viewer {
+    /// Perfetto, and Chrome's trace viewer
+    Perfetto,
+    /// `ViTE` and the tools of Paje
+    Paje,
 }
 
 #[derive(Debug, Args)]
@@ -214,11 +301,10 @@ pub(super) struct ReproduceArguments {
     /// Also write a Markdown page and a CSV table per paper into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
-    /// Print everything as JSON
-    #[arg(long, conflicts_with = "quiet")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
     /// Print nothing but errors
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with_all = ["json", "format"])]
     pub(super) quiet: bool,
 }
 
@@ -245,10 +331,6 @@ pub(super) struct ReproduceArguments {
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
     file, then the flags; the strongest last. `--show` prints the result."
 )]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each switch is a flag of its own"
-)]
 pub(super) struct RunArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
@@ -266,11 +348,20 @@ pub(super) struct RunArguments {
         reason = "how clap tells a flag without its value"
     )]
     pub(super) report: Option<Option<PathBuf>>,
-    /// Print the summary as JSON instead of the table
-    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
-    pub(super) json: bool,
+    /// Also write what each process does when, for a viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or both with a comma
+    #[arg(
+        long,
+        value_enum,
+        value_name = "VIEWER",
+        value_delimiter = ',',
+        requires = "out",
+        help_heading = "Output"
+    )]
+    pub(super) write_trace: Vec<Viewer>,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
     /// Print nothing but errors
-    #[arg(long, short, help_heading = "Output")]
+    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(super) quiet: bool,
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]
@@ -423,11 +514,10 @@ pub(super) struct TuneArguments {
     /// Keep all runs in this folder (runs.csv, tune.json); the same command continues there
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
-    /// Print what was found as JSON
-    #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
     /// Print nothing but errors
-    #[arg(long, short, help_heading = "Output")]
+    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(super) quiet: bool,
     /// Threads: runs are done in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]

@@ -57,11 +57,19 @@ fn in_a_trace(runtime: &RuntimeConfig) -> Result<(TraceBarrier, TraceReceives), 
 }
 
 pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result<(), Error> {
-    let PlatformCommand::Export {
-        platform,
-        format: PlatformFormat::Simgrid,
-        out: file,
-    } = command;
+    let (platform, file) = match command {
+        PlatformCommand::Show {
+            platform,
+            svg,
+            rows,
+            form,
+        } => return super::show::platform(platform, svg.as_deref(), *rows, *form, out),
+        PlatformCommand::Export {
+            platform,
+            format: PlatformFormat::Simgrid,
+            out,
+        } => (platform, out),
+    };
     let export = platform::to_simgrid(&platform::open(platform)?.platform)?;
     if !export.profiles.is_empty() && file.is_none() {
         let problem =

@@ -11,16 +11,24 @@ use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;
 use crate::load::KINDS;
+use crate::output::{Cell, Form, Sheet, Table, words};
 use crate::paper::PAPERS;
 use crate::platform;
 use crate::policy::REGISTRY;
 use crate::workload::registry::APPLICATIONS;
 
-pub(super) fn list(what: Listing, out: &mut dyn Write) -> Result<(), Error> {
-    if matches!(what, Listing::Loads) {
-        return print(out, &loads());
-    }
-    let rows: Vec<(String, String)> = match what {
+pub(super) fn list(what: Listing, form: Form, out: &mut dyn Write) -> Result<(), Error> {
+    let sheet = match what {
+        Listing::Loads if form == Form::Table => return print(out, &loads()),
+        Listing::Loads => parameters_of_loads(),
+        _ => names(what)?,
+    };
+    print(out, &sheet.render(form))
+}
+
+/// What there is of a kind.
+fn names(what: Listing) -> Result<Sheet, Error> {
+    let rows: Vec<[Cell; 3]> = match what {
         Listing::Apps => APPLICATIONS
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))
@@ -33,7 +41,7 @@ pub(super) fn list(what: Listing, out: &mut dyn Write) -> Result<(), Error> {
                 Ok(row(name, &text.unwrap_or_default(), "-"))
             })
             .collect::<Result<_, Error>>()?,
-        Listing::Loads => Vec::new(), // above: they have parameters
+        Listing::Loads => Vec::new(), // they have parameters: see `parameters_of_loads`
         Listing::Papers => PAPERS
             .iter()
             .map(|paper| row(paper.name, paper.title, "-"))
@@ -59,26 +67,62 @@ pub(super) fn list(what: Listing, out: &mut dyn Write) -> Result<(), Error> {
             })
             .collect::<Result<_, Error>>()?,
     };
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, rest) in rows {
-        writeln!(text, "{name:<width$}  {rest}").expect("a string can be written to");
+    let columns = [
+        words("name", "name"),
+        words("what", "what"),
+        words("source", "source"),
+    ];
+    let mut table = Table::new("known", "", &columns).without_headings();
+    for row in rows {
+        table.push(row);
     }
-    print(out, &text)
+    let mut sheet = Sheet::default();
+    sheet.table(table);
+    Ok(sheet)
+}
+
+/// The kinds of load with their parameters, a row each.
+fn parameters_of_loads() -> Sheet {
+    let columns = [
+        words("kind", "kind"),
+        words("parameter", "parameter"),
+        words("default", "default"),
+        words("what", "what"),
+    ];
+    let mut table = Table::new("loads", "", &columns);
+    for entry in KINDS {
+        for parameter in entry.parameters() {
+            let what = parameter.description.replace('\n', " ");
+            table.push([
+                Cell::text(entry.name),
+                Cell::text(parameter.name),
+                Cell::text(default_of(parameter.default)),
+                Cell::text(what),
+            ]);
+        }
+    }
+    let mut sheet = Sheet::default();
+    sheet.table(table);
+    sheet
+}
+
+/// A default as people write it; nothing if there is none.
+fn default_of(value: Option<Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text,
+        Some(other) => other.to_string(),
+    }
 }
 
 /// The kinds of load, each with its parameters and their defaults.
 fn loads() -> String {
     let mut text = String::new();
     for entry in KINDS {
-        let (name, rest) = row(entry.name, entry.summary, entry.source);
-        writeln!(text, "{name:<9} {rest}").expect("a string can be written to");
+        let rest = with_source(entry.summary, entry.source);
+        writeln!(text, "{:<9} {rest}", entry.name).expect("a string can be written to");
         for parameter in entry.parameters() {
-            let default = match parameter.default {
-                None | Some(Value::Null) => String::new(),
-                Some(Value::String(text)) => text,
-                Some(other) => other.to_string(),
-            };
+            let default = default_of(parameter.default);
             let (name, what) = (parameter.name, parameter.description.replace('\n', " "));
             writeln!(text, "  {name:<9} {default:<7} {what}").expect("a string can be written to");
         }
@@ -86,11 +130,23 @@ fn loads() -> String {
     text
 }
 
-fn row(name: &str, summary: &str, source: &str) -> (String, String) {
-    let source = if source == "-" {
-        String::new()
+/// A row of three columns; people read the source behind the summary.
+fn row(name: &str, summary: &str, source: &str) -> [Cell; 3] {
+    let of = if source == "-" {
+        Cell::empty()
     } else {
-        format!(" [{source}]")
+        Cell::value(source, "")
     };
-    (name.to_owned(), format!("{summary}{source}"))
+    [
+        Cell::text(name),
+        Cell::value(summary, with_source(summary, source)),
+        of,
+    ]
+}
+
+fn with_source(summary: &str, source: &str) -> String {
+    match source {
+        "-" => summary.to_owned(),
+        source => format!("{summary} [{source}]"),
+    }
 }

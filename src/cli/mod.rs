@@ -9,6 +9,7 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+mod show;
 mod slurm;
 mod sweep;
 mod threads;
@@ -70,7 +71,8 @@ fn dispatch(
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(command, out),
         args::Command::Platform(command) => export::platform(command, out),
-        args::Command::List { what } => list::list(*what, out),
+        args::Command::Workload(command) => show::workload(command, out),
+        args::Command::List { what, form } => list::list(*what, form.form(), out),
         args::Command::Schema { format } => shell::schema(*format, out),
         args::Command::Completions { shell } => shell::completions(*shell, out),
         args::Command::Man { command } => shell::man(command.as_deref(), out),

@@ -10,7 +10,7 @@ use super::bar::{Bar, with_bar};
 use super::print;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
-use crate::output::write_file;
+use crate::output::{Form, write_file};
 use crate::paper;
 
 pub(super) fn reproduce(
@@ -32,7 +32,11 @@ pub(super) fn reproduce(
     if arguments.out.is_some() {
         write(arguments, &paper::pages(&reproduction)?)?;
     }
-    if arguments.json {
+    let form = arguments.form.form();
+    if arguments.quiet {
+        return Ok(reproduction.is_within_bands());
+    }
+    if form == Form::Json {
         let all: Vec<Value> = reproduction
             .papers
             .iter()
@@ -51,8 +55,14 @@ pub(super) fn reproduce(
             "constants": joined("constants"),
         });
         print(out, &format!("{value:#}\n"))?;
-    } else if !arguments.quiet {
+    } else if form == Form::Table {
         print(out, &paper::text(&reproduction))?;
+    } else {
+        let suffix = if form == Form::Csv { ".csv" } else { ".md" };
+        let pages = paper::pages(&reproduction)?;
+        let texts = pages.iter().filter(|page| page.name.ends_with(suffix));
+        let texts: Vec<&str> = texts.map(|page| page.text.as_str()).collect();
+        print(out, &texts.join("\n"))?;
     }
     Ok(reproduction.is_within_bands())
 }
@@ -73,7 +83,7 @@ fn watched<R: Send>(arguments: &ReproduceArguments, work: impl FnOnce(&Progress)
 fn one_reading(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let readings = watched(arguments, paper::one_reading)?;
     let page = paper::one_reading_page(&readings)?;
-    if arguments.json {
+    if arguments.form.form() == Form::Json {
         let value = json!({ "readings": to_json(&readings)?, "differences": to_json(&paper::differences()?)? });
         print(out, &format!("{value:#}\n"))?;
     } else if !arguments.quiet {
@@ -93,7 +103,7 @@ fn search(arguments: &ReproduceArguments, start: &str, out: &mut dyn Write) -> R
             .into());
     }
     let steps = watched(arguments, |progress| paper::search(start, progress))?;
-    if arguments.json {
+    if arguments.form.form() == Form::Json {
         print(
             out,
             &format!("{:#}\n", json!({ "steps": to_json(&steps)? })),

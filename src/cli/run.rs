@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::args::{RunArguments, ScenarioChoice, SettingsArguments};
+use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::bar::{Bar, with_bar};
 use super::threads::threads;
 use super::{print, report};
+use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, typed_value};
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
 use crate::output::{
-    Activity, ProcessTable, Report, RunFolder, cannot_write, summary, table, write_file,
+    Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
+    cannot_write, summary, table, write_file,
 };
 use crate::policy;
 use crate::sweep::{Parameter, Spec, keys};
@@ -46,22 +48,20 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         has_lines: false,
         is_quiet: arguments.quiet,
     };
-    let (results, parts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
+    let (results, drafts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
     if let Some(folder) = &folder {
-        folder.write(&experiment, &results, &parts)?;
+        folder.write(&experiment, &results, drafts)?;
     }
     if let Some(file) = &page {
         let html = Report::of(&experiment, &results, activity)?.html();
         write_file(file, html.as_bytes())?;
     }
-    if arguments.json {
-        print(out, &format!("{:#}\n", summary(&experiment, &results)))
-    } else if arguments.quiet {
-        Ok(())
-    } else {
-        print(out, &table(&experiment, &results))
+    match arguments.form.form() {
+        _ if arguments.quiet => Ok(()),
+        Form::Json => print(out, &format!("{:#}\n", summary(&experiment, &results))),
+        form => print(out, &table(&experiment, &results).render(form)),
     }
 }
 
@@ -102,45 +102,95 @@ fn check_memory(experiment: &Experiment, limits: Limits) -> Result<(), Error> {
     }
 }
 
-/// What the scenarios leave: results, the parts of `processes.csv`, what processes did; the last two only if they are wanted.
-type Done = (Results, Vec<PathBuf>, Vec<Activity>);
+/// What the scenarios leave: results, what was written while they ran, what processes did; the last two only if they are wanted.
+type Done = (Results, Drafts, Vec<Activity>);
 
-/// Runs the scenarios; with `--processes` each writes its part of that table while it runs, with `--report` each remembers it.
+/// Runs the scenarios; each writes or remembers what was asked for while it runs.
 fn run_all(
     arguments: &RunArguments,
     experiment: &Experiment,
     progress: &Progress,
     folder: Option<&RunFolder>,
 ) -> Result<Done, Error> {
-    type One = (ScenarioRun, Option<PathBuf>, Option<Activity>);
-    if arguments.report.is_none() && !arguments.processes {
-        return Ok((experiment.run(progress)?, Vec::new(), Vec::new()));
+    let is_watched =
+        arguments.processes || !arguments.write_trace.is_empty() || arguments.report.is_some();
+    if !is_watched {
+        return Ok((experiment.run(progress)?, Drafts::default(), Vec::new()));
     }
-    let platform = &experiment.platform.platform;
-    let one = |&scenario: &crate::bsp::Scenario| -> Result<One, Error> {
-        let path = folder
-            .filter(|_| arguments.processes)
-            .map(|folder| folder.temporary(&format!("processes-{}.csv", scenario.name())));
-        let table = path
-            .as_deref()
-            .map(|path| ProcessTable::create(path, platform, scenario))
-            .transpose()?;
-        let activity = arguments.report.is_some().then(Activity::default);
-        let mut recorders = (table, activity);
-        let run = experiment.run_scenario(scenario, progress, &mut recorders, None)?;
-        let (table, activity) = recorders;
-        table.map_or(Ok(()), ProcessTable::finish)?;
-        Ok((run, path, activity))
-    };
-    let done: Vec<Result<One, Error>> = experiment.config.scenarios.par_iter().map(one).collect();
-    let (mut runs, mut parts, mut activities) = (Vec::new(), Vec::new(), Vec::new());
+    let scenarios = &experiment.config.scenarios;
+    let done: Vec<Result<One, Error>> = scenarios
+        .par_iter()
+        .map(|&scenario| run_watched(arguments, experiment, progress, folder, scenario))
+        .collect();
+    let (mut runs, mut drafts, mut activities) = (Vec::new(), Drafts::default(), Vec::new());
     for one in done {
-        let (run, path, activity) = one?;
+        let (run, written, activity) = one?;
         runs.push(run);
-        parts.extend(path);
+        drafts.processes.extend(written.processes);
+        drafts.traces.extend(written.traces);
         activities.extend(activity);
     }
-    Ok((Results { runs }, parts, activities))
+    Ok((Results { runs }, drafts, activities))
+}
+
+/// A scenario: its results, what was written, what processes did.
+type One = (ScenarioRun, Drafts, Option<Activity>);
+
+/// Runs one scenario and writes its part of `processes.csv` and its traces, if there is a folder for them.
+fn run_watched(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+    progress: &Progress,
+    folder: Option<&RunFolder>,
+    scenario: Scenario,
+) -> Result<One, Error> {
+    let platform = &experiment.platform.platform;
+    let mut drafts = Drafts::default();
+    let mut table = None;
+    if let Some(folder) = folder.filter(|_| arguments.processes) {
+        let path = folder.temporary(&format!("processes-{}.csv", scenario.name()));
+        table = Some(ProcessTable::create(&path, platform, scenario)?);
+        drafts.processes.push(path);
+    }
+    let traced = Traced {
+        platform,
+        placement: &experiment.placement,
+        scenario,
+    };
+    let mut traces = Vec::new();
+    if let Some(folder) = folder {
+        for format in trace_formats(&arguments.write_trace) {
+            let name = format.file(scenario);
+            let trace = Trace::create(folder.temporary(&name), format, traced)?;
+            traces.push((name, trace));
+        }
+    }
+    let mut activity = arguments.report.is_some().then(Activity::default);
+    let watchers = traces
+        .iter_mut()
+        .map(|(_, trace)| trace as &mut dyn Recorder);
+    let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
+    let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
+    let mut watchers: Vec<&mut dyn Recorder> =
+        table_too.chain(watchers).chain(remembered).collect();
+    let run = experiment.run_scenario(scenario, progress, &mut watchers, None)?;
+    if let Some(table) = table {
+        table.finish()?;
+    }
+    for (name, trace) in traces {
+        drafts.traces.push((name, trace.finish(&run.outcome)?));
+    }
+    Ok((run, drafts, activity))
+}
+
+/// The formats that were asked for, each once.
+fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
+    TraceFormat::ALL.into_iter().filter(|format| {
+        viewers.contains(&match format {
+            TraceFormat::Perfetto => Viewer::Perfetto,
+            TraceFormat::Paje => Viewer::Paje,
+        })
+    })
 }
 
 /// The settings of the file and the flags.

@@ -1,6 +1,5 @@
 //! `migsim tune`: what varies from file and flags, the search, what it found and the command that runs it.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +15,7 @@ use super::threads::threads;
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
 use crate::experiment::Flag;
-use crate::output::{cannot_write, counted, write_file};
+use crate::output::{Cell, Form, Sheet, Table, cannot_write, counted, numbers, words, write_file};
 use crate::sweep::plan::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
 use crate::sweep::spec::label;
@@ -83,10 +82,10 @@ pub(super) fn tune(
     if let Some(folder) = &arguments.out {
         write(folder, &found, &json)?;
     }
-    if arguments.json {
-        print(out, &json)?;
-    } else if !arguments.quiet {
-        print(out, &report.text())?;
+    match arguments.form.form() {
+        _ if arguments.quiet => {}
+        Form::Json => print(out, &json)?,
+        form => print(out, &report.sheet().render(form))?,
     }
     if let Some((count, first)) = found.failed.as_ref().filter(|_| !arguments.quiet) {
         let runs = counted(count, "run");
@@ -150,45 +149,51 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn text(&self) -> String {
-        let (found, mut text) = (self.found, String::new());
-        let mut line = |line: String| writeln!(text, "{line}").expect("a string can be written to");
-        line(format!(
-            "{} of {} with {}, for the best {}\n",
+    fn sheet(&self) -> Sheet {
+        let (found, mut sheet) = (self.found, Sheet::default());
+        sheet.line(format!(
+            "{} of {} with {}, for the best {}",
             counted(found.runs, "run"),
             counted(found.settings, "setting"),
             counted(found.seeds.len(), "seed"),
             self.goal.name()
         ));
-        line("search   settings  seeds   runs       best  at".into());
+        sheet.line("");
+        let columns = [
+            words("search", "method"),
+            numbers("settings", "settings"),
+            numbers("seeds", "seeds"),
+            numbers("runs", "runs"),
+            numbers("best", "best"),
+            words("at", "setting"),
+        ];
+        let mut table = Table::new("search", "", &columns);
         for round in &found.rounds {
-            let mean = round.mean.map_or("-".to_owned(), short);
-            line(format!(
-                "{:<8} {:>8} {:>6} {:>6} {mean:>10}  {}",
-                round.method,
-                round.settings,
-                round.seeds,
-                round.runs,
-                self.named(&round.best)
-            ));
+            let mean = round.mean;
+            table.push([
+                Cell::text(round.method),
+                Cell::count(round.settings),
+                Cell::count(round.seeds),
+                Cell::count(round.runs),
+                Cell::value(mean, mean.map_or("-".to_owned(), short)),
+                Cell::text(self.named(&round.best)),
+            ]);
         }
+        sheet.table(table);
+        sheet.line("");
         let compared = &found.comparison;
-        let mean = |sample: Option<Sample>| {
-            sample.map_or("cannot be run".to_owned(), |sample| short(sample.mean))
-        };
-        line(format!(
-            "\nbest      {}  {}",
-            mean(compared.best),
-            self.named(&found.best)
-        ));
-        line(format!(
-            "defaults  {}  {}",
-            mean(compared.defaults),
-            self.named(&found.defaults)
-        ));
-        line(format!("gain      {}", self.gain()));
-        line(format!("\n{}", self.command));
-        text
+        let both = [
+            ("best", compared.best, &found.best),
+            ("defaults", compared.defaults, &found.defaults),
+        ];
+        for (name, sample, setting) in both {
+            let mean = sample.map_or("cannot be run".to_owned(), |sample| short(sample.mean));
+            sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
+        }
+        sheet.line(format!("gain      {}", self.gain()));
+        sheet.line("");
+        sheet.line(&self.command);
+        sheet
     }
 
     fn gain(&self) -> String {

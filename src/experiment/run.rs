@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use super::ledger::Ledger;
 use super::resolve::Experiment;
-use crate::bsp::{Outcome, Recorder, Remembered, Room, Scenario, Setup, simulate};
+use crate::bsp::{
+    Beginnings, CallRecord, MigrationRecord, Outcome, Recorder, Remembered, Room, Scenario, Setup,
+    simulate,
+};
 use crate::error::Error;
 use crate::policy::Measures;
 use crate::units::HostId;
@@ -54,6 +57,18 @@ impl Recorder for Counting<'_> {
     fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         self.progress.supersteps.fetch_add(1, Ordering::Relaxed);
         self.inner.superstep(superstep, measures, placement);
+    }
+
+    fn began(&mut self, beginnings: Beginnings<'_>) {
+        self.inner.began(beginnings);
+    }
+
+    fn call(&mut self, call: &CallRecord) {
+        self.inner.call(call);
+    }
+
+    fn migration(&mut self, migration: &MigrationRecord) {
+        self.inner.migration(migration);
     }
 }
 

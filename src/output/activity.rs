@@ -43,23 +43,6 @@ impl Recorder for Activity {
     }
 }
 
-/// Passes on to two recorders.
-impl<A: Recorder, B: Recorder> Recorder for (A, B) {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        self.0.superstep(superstep, measures, placement);
-        self.1.superstep(superstep, measures, placement);
-    }
-}
-
-/// Passes on, if there is a recorder.
-impl<R: Recorder> Recorder for Option<R> {
-    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
-        if let Some(recorder) = self {
-            recorder.superstep(superstep, measures, placement);
-        }
-    }
-}
-
 /// The columns of `processes.csv`.
 pub(super) const COLUMNS: [&str; 10] = [
     "scenario",

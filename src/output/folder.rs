@@ -7,7 +7,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::machine::Machine;
-use super::{cannot_write, manifest, records, traffic};
+use super::{Draft, TraceFormat, cannot_write, manifest, records, traffic};
+use crate::bsp::Scenario;
 use crate::error::Error;
 use crate::experiment::{Experiment, Results};
 
@@ -21,6 +22,15 @@ const FILES: [&str; 7] = [
     "links.csv",
     "run.json",
 ];
+
+/// What is written while the runs go on, to be put in place at the end.
+#[derive(Debug, Default)]
+pub struct Drafts {
+    /// The parts of `processes.csv`, by scenario; none: it was not asked for.
+    pub processes: Vec<PathBuf>,
+    /// Traces, each with its name.
+    pub traces: Vec<(String, Draft)>,
+}
 
 /// A folder that results go to.
 #[derive(Debug)]
@@ -46,7 +56,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Writes all files; `processes` are the parts of `processes.csv`, if it was asked for, with which `links.csv` comes.
+    /// Writes all files, and puts those in place that were written before; `links.csv` comes with `processes.csv`.
     ///
     /// # Errors
     /// A file cannot be written; earlier files are then complete, and there is no new `run.json`.
@@ -54,8 +64,9 @@ impl RunFolder {
         &self,
         experiment: &Experiment,
         results: &Results,
-        processes: &[PathBuf],
+        drafts: Drafts,
     ) -> Result<(), Error> {
+        let Drafts { processes, traces } = drafts;
         // A folder without a manifest is not complete: the old one goes first, the new one comes last.
         self.remove("run.json")?;
         let machine = Machine::of(experiment);
@@ -74,14 +85,15 @@ impl RunFolder {
             self.remove("processes.csv")?;
             self.remove("links.csv")?;
         } else {
-            self.replace("processes.csv", |out| join(processes, out))?;
-            for part in processes {
+            self.replace("processes.csv", |out| join(&processes, out))?;
+            for part in &processes {
                 fs::remove_file(part)
                     .map_err(|error| cannot_write(&part.display().to_string(), &error))?;
             }
             let rows = traffic::traffic(experiment, results);
             self.replace("links.csv", |out| traffic::write(&rows, out))?;
         }
+        self.publish(traces)?;
         let manifest = manifest(experiment, results);
         self.replace("run.json", |out| {
             serde_json::to_writer_pretty(&mut *out, &manifest)?;
@@ -92,10 +104,23 @@ impl RunFolder {
     /// The name of a file of this folder while it is being written.
     pub fn temporary(&self, name: &str) -> PathBuf {
         debug_assert!(
-            FILES.contains(&name) || name.starts_with("processes-"),
+            FILES.contains(&name)
+                || name.starts_with("processes-")
+                || trace_names().any(|trace| trace == name),
             "an unknown file of the run folder"
         );
         self.path.join(format!(".{name}.tmp"))
+    }
+
+    /// Puts the traces in place, and removes those of an earlier run.
+    fn publish(&self, traces: Vec<(String, Draft)>) -> Result<(), Error> {
+        for name in trace_names() {
+            self.remove(&name)?;
+        }
+        for (name, draft) in traces {
+            draft.publish(&self.path.join(name))?;
+        }
+        Ok(())
     }
 
     fn replace(
@@ -115,6 +140,12 @@ impl RunFolder {
             _ => Ok(()),
         }
     }
+}
+
+/// The names that traces can have.
+fn trace_names() -> impl Iterator<Item = String> {
+    let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file(scenario));
+    TraceFormat::ALL.into_iter().flat_map(of)
 }
 
 /// Writes a whole file under a temporary name beside it and renames it: whoever reads it finds the old or the new one.

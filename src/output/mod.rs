@@ -9,6 +9,7 @@
 //! processes.csv     (optional) what each process did in each superstep
 //! links.csv         (optional) what crossed each link
 //! report.html       (optional) one page to look at
+//! trace-*.*         (optional) the same for viewers, a file per scenario
 //! ```
 //! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
 
@@ -17,27 +18,37 @@ mod explain;
 mod folder;
 mod html;
 mod machine;
+mod platform;
 mod processes;
+mod quantities;
 mod read;
 mod records;
 mod report;
+mod sheet;
 mod summary;
+mod svg;
 mod table;
+mod traces;
 mod traffic;
 mod words;
+mod workload;
 
 pub use activity::Activity;
 pub use explain::{Question, Story};
-pub use folder::{RunFolder, write_file};
+pub use folder::{Drafts, RunFolder, write_file};
 pub(crate) use html::escaped;
 pub use machine::{Machine, MachineCluster, MachineLink, MachinePath, Place};
+pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
 pub use read::{Call, Decided, Difference, Judged, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
+pub use sheet::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 pub use summary::{manifest, summary};
 pub use table::table;
+pub use traces::{Draft, Trace, TraceFormat, Traced};
 pub use traffic::LinkTraffic;
 pub(crate) use words::{counted, of_number};
+pub use workload::{Load, loads, picture, workload_sheet};
 
 use crate::error::{Error, Problem};
 

@@ -1,31 +1,30 @@
 //! The result for people: the table of scenarios, and the migrations by call.
 
-use std::fmt::Write as _;
-
 use super::records::{describe, number, place};
+use super::sheet::{Cell, Sheet, Table, Tone, numbers, words};
 use super::summary::process_supersteps;
 use crate::bsp::{CallRecord, Scenario};
 use crate::experiment::{Experiment, Results, ScenarioRun, Term};
 use crate::units::ProcessId;
 
-/// The table as text.
-pub fn table(experiment: &Experiment, results: &Results) -> String {
-    let mut text = heading(
-        &experiment.resolved,
-        experiment.placement.len(),
-        experiment.workload.supersteps(),
-        &experiment.platform.platform.name,
-    );
-    text.push_str("\n\n");
-    text.push_str(&scenarios(results));
-    text.push_str(&speed(experiment, results));
+/// The result as lines and tables.
+pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
+    let mut sheet = Sheet::default();
+    sheet.line(heading(experiment));
+    sheet.line("");
+    sheet.table(scenarios(results));
+    sheet.line("");
+    sheet.line(speed(experiment, results));
     // What moved; without scenario iii, what would have.
     let shown = results
         .get(Scenario::Iii)
         .or_else(|| results.get(Scenario::Ii));
     if let Some(run) = shown {
-        text.push_str(&ledger(results, run));
-        text.push_str(&calls(experiment, run));
+        if let Some(ledger) = ledger(results, run) {
+            sheet.line("");
+            sheet.table(ledger);
+        }
+        calls(experiment, run, &mut sheet);
     }
     let prescribed = results.runs.first().map_or(0, |run| {
         run.outcome
@@ -35,21 +34,26 @@ pub fn table(experiment: &Experiment, results: &Results) -> String {
             .count()
     });
     if prescribed > 0 {
-        push_line(
-            &mut text,
-            &format!("\n{prescribed} migrations prescribed by the workload in every scenario"),
-        );
+        sheet.line("");
+        sheet.line(format!(
+            "{prescribed} migrations prescribed by the workload in every scenario"
+        ));
     }
-    text
+    sheet
 }
 
-fn push_line(text: &mut String, line: &str) {
-    text.push_str(line.trim_end());
-    text.push('\n');
+/// What is run, in a line.
+pub(super) fn heading(experiment: &Experiment) -> String {
+    heading_of(
+        &experiment.resolved,
+        experiment.placement.len(),
+        experiment.workload.supersteps(),
+        &experiment.platform.platform.name,
+    )
 }
 
-/// What is run, in a line: the settings say which application, which policy and which network.
-pub(super) fn heading(
+/// The same: the settings say which application, which policy and which network.
+pub(super) fn heading_of(
     settings: &serde_json::Value,
     processes: usize,
     supersteps: usize,
@@ -70,42 +74,57 @@ pub(super) fn heading(
     )
 }
 
-fn scenarios(results: &Results) -> String {
-    let mut text = String::new();
-    push_line(
-        &mut text,
-        "scenario               time [s]  against i      calls  moved  calls cost [s]  moves cost [s]",
-    );
+fn scenarios(results: &Results) -> Table {
+    let columns = [
+        words("scenario", "scenario"),
+        numbers("time [s]", "makespan_s"),
+        words("against i", "against_i_percent"),
+        numbers("calls", "calls"),
+        numbers("moved", "moved"),
+        numbers("calls cost [s]", "scheduling_s"),
+        numbers("moves cost [s]", "migration_s"),
+    ];
+    let mut table = Table::new("scenarios", "", &columns);
     for run in &results.runs {
         let outcome = &run.outcome;
-        let against = match (run.scenario, results.excess(run)) {
-            (Scenario::I, _) | (_, None) => String::new(),
-            (Scenario::Ii, Some(excess)) => format!("overhead {:>4.1} %", 100.0 * excess),
-            (Scenario::Iii, Some(excess)) => format!("gain     {:>4.1} %", 0.0 - 100.0 * excess),
-        };
-        let mut line = String::new();
-        write!(
-            line,
-            "{:<4}{:<16} {:>10}  {against:<15}",
-            run.scenario.name(),
-            describe(run.scenario),
-            seconds(outcome.makespan.get())
-        )
-        .expect("a string can be written to");
-        if run.scenario != Scenario::I {
-            write!(
-                line,
-                "{:>5}  {:>5}  {:>14}  {:>14}",
-                outcome.calls.len(),
-                outcome.migrations.len(),
-                seconds(outcome.scheduling.get()),
-                seconds(outcome.migration.get())
-            )
-            .expect("a string can be written to");
+        let name = run.scenario.name();
+        let in_seconds = |value: f64| Cell::value(value, seconds(value));
+        let mut row = vec![
+            Cell::value(name, format!("{name:<4}{}", describe(run.scenario))),
+            in_seconds(outcome.makespan.get()),
+            against(results, run),
+        ];
+        if run.scenario == Scenario::I {
+            row.extend(std::iter::repeat_n(Cell::empty(), 4));
+        } else {
+            row.push(Cell::count(outcome.calls.len()));
+            row.push(Cell::count(outcome.migrations.len()));
+            row.push(in_seconds(outcome.scheduling.get()));
+            row.push(in_seconds(outcome.migration.get()));
         }
-        push_line(&mut text, &line);
+        table.push(row);
     }
-    text
+    table
+}
+
+/// How much longer than scenario i it takes.
+fn against(results: &Results, run: &ScenarioRun) -> Cell {
+    let Some(excess) = results.excess(run) else {
+        return Cell::empty();
+    };
+    let percent = 100.0 * excess;
+    match run.scenario {
+        Scenario::I => Cell::empty(),
+        Scenario::Ii => Cell::value(percent, format!("overhead {percent:>4.1} %")),
+        Scenario::Iii => {
+            let tone = match excess {
+                ..0.0 => Tone::Good,
+                0.0 => Tone::Plain,
+                _ => Tone::Bad,
+            };
+            Cell::value(percent, format!("gain     {:>4.1} %", 0.0 - percent)).in_tone(tone)
+        }
+    }
 }
 
 /// Two decimals as in the papers, more for short times.
@@ -138,7 +157,7 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
         }
     };
     format!(
-        "\nsimulated {messages} messages and {steps} process-supersteps in {cpu:.3} s of CPU ({} ns a message)\n",
+        "simulated {messages} messages and {steps} process-supersteps in {cpu:.3} s of CPU ({} ns a message)",
         per(messages)
     )
 }
@@ -152,11 +171,8 @@ pub(super) fn decimals(largest: f64) -> usize {
 }
 
 /// Where the difference to scenario i comes from; terms that would show as zero are left out.
-fn ledger(results: &Results, run: &ScenarioRun) -> String {
-    let mut text = String::new();
-    let Some(ledger) = results.ledger(run).filter(|ledger| !ledger.is_empty()) else {
-        return text;
-    };
+fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
+    let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger
         .terms()
         .map(|(_, seconds)| seconds.abs())
@@ -164,72 +180,63 @@ fn ledger(results: &Results, run: &ScenarioRun) -> String {
     let decimals = decimals(largest);
     let zero = format!("{:.decimals$}", 0.0);
     let is_shown = |(_, seconds): &(Term, f64)| format!("{:.decimals$}", seconds.abs()) != zero;
-    let terms: Vec<(Term, f64)> = ledger.terms().filter(is_shown).collect();
-    push_line(
-        &mut text,
-        &format!(
-            "\n{:<22}  {:>10}",
-            format!("Scenario {} less i", run.scenario.name()),
-            "[s]"
-        ),
-    );
-    for (term, seconds) in terms {
-        push_line(
-            &mut text,
-            &format!("{:<22}  {seconds:>+10.decimals$}", term.name()),
-        );
+    let title = format!("Scenario {} less i", run.scenario.name());
+    let columns = [words(title, "term"), numbers("[s]", "difference_s")];
+    let mut table = Table::new("ledger", "", &columns);
+    let mut push = |name: &str, seconds: f64| {
+        let shown = format!("{seconds:+.decimals$}");
+        table.push([Cell::text(name), Cell::value(seconds, shown)]);
+    };
+    for (term, seconds) in ledger.terms().filter(is_shown) {
+        push(term.name(), seconds);
     }
-    push_line(
-        &mut text,
-        &format!("{:<22}  {:>+10.decimals$}", "sum", ledger.difference_s()),
-    );
-    text
+    push("sum", ledger.difference_s());
+    Some(table)
 }
 
-/// One line per call that decided something, and a list of the others.
-fn calls(experiment: &Experiment, run: &ScenarioRun) -> String {
-    let mut text = String::new();
+/// A row per origin and destination of each call that decided something, and a list of the other calls.
+fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let title = if run.scenario == Scenario::Iii {
         "Migrations by call"
     } else {
         "Decisions by call (nothing moves in scenario ii)"
     };
-    push_line(&mut text, &format!("\n{title}"));
     let (moving, quiet): (Vec<&CallRecord>, Vec<&CallRecord>) = run
         .outcome
         .calls
         .iter()
         .partition(|call| !call.decision.migrations.is_empty());
-    if !moving.is_empty() {
-        push_line(
-            &mut text,
-            "superstep  candidates  moved  from        to          processes",
-        );
-    }
-    for call in moving {
+    sheet.line("");
+    let columns = [
+        numbers("superstep", "superstep"),
+        numbers("candidates", "candidates"),
+        numbers("moved", "moved"),
+        words("from", "from"),
+        words("to", "to"),
+        words("processes", "processes"),
+    ];
+    let mut table = Table::new("calls", title, &columns);
+    for call in &moving {
         for (line, group) in groups(experiment, call).into_iter().enumerate() {
-            let (superstep, candidates) = if line == 0 {
-                (
-                    (call.superstep + 1).to_string(),
-                    call.decision.candidates.len().to_string(),
-                )
-            } else {
-                (String::new(), String::new())
+            // People read the first line of a call for all of them.
+            let of_call = |count: usize| match line {
+                0 => Cell::count(count),
+                _ => Cell::value(count, ""),
             };
-            let Group {
-                from,
-                to,
-                processes,
-            } = group;
-            push_line(
-                &mut text,
-                &format!(
-                    "{superstep:>9}  {candidates:>10}  {:>5}  {from:<10}  {to:<10}  {}",
-                    processes.len(),
-                    ranges(&processes)
-                ),
-            );
+            table.push([
+                of_call(call.superstep + 1),
+                of_call(call.decision.candidates.len()),
+                Cell::count(group.processes.len()),
+                Cell::text(group.from),
+                Cell::text(group.to),
+                Cell::text(ranges(&group.processes)),
+            ]);
         }
+    }
+    if moving.is_empty() {
+        sheet.line(title);
+    } else {
+        sheet.table(table);
     }
     if !quiet.is_empty() {
         let listed: Vec<String> = quiet
@@ -238,17 +245,15 @@ fn calls(experiment: &Experiment, run: &ScenarioRun) -> String {
             .map(|call| (call.superstep + 1).to_string())
             .collect();
         let more = if quiet.len() > 12 { ", ..." } else { "" };
-        let line = format!(
+        sheet.line(format!(
             "{} calls without migration, after supersteps {}{more}",
             quiet.len(),
             listed.join(", ")
-        );
-        push_line(&mut text, &line);
+        ));
     }
     if run.outcome.calls.is_empty() {
-        push_line(&mut text, "no call");
+        sheet.line("no call");
     }
-    text
 }
 
 struct Group<'a> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::html::escaped;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
-use super::super::table::{decimals, heading, seconds};
+use super::super::table::{decimals, heading_of, seconds};
 use super::super::words::counted;
 use super::material::Report;
 use crate::bsp::Scenario;
@@ -13,7 +13,7 @@ use crate::experiment::Term;
 
 /// What was run, in a line.
 pub(super) fn title(report: &Report) -> String {
-    heading(
+    heading_of(
         &report.run.experiment,
         report.processes(),
         report.supersteps(),

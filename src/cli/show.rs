@@ -1,0 +1,44 @@
+//! `migsim platform show` and `migsim workload show`: what goes into a run, before it is run.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::args::{FormArguments, WorkloadCommand};
+use super::print;
+use super::run::{layers, limits};
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_file};
+use crate::platform;
+
+/// Shows a platform, and draws it into a file if one is named.
+pub(super) fn platform(
+    name: &str,
+    svg: Option<&Path>,
+    rows: usize,
+    form: FormArguments,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let loaded = platform::open(name)?;
+    if let Some(path) = svg {
+        write_file(path, draw(&loaded.platform).as_bytes())?;
+    }
+    print(out, &platform_sheet(&loaded, rows).render(form.form()))
+}
+
+pub(super) fn workload(command: &WorkloadCommand, out: &mut dyn Write) -> Result<(), Error> {
+    let WorkloadCommand::Show(arguments) = command;
+    let settings = &arguments.settings;
+    let experiment = Experiment::load(&layers(settings)?, limits(settings))?;
+    let loads = loads(&experiment);
+    if let Some(path) = &arguments.svg {
+        let title = format!(
+            "{}, {} processes",
+            experiment.app(),
+            experiment.placement.len()
+        );
+        write_file(path, picture(&title, &loads).as_bytes())?;
+    }
+    let sheet = workload_sheet(&experiment, &loads, arguments.rows);
+    print(out, &sheet.render(arguments.form.form()))
+}

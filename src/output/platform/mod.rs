@@ -1,0 +1,411 @@
+//! A platform for people: its clusters and hosts, the routes between clusters, the links that nobody uses, and what looks odd.
+//!
+//! A platform can have a million routes between clusters: all are looked at, and few are shown.
+
+mod draw;
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+pub use draw::draw;
+
+use super::counted;
+use super::quantities::{duration, rate, size, speed};
+use super::sheet::{Cell, Sheet, Table, numbers, words};
+use crate::platform::{Host, LoadedPlatform, Platform, Routes};
+use crate::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
+
+/// The most names that are listed in one place.
+const MOST_NAMES: usize = 6;
+
+/// The platform as lines and tables of at most `rows` rows each.
+pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
+    let platform = &loaded.platform;
+    let survey = Survey::of(platform, rows);
+    let mut sheet = Sheet::default();
+    sheet.line(format!(
+        "{}: {} in {}, {}",
+        platform.name,
+        counted(platform.hosts.len(), "host"),
+        counted(platform.clusters.len(), "cluster"),
+        counted(platform.links.len(), "link")
+    ));
+    if let Some(description) = &loaded.description {
+        sheet.line(description);
+    }
+    sheet.data(sizes(platform, &survey));
+    sheet.line("");
+    let (table, left_out) = clusters(platform, rows);
+    sheet.table(table);
+    if left_out > 0 {
+        sheet.line(format!("and {} (--rows)", counted(left_out, "more group")));
+    }
+    if !survey.routes.is_empty() {
+        sheet.line("");
+        sheet.table(routes(platform, &survey));
+        if survey.routes.len() < survey.all_routes {
+            let left_out = survey.all_routes - survey.routes.len();
+            sheet.line(format!("and {} (--rows)", counted(left_out, "more route")));
+        }
+    }
+    sheet.line("");
+    sheet.table(checks(platform, &survey));
+    sheet
+}
+
+/// How much there is of everything, whatever the tables leave out.
+fn sizes(platform: &Platform, survey: &Survey) -> Table {
+    let columns = [
+        words("platform", "platform"),
+        numbers("clusters", "clusters"),
+        numbers("groups", "groups"),
+        numbers("hosts", "hosts"),
+        numbers("links", "links"),
+        numbers("routes", "routes"),
+    ];
+    let mut table = Table::new("sizes", "", &columns);
+    table.push([
+        Cell::text(&platform.name),
+        Cell::count(platform.clusters.len()),
+        Cell::count(groups(platform).count()),
+        Cell::count(platform.hosts.len()),
+        Cell::count(platform.links.len()),
+        Cell::count(survey.all_routes),
+    ]);
+    table
+}
+
+/// Hosts of a cluster that are alike.
+struct Group {
+    cluster: ClusterId,
+    hosts: Range<u32>,
+}
+
+/// The groups of all clusters: consecutive hosts that are alike.
+fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
+    let alike = |a: &Host, b: &Host| {
+        (a.speed, a.cores, a.memory, a.varies()) == (b.speed, b.cores, b.memory, b.varies())
+    };
+    let of_cluster = move |(index, cluster): (usize, &crate::platform::Cluster)| {
+        let mut first = cluster.hosts.start;
+        let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];
+        let chunks = hosts.chunk_by(alike).map(move |chunk| {
+            let start = first;
+            first += u32::try_from(chunk.len()).expect("fewer than 2^32 hosts");
+            Group {
+                cluster: ClusterId::from_index(index),
+                hosts: start..first,
+            }
+        });
+        chunks.collect::<Vec<_>>()
+    };
+    platform.clusters.iter().enumerate().flat_map(of_cluster)
+}
+
+/// The tree of clusters and hosts, and how many rows of it are left out.
+fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
+    let columns = [
+        words("cluster", "cluster"),
+        numbers("hosts", "hosts"),
+        numbers("cores", "cores_per_host"),
+        numbers("speed", "speed_hz"),
+        numbers("memory", "memory_bytes"),
+        numbers("latency", "local_latency_s"),
+        numbers("bandwidth", "local_bandwidth_bytes_per_s"),
+        words("names", "names"),
+    ];
+    let title = "Clusters, with the way between two of their hosts";
+    let mut table = Table::new("clusters", title, &columns);
+    let all: Vec<Group> = groups(platform).collect();
+    for (index, group) in all.iter().enumerate().take(rows) {
+        let is_first = index == 0 || all[index - 1].cluster != group.cluster;
+        let is_last = all
+            .get(index + 1)
+            .is_none_or(|next| next.cluster != group.cluster);
+        let cluster = &platform.clusters[group.cluster.index()];
+        let shown = match (is_first, is_last) {
+            (true, _) => cluster.name.clone(),
+            (false, true) => "└─".to_owned(),
+            (false, false) => "├─".to_owned(),
+        };
+        let host = &platform.hosts[group.hosts.start as usize];
+        let last = &platform.hosts[group.hosts.end as usize - 1];
+        let hosts = group.hosts.len();
+        let mut names = match hosts {
+            1 => host.name.clone(),
+            _ => format!("{} to {}", host.name, last.name),
+        };
+        if host.varies() {
+            names += " (speed varies)";
+        }
+        let memory = host.memory.map_or_else(Cell::empty, |memory| {
+            Cell::value(memory.get(), size(memory.get()))
+        });
+        let local = Way::within(platform, group);
+        table.push([
+            Cell::value(cluster.name.as_str(), shown),
+            Cell::count(hosts),
+            Cell::value(host.cores, host.cores.to_string()),
+            Cell::value(host.speed.get(), speed(host.speed.get())),
+            memory,
+            local.map_or_else(Cell::empty, Way::latency_cell),
+            local.map_or_else(Cell::empty, Way::bandwidth_cell),
+            Cell::text(names),
+        ]);
+    }
+    (table, all.len().saturating_sub(rows))
+}
+
+/// How a message gets from host to host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Way {
+    latency: Seconds,
+    bandwidth: Option<BytesPerSecond>,
+}
+
+impl Way {
+    fn between(platform: &Platform, from: HostId, to: HostId) -> Option<Self> {
+        let route = platform.route(from, to)?;
+        Some(Self {
+            latency: platform.latency(&route),
+            bandwidth: platform.bottleneck(&route),
+        })
+    }
+
+    /// Between the first two hosts of a group; of a single host, to another of its cluster.
+    fn within(platform: &Platform, group: &Group) -> Option<Self> {
+        let of_cluster = &platform.clusters[group.cluster.index()].hosts;
+        let first = group.hosts.start;
+        let other = if group.hosts.len() > 1 {
+            first + 1
+        } else {
+            of_cluster.clone().find(|&host| host != first)?
+        };
+        Self::between(platform, HostId(first), HostId(other))
+    }
+
+    fn latency_cell(self) -> Cell {
+        Cell::value(self.latency.get(), duration(self.latency.get()))
+    }
+
+    fn bandwidth_cell(self) -> Cell {
+        self.bandwidth.map_or_else(Cell::empty, |bandwidth| {
+            Cell::value(bandwidth.get(), rate(bandwidth.get()))
+        })
+    }
+}
+
+/// A route between two clusters, from the first host of one to the first of the other.
+struct Between {
+    from: ClusterId,
+    to: ClusterId,
+    way: Way,
+    /// Whether the way back is the same.
+    is_mutual: bool,
+}
+
+/// What there is between clusters.
+struct Survey {
+    /// The first routes.
+    routes: Vec<Between>,
+    all_routes: usize,
+    /// How many there are that differ from their way back, and pairs without any; the first one of these.
+    one_way: usize,
+    missing: usize,
+    first_missing: Option<(ClusterId, ClusterId)>,
+    latency: Option<(Seconds, Seconds)>,
+    unused: Vec<LinkId>,
+}
+
+impl Survey {
+    fn of(platform: &Platform, rows: usize) -> Self {
+        let mut survey = Self {
+            routes: Vec::new(),
+            all_routes: 0,
+            one_way: 0,
+            missing: 0,
+            first_missing: None,
+            latency: None,
+            unused: unused_links(platform),
+        };
+        let clusters = platform.clusters.len();
+        for from in 0..clusters {
+            for to in from + 1..clusters {
+                survey.add(
+                    platform,
+                    ClusterId::from_index(from),
+                    ClusterId::from_index(to),
+                    rows,
+                );
+            }
+        }
+        survey
+    }
+
+    fn add(&mut self, platform: &Platform, from: ClusterId, to: ClusterId, rows: usize) {
+        let (a, b) = (platform.manager(from), platform.manager(to));
+        let there = Way::between(platform, a, b);
+        let back = Way::between(platform, b, a);
+        let is_mutual = there == back;
+        if there.is_some() && back.is_some() && !is_mutual {
+            self.one_way += 1;
+        }
+        let both = [(from, to, there), (to, from, back)];
+        for (from, to, way) in both.into_iter().take(if is_mutual { 1 } else { 2 }) {
+            let Some(way) = way else {
+                self.missing += 1;
+                self.first_missing.get_or_insert((from, to));
+                continue;
+            };
+            self.all_routes += 1;
+            let (least, most) = self.latency.get_or_insert((way.latency, way.latency));
+            if way.latency < *least {
+                *least = way.latency;
+            }
+            if way.latency > *most {
+                *most = way.latency;
+            }
+            if self.routes.len() < rows {
+                self.routes.push(Between {
+                    from,
+                    to,
+                    way,
+                    is_mutual,
+                });
+            }
+        }
+    }
+}
+
+fn unused_links(platform: &Platform) -> Vec<LinkId> {
+    let mut is_used = vec![false; platform.links.len()];
+    let mut mark = |link: LinkId| is_used[link.index()] = true;
+    match &platform.routes {
+        Routes::Clustered {
+            access,
+            pairs,
+            links,
+        } => {
+            access.iter().flatten().copied().for_each(&mut mark);
+            for path in pairs.iter().flatten() {
+                let range = path.links.start as usize..path.links.end as usize;
+                links[range].iter().copied().for_each(&mut mark);
+            }
+        }
+        Routes::Explicit { links, .. } => links.iter().copied().for_each(mark),
+    }
+    let links = (0..is_used.len()).filter(|&link| !is_used[link]);
+    links.map(LinkId::from_index).collect()
+}
+
+fn routes(platform: &Platform, survey: &Survey) -> Table {
+    let columns = [
+        words("from", "from"),
+        words("", "direction"),
+        words("to", "to"),
+        numbers("latency", "latency_s"),
+        numbers("bandwidth", "bandwidth_bytes_per_s"),
+        words("links", "links"),
+    ];
+    let title = "Routes between clusters, from first host to first host";
+    let mut table = Table::new("routes", title, &columns);
+    for one in &survey.routes {
+        let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
+        let (from, to) = (platform.manager(one.from), platform.manager(one.to));
+        let links: Vec<&str> = platform.route(from, to).map_or_else(Vec::new, |route| {
+            let names = route
+                .links()
+                .map(|link| platform.links[link.index()].name.as_str());
+            names.collect()
+        });
+        let direction = if one.is_mutual { "both" } else { "there" };
+        let arrow = if one.is_mutual { "<->" } else { "->" };
+        table.push([
+            Cell::text(name(one.from)),
+            Cell::value(direction, arrow),
+            Cell::text(name(one.to)),
+            one.way.latency_cell(),
+            one.way.bandwidth_cell(),
+            Cell::value(links.join(" "), listed(links.into_iter())),
+        ]);
+    }
+    table
+}
+
+/// The first names and how many more there are.
+fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let mut text = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        write!(text, " and {more} more").expect("a string can be written to");
+    }
+    text
+}
+
+/// What is worth a look.
+fn checks(platform: &Platform, survey: &Survey) -> Table {
+    let columns = [words("check", "level"), words("finding", "finding")];
+    let mut table = Table::new("checks", "", &columns);
+    let mut push = |is_fine: bool, finding: String| {
+        let level = if is_fine { "ok" } else { "warning" };
+        table.push([Cell::text(level), Cell::text(finding)]);
+    };
+    let unused = &survey.unused;
+    let names = unused
+        .iter()
+        .map(|link| platform.links[link.index()].name.as_str());
+    push(
+        unused.is_empty(),
+        match unused.len() {
+            0 => "every link is on a route".to_owned(),
+            some => format!("{} on no route: {}", counted(some, "link"), listed(names)),
+        },
+    );
+    let missing = survey.first_missing.map(|(from, to)| {
+        let name = |cluster: ClusterId| platform.clusters[cluster.index()].name.as_str();
+        let missing = counted(survey.missing, "route");
+        format!(
+            "{missing} between clusters missing, the first from {} to {}",
+            name(from),
+            name(to)
+        )
+    });
+    let all = "there is a route between any two clusters".to_owned();
+    push(missing.is_none(), missing.unwrap_or(all));
+    if survey.one_way > 0 {
+        let pairs = counted(survey.one_way, "pair");
+        push(false, format!("{pairs} of clusters with another way back"));
+    }
+    let instant = platform
+        .links
+        .iter()
+        .filter(|link| link.latency.get() == 0.0)
+        .count();
+    if instant > 0 {
+        push(
+            false,
+            format!("{} without latency", counted(instant, "link")),
+        );
+    }
+    let hosts = platform.hosts.iter().filter(|host| host.varies()).count();
+    let links = platform.links.iter().filter(|link| link.varies()).count();
+    if hosts + links > 0 {
+        let (hosts, links) = (counted(hosts, "host"), counted(links, "link"));
+        push(true, format!("{hosts} and {links} vary over time"));
+    }
+    if let Some((least, most)) = survey.latency {
+        let (least, most) = (duration(least.get()), duration(most.get()));
+        push(
+            true,
+            format!("latencies between clusters from {least} to {most}"),
+        );
+    }
+    if let Some(narrowest) = platform.backbone() {
+        let narrowest = rate(narrowest.get());
+        push(
+            true,
+            format!("the narrowest link between clusters has {narrowest}"),
+        );
+    }
+    table
+}

@@ -1,0 +1,31 @@
+//! What the drawings that we write ourselves have in common.
+
+/// The beginning of a drawing: its size in pixels, how it looks on light and dark, and its name for those who do not see it.
+pub(super) fn open(width: f64, height: f64, name: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
+        font-family=\"system-ui, sans-serif\" role=\"img\" aria-label=\"{}\">\n\
+        <style>.page{{fill:#fff}}text{{fill:#222}}.label{{stroke:#fff;stroke-width:4px;paint-order:stroke}}.cluster{{fill:#eef3f7;stroke:#333}}\
+        .axis{{stroke:#888}}@media(prefers-color-scheme:dark){{.page{{fill:#181818}}text{{fill:#ddd}}.label{{stroke:#181818}}\
+        .cluster{{fill:#263238;stroke:#aaa}}}}</style>\n\
+        <rect class=\"page\" width=\"{width:.0}\" height=\"{height:.0}\"/>\n",
+        escaped(name)
+    )
+}
+
+/// Text as it stands in XML.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut xml = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => xml.push_str("&amp;"),
+            '<' => xml.push_str("&lt;"),
+            '>' => xml.push_str("&gt;"),
+            '"' => xml.push_str("&quot;"),
+            // XML has no place for these, not even written as numbers.
+            other if other.is_control() => xml.push(' '),
+            other => xml.push(other),
+        }
+    }
+    xml
+}

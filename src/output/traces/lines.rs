@@ -1,0 +1,262 @@
+//! Lines of text into a file, many and fast: pieces go into one buffer, mostly by copies of a known length, numbers without `format!`.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// How much is gathered before it is written \[B\].
+const GATHERED: usize = 1 << 18;
+/// What a line may have beyond that before it is written in between \[B\].
+const SLACK: usize = 1 << 12;
+
+/// A text file that is being written. The first failure is kept, and what follows it is dropped.
+#[derive(Debug)]
+pub(super) struct Lines {
+    file: File,
+    buffer: Box<[u8]>,
+    /// How much of the buffer is full.
+    filled: usize,
+    failure: Option<io::Error>,
+}
+
+/// A short text that is copied as a whole, which is faster than as much as it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Short<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Short<N> {
+    /// Of a text that has at most N bytes.
+    pub(super) const fn new(text: &[u8]) -> Self {
+        let mut bytes = [0; N];
+        let mut at = 0;
+        while at < text.len() {
+            bytes[at] = text[at];
+            at += 1;
+        }
+        Self { bytes, length: at }
+    }
+}
+
+impl Lines {
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            file: File::create(path)?,
+            buffer: vec![0; GATHERED + SLACK].into(),
+            filled: 0,
+            failure: None,
+        })
+    }
+
+    /// Adds text of any length.
+    #[inline]
+    pub(super) fn push(&mut self, text: &[u8]) -> &mut Self {
+        if text.len() > SLACK {
+            for part in text.chunks(SLACK) {
+                self.push(part);
+            }
+            return self;
+        }
+        self.make_room(text.len());
+        self.buffer[self.filled..self.filled + text.len()].copy_from_slice(text);
+        self.filled += text.len();
+        self
+    }
+
+    /// Adds a short text.
+    #[inline]
+    pub(super) fn push_short<const N: usize>(&mut self, text: &Short<N>) -> &mut Self {
+        self.make_room(N);
+        self.buffer[self.filled..self.filled + N].copy_from_slice(&text.bytes);
+        self.filled += text.length;
+        self
+    }
+
+    /// Adds a whole number.
+    #[inline]
+    pub(super) fn push_number(&mut self, number: u64) -> &mut Self {
+        const MILLION: u64 = 1_000_000;
+        match number {
+            0..1000 => self.push_first(number),
+            1000..MILLION => self.push_first(number / 1000).push_three(number),
+            _ => {
+                self.push_number(number / MILLION);
+                self.push_three(number / 1000).push_three(number)
+            }
+        }
+    }
+
+    /// Adds a number of thousandths, as a decimal fraction with three digits.
+    #[inline]
+    pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
+        self.push_number(number / 1000);
+        self.push_short(&const { Short::<1>::new(b".") })
+            .push_three(number)
+    }
+
+    /// Adds the last three digits of a number.
+    #[inline]
+    fn push_three(&mut self, number: u64) -> &mut Self {
+        let [a, b, c] = THOUSAND[(number % 1000) as usize];
+        self.push_short(&Short {
+            bytes: [a, b, c, 0],
+            length: 3,
+        })
+    }
+
+    /// Adds a number below 1000 without zeros before it.
+    #[inline]
+    fn push_first(&mut self, number: u64) -> &mut Self {
+        let [a, b, c] = THOUSAND[(number % 1000) as usize];
+        let (bytes, length) = match number {
+            0..10 => ([c, 0, 0, 0], 1),
+            10..100 => ([b, c, 0, 0], 2),
+            _ => ([a, b, c, 0], 3),
+        };
+        self.push_short(&Short { bytes, length })
+    }
+
+    /// Adds a number (see [`float_text`]).
+    pub(super) fn push_float(&mut self, number: f64) -> &mut Self {
+        let mut text = Vec::new();
+        float_text(number, &mut text);
+        self.push(&text)
+    }
+
+    /// Ends a line.
+    #[inline]
+    pub(super) fn end_line(&mut self) {
+        self.push_short(&const { Short::<1>::new(b"\n") });
+    }
+
+    /// Remembers that the trace cannot be written.
+    pub(super) fn fail(&mut self, error: io::Error) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// Makes room for so many bytes, at most [`SLACK`].
+    #[inline]
+    fn make_room(&mut self, bytes: usize) {
+        if self.filled + bytes > self.buffer.len() {
+            self.flush();
+        }
+    }
+
+    #[cold]
+    fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.file.write_all(&self.buffer[..self.filled]).err();
+        }
+        self.filled = 0;
+    }
+
+    /// Writes what is left, and waits until the disk has it.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.flush();
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => self.file.sync_all(),
+        }
+    }
+}
+
+/// Makes `text` a number that reads back exactly, without an exponent.
+pub(super) fn float_text(number: f64, text: &mut Vec<u8>) {
+    text.clear();
+    if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
+        text.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
+    } else {
+        // Rare: the other one writes these with an exponent.
+        text.extend_from_slice(number.to_string().as_bytes());
+    }
+}
+
+/// `000` to `999`.
+static THOUSAND: [[u8; 3]; 1000] = {
+    let mut table = [[b'0'; 3]; 1000];
+    let (mut number, mut digit) = (0, [0_u8; 3]);
+    while number < 1000 {
+        table[number] = [b'0' + digit[0], b'0' + digit[1], b'0' + digit[2]];
+        number += 1;
+        digit[2] += 1;
+        if digit[2] == 10 {
+            digit = [digit[0], digit[1] + 1, 0];
+        }
+        if digit[1] == 10 {
+            digit = [digit[0] + 1, 0, 0];
+        }
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_back_exactly_and_have_no_exponent() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines");
+        let numbers = [
+            0.0,
+            1.0,
+            0.1 + 0.2,
+            1e-5,
+            9.999e-6,
+            1.234_567_890_123_456_7e-300,
+            5e-324,
+            1e15,
+            1e16,
+            123_456_789.123_456_79,
+            f64::MAX,
+        ];
+        let mut lines = Lines::create(&path).unwrap();
+        for number in numbers {
+            lines.push_float(number).end_line();
+        }
+        let whole = [0, 9, 10, 999, 1000, 100_000, 18_446_744_073_709_551_615];
+        for number in whole {
+            lines.push_number(number).end_line();
+            lines.push_thousandths(number).end_line();
+        }
+        lines.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut read = text.lines();
+        for number in numbers {
+            let line = read.next().unwrap();
+            assert_eq!(line.parse::<f64>().unwrap(), number);
+            assert!(!line.contains(['e', 'E']), "{line}");
+        }
+        for number in whole {
+            assert_eq!(read.next().unwrap(), number.to_string());
+            let (units, rest) = (number / 1000, number % 1000);
+            assert_eq!(read.next().unwrap(), format!("{units}.{rest:03}"));
+        }
+        assert_eq!(read.next(), None);
+    }
+
+    #[test]
+    fn texts_longer_than_the_buffer_arrive_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines");
+        let text: Vec<u8> = (b'a'..=b'z').cycle().take(3 * GATHERED).collect();
+        let mut lines = Lines::create(&path).unwrap();
+        lines.push(&text).push_short(&Short::<8>::new(b"end"));
+        lines.finish().unwrap();
+        let read = std::fs::read(&path).unwrap();
+        assert!(read[..text.len()] == text && &read[text.len()..] == b"end");
+    }
+
+    #[test]
+    fn the_first_failure_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lines = Lines::create(&folder.path().join("lines")).unwrap();
+        lines.fail(io::Error::other("first"));
+        lines.fail(io::Error::other("second"));
+        assert_eq!(lines.finish().unwrap_err().to_string(), "first");
+    }
+}

@@ -1,0 +1,160 @@
+//! A strict reader of Chrome's JSON traces: valid JSON, every event complete and typed, slices of a track one after the other without
+//! overlap, groups and tracks named before their slices, arrows paired from slice to slice, counters numeric.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// What a trace tells; times in nanoseconds.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    /// Nanoseconds in each state, all processes together.
+    pub(crate) spent: BTreeMap<String, u64>,
+    /// Per arrow: the names of the groups that it joins, its start and its end.
+    pub(crate) arrows: Vec<(String, String, u64, u64)>,
+    /// Values per counter.
+    pub(crate) values: BTreeMap<String, Vec<f64>>,
+    /// How many supersteps there are.
+    pub(crate) supersteps: usize,
+    /// The last end of a slice.
+    pub(crate) end: u64,
+}
+
+struct Slice {
+    name: String,
+    start: u64,
+    end: u64,
+}
+
+type Place = (u64, u64);
+
+/// Reads a trace, or says what is wrong with it.
+pub(crate) fn check(text: &str) -> Result<Told, String> {
+    let trace: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if trace["displayTimeUnit"] != "ns" {
+        return Err("the unit of display is missing".into());
+    }
+    let events = trace["traceEvents"].as_array().ok_or("no events")?;
+    let mut groups: BTreeMap<u64, String> = BTreeMap::new();
+    let mut tracks: BTreeSet<Place> = BTreeSet::new();
+    let mut slices: BTreeMap<Place, Vec<Slice>> = BTreeMap::new();
+    let mut starts: BTreeMap<u64, (Place, u64)> = BTreeMap::new();
+    let mut ends = starts.clone();
+    let mut told = Told::default();
+    for event in events {
+        let wrong = |what: &str| format!("{what}: {event}");
+        let number = |key: &str| event[key].as_u64().ok_or_else(|| wrong(key));
+        let name = event["name"].as_str().ok_or_else(|| wrong("name"))?;
+        let group = number("pid")?;
+        let date = || date(&event["ts"], 2).ok_or_else(|| wrong("ts"));
+        match event["ph"].as_str() {
+            Some("M") => match name {
+                "process_name" | "thread_name" => {
+                    let of = event["args"]["name"]
+                        .as_str()
+                        .ok_or_else(|| wrong("args"))?;
+                    let is_new = if name == "process_name" {
+                        groups.insert(group, of.into()).is_none()
+                    } else {
+                        tracks.insert((group, number("tid")?));
+                        true // who comes back is introduced again
+                    };
+                    if !is_new {
+                        return Err(wrong("a group named twice"));
+                    }
+                }
+                "process_sort_index" if event["args"]["sort_index"].is_u64() => {}
+                _ => return Err(wrong("an unknown description")),
+            },
+            Some("X") => {
+                let place = (group, number("tid")?);
+                if !tracks.contains(&place) || !groups.contains_key(&group) {
+                    return Err(wrong("a slice on a track without a name"));
+                }
+                let start = date()?;
+                let duration = self::date(&event["dur"], 0).ok_or_else(|| wrong("dur"))?;
+                let slice = Slice {
+                    name: name.into(),
+                    start,
+                    end: start + duration,
+                };
+                slices.entry(place).or_default().push(slice);
+            }
+            Some("C") => {
+                let value = event["args"]["value"].as_f64();
+                let value = value.ok_or_else(|| wrong("a counter without a value"))?;
+                date()?;
+                told.values.entry(name.into()).or_default().push(value);
+            }
+            Some(end @ ("s" | "f")) => {
+                let place = (group, number("tid")?);
+                if end == "f" && event["bp"] != "e" {
+                    return Err(wrong("an arrow to the next slice"));
+                }
+                let all = if end == "s" { &mut starts } else { &mut ends };
+                if all.insert(number("id")?, (place, date()?)).is_some() {
+                    return Err(wrong("an arrow twice"));
+                }
+            }
+            _ => return Err(wrong("an unknown event")),
+        }
+    }
+    for (place, slices) in &mut slices {
+        slices.sort_by_key(|slice| (slice.start, slice.end));
+        for pair in slices.windows(2) {
+            if pair[1].start < pair[0].end {
+                return Err(format!(
+                    "slices overlap in {place:?} at {} ns",
+                    pair[1].start
+                ));
+            }
+        }
+        for slice in &*slices {
+            told.end = told.end.max(slice.end);
+            if place.0 == 1 {
+                told.supersteps += 1;
+            } else {
+                *told.spent.entry(slice.name.clone()).or_default() += slice.end - slice.start;
+            }
+        }
+    }
+    if !starts.keys().eq(ends.keys()) {
+        return Err("arrows without an end, or without a start".into());
+    }
+    for (id, (from, start)) in starts {
+        let (to, end) = ends[&id];
+        let at = |place: Place, holds: &dyn Fn(&Slice) -> bool| {
+            slices.get(&place).is_some_and(|all| all.iter().any(holds))
+        };
+        if !at(from, &|slice| {
+            slice.name == "migrate" && slice.start == start
+        }) {
+            return Err(format!("arrow {id} starts at no migration"));
+        }
+        if !at(to, &|slice| slice.start == end) {
+            return Err(format!("arrow {id} ends at no slice"));
+        }
+        if from.1 != to.1 || from.0 == to.0 {
+            return Err(format!("arrow {id} from {from:?} to {to:?}"));
+        }
+        let group = |place: Place| groups[&place.0].clone();
+        told.arrows.push((group(from), group(to), start, end));
+    }
+    Ok(told)
+}
+
+/// Microseconds as whole nanoseconds, with so many tenths of a nanosecond beyond.
+fn date(value: &Value, tenths: u64) -> Option<u64> {
+    let text = value.as_number()?.as_f64()?;
+    let rounded = (text * 1e4).round();
+    if !(0.0..1e19).contains(&rounded) || (text * 1e4 - rounded).abs() > 1e-3 * rounded.max(1.0) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it has just been checked"
+    )]
+    let rounded = rounded as u64;
+    (rounded % 10 == tenths).then_some(rounded / 10)
+}
