@@ -118,9 +118,15 @@ fn run_all(
         return Ok((experiment.run(progress)?, Drafts::default(), Vec::new()));
     }
     let scenarios = &experiment.config.scenarios;
+    let remembered = experiment.memory();
     let done: Vec<Result<One, Error>> = scenarios
         .par_iter()
-        .map(|&scenario| run_watched(arguments, experiment, progress, folder, scenario))
+        .map(|&scenario| {
+            let simulate = |watchers: &mut dyn Recorder| {
+                experiment.run_scenario(scenario, progress, watchers, remembered.as_ref())
+            };
+            run_watched(arguments, experiment, folder, scenario, simulate)
+        })
         .collect();
     let (mut runs, mut drafts, mut activities) = (Vec::new(), Drafts::default(), Vec::new());
     for one in done {
@@ -140,9 +146,9 @@ type One = (ScenarioRun, Drafts, Option<Activity>);
 fn run_watched(
     arguments: &RunArguments,
     experiment: &Experiment,
-    progress: &Progress,
     folder: Option<&RunFolder>,
     scenario: Scenario,
+    simulate: impl FnOnce(&mut dyn Recorder) -> Result<ScenarioRun, Error>,
 ) -> Result<One, Error> {
     let platform = &experiment.platform.platform;
     let mut drafts = Drafts::default();
@@ -173,7 +179,7 @@ fn run_watched(
     let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
     let mut watchers: Vec<&mut dyn Recorder> =
         table_too.chain(watchers).chain(remembered).collect();
-    let run = experiment.run_scenario(scenario, progress, &mut watchers, None)?;
+    let run = simulate(&mut watchers)?;
     if let Some(table) = table {
         table.finish()?;
     }

@@ -80,7 +80,7 @@ impl Experiment {
     /// The first scenario (in the order i, ii, iii) that cannot be run.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
         let scenarios = &self.config.scenarios;
-        let remembered = (scenarios.len() > 1).then(|| Remembered::new(Room::default()));
+        let remembered = self.memory();
         let runs: Vec<Result<ScenarioRun, Error>> = scenarios
             .par_iter()
             .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
@@ -88,6 +88,11 @@ impl Experiment {
         Ok(Results {
             runs: runs.into_iter().collect::<Result<_, _>>()?,
         })
+    }
+
+    /// What its scenarios may share of their supersteps; none if there is only one.
+    pub fn memory(&self) -> Option<Remembered> {
+        (self.config.scenarios.len() > 1).then(|| Remembered::new(Room::default()))
     }
 
     /// Runs one scenario. Runs that differ in scenario and policy only may share what is remembered of supersteps.

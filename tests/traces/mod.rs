@@ -99,6 +99,13 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
         let rounding = 1e-9 * processes.len() as f64;
         assert!((found - expected).abs() <= rounding, "{}", what(state));
     }
+    // There waiting is what lies between slices.
+    let [waits, waits_shown] = [
+        paje.seconds.get("wait").copied().unwrap_or(0.0),
+        perfetto.spent.get("wait").copied().unwrap_or(0) as f64 * 1e-9,
+    ];
+    assert!(!moves.is_empty() || waits_shown == 0.0, "{}", what("waits"));
+    assert!(waits_shown <= waits + 1e-9 * processes.len() as f64);
     let whole = paje.seconds.values().sum::<f64>();
     assert_close(whole, makespan * count, 1e-9, &what("all states"));
     let calls = run["calls"].as_array().unwrap().len();

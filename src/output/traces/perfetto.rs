@@ -1,7 +1,8 @@
 //! The JSON of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per slice.
 //!
 //! Each host is a process of the viewer, each BSP process a track in it; one that migrates goes on in a track of its new host, and an
-//! arrow leads there. A first group holds the supersteps and the counters.
+//! arrow leads there. A first group holds the supersteps and the counters. A process that waits has no slice, as viewers show who is
+//! idle: half of all slices would say so. Only what an arrow leads to is written, whatever it is.
 //!
 //! Dates are microseconds with three decimals, that is whole nanoseconds, which is what the viewers count in. Each date is rounded, never
 //! a duration, so that slices meet without gap or overlap. A decimal fraction may come out a little lower or higher as a binary one, and
@@ -111,7 +112,8 @@ impl<'a> Perfetto<'a> {
     /// Writes the slice that a process is in, up to a date.
     fn write_slice(&mut self, process: usize, until: u64) {
         let track = &mut self.tracks[process];
-        if until <= track.since && track.state != State::Migrate {
+        let is_empty = until <= track.since && track.state != State::Migrate;
+        if is_empty || (track.state == State::Wait && track.arrow == 0) {
             return;
         }
         self.lines.push_short(&track.head);
