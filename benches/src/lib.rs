@@ -25,7 +25,7 @@ pub fn experiment(settings: Value) -> Experiment {
 /// Runs a scenario and returns its makespan [s].
 pub fn run(experiment: &Experiment, scenario: Scenario) -> f64 {
     experiment
-        .run_scenario(scenario, &Progress::default(), &mut ())
+        .run_scenario(scenario, &Progress::default(), &mut (), None)
         .expect("a benchmark ends")
         .outcome
         .makespan
