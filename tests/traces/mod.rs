@@ -350,7 +350,7 @@ fn the_readers_refuse_what_is_wrong() {
     assert!(perfetto::check(&perfetto[..perfetto.len() - 3]).is_err());
     for (from, to) in [
         ("\"ph\":\"f\"", "\"ph\":\"s\""),
-        ("\"dur\":0.", "\"dur\":90."),
+        ("\"dur\":1", "\"dur\":9999991"),
         ("\"tid\":3,\"ts\":", "\"tid\":99,\"ts\":"),
         ("\"args\":{\"value\":", "\"args\":{\"values\":"),
         ("\"name\":\"migrate\"", "\"name\":\"wait\""),
