@@ -1,5 +1,7 @@
 //! What the drawings that we write ourselves have in common.
 
+use super::html;
+
 /// The beginning of a drawing: its size in pixels, how it looks on light and dark, and its name for those who do not see it.
 pub(super) fn open(width: f64, height: f64, name: &str) -> String {
     format!(
@@ -13,19 +15,7 @@ pub(super) fn open(width: f64, height: f64, name: &str) -> String {
     )
 }
 
-/// Text as it stands in XML.
+/// Text as it stands in XML, which has no place for control characters, not even written as numbers.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut xml = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => xml.push_str("&amp;"),
-            '<' => xml.push_str("&lt;"),
-            '>' => xml.push_str("&gt;"),
-            '"' => xml.push_str("&quot;"),
-            // XML has no place for these, not even written as numbers.
-            other if other.is_control() => xml.push(' '),
-            other => xml.push(other),
-        }
-    }
-    xml
+    html::escaped(&text.replace(char::is_control, " "))
 }
