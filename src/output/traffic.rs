@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::bsp::{Scenario, Transfer};
 use crate::experiment::{Experiment, Results, ScenarioRun};
+use crate::platform::Route;
 use crate::units::{HostId, LinkId};
 use crate::workload::Plan;
 
@@ -163,10 +164,7 @@ impl<'a> Walk<'a> {
     fn links(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
         let platform = &self.experiment.platform.platform;
         let route = (from != to).then(|| platform.route(from, to)).flatten();
-        route.into_iter().flat_map(|route| {
-            let middle = route.middle.iter().copied();
-            route.first.into_iter().chain(middle).chain(route.last)
-        })
+        route.into_iter().flat_map(Route::links)
     }
 
     /// The migrations after a superstep, which are counted with it.

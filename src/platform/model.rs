@@ -109,9 +109,9 @@ pub struct Route<'a> {
     pub latency: Option<Seconds>,
 }
 
-impl Route<'_> {
+impl<'a> Route<'a> {
     /// All links in order.
-    pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
+    pub fn links(self) -> impl Iterator<Item = LinkId> + use<'a> {
         self.first
             .into_iter()
             .chain(self.middle.iter().copied())
