@@ -357,18 +357,8 @@ impl<'a> Reader<'a> {
             self.check_preamble(line);
         }
         self.close_step();
-        let Trace {
-            work,
-            messages,
-            moves,
-            steps,
-            ..
-        } = &mut self.trace;
-        steps.push(Records {
-            work: work.len()..work.len(),
-            messages: messages.len()..messages.len(),
-            moves: moves.len()..moves.len(),
-        });
+        let none = self.no_records();
+        self.trace.steps.push(none);
         let expected = self.next_step;
         let result = self.check_step(line);
         match result {
@@ -443,17 +433,21 @@ impl<'a> Reader<'a> {
 
     /// Moves the end of the current superstep behind what has just been added.
     fn extend_step(&mut self) {
-        let Trace {
-            work,
-            messages,
-            moves,
-            steps,
-            ..
-        } = &mut self.trace;
-        if let Some(last) = steps.last_mut() {
-            last.work.end = work.len();
-            last.messages.end = messages.len();
-            last.moves.end = moves.len();
+        let behind = self.no_records();
+        if let Some(last) = self.trace.steps.last_mut() {
+            last.work.end = behind.work.end;
+            last.messages.end = behind.messages.end;
+            last.moves.end = behind.moves.end;
+        }
+    }
+
+    /// No records, behind all that there are.
+    fn no_records(&self) -> Records {
+        let behind = |count: usize| count..count;
+        Records {
+            work: behind(self.trace.work.len()),
+            messages: behind(self.trace.messages.len()),
+            moves: behind(self.trace.moves.len()),
         }
     }
 
