@@ -308,7 +308,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             let places = (self.setup.platform, &*self.placement);
             kept.tell(places, &self.plan, has_policy, &mut self.measures);
             self.digest = Some(kept.digest);
-            self.again.remember(passed, &self.placement);
+            self.remember(passed);
         } else if known.is_none() {
             self.at_once
                 .measure(&self.plan, has_policy, &mut self.measures);
