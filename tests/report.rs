@@ -487,9 +487,7 @@ fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
 
 #[test]
 fn the_page_of_a_sweep_is_its_index() {
-    let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("sweep");
-    done(&[
+    const SWEEP: &[&str] = &[
         "sweep",
         "--platform",
         "ufrgs",
@@ -502,9 +500,10 @@ fn the_page_of_a_sweep_is_its_index() {
         "--alpha",
         "2,4,8",
         "--quiet",
-        "--out",
-        text(&folder),
-    ]);
+    ];
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("sweep");
+    done(&[SWEEP, &["--out", text(&folder)]].concat());
     let page = scratch.path().join("page.html");
     done(&["report", text(&folder), "-o", text(&page)]);
     assert_eq!(
@@ -513,24 +512,7 @@ fn the_page_of_a_sweep_is_its_index() {
     );
     // A part of a sweep has no page.
     let part = scratch.path().join("part");
-    done(&[
-        "sweep",
-        "--platform",
-        "ufrgs",
-        "--app",
-        "synthetic",
-        "--procs",
-        "5",
-        "--set",
-        "workload.supersteps=20",
-        "--alpha",
-        "2,4,8",
-        "--quiet",
-        "--shard",
-        "1/3",
-        "--out",
-        text(&part),
-    ]);
+    done(&[SWEEP, &["--shard", "1/3", "--out", text(&part)]].concat());
     let told = refused(&["report", text(&part)]);
     assert!(
         told.contains("2 of 3 runs of the sweep are missing") && told.contains("merge"),
