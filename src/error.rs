@@ -158,6 +158,18 @@ pub enum Error {
     /// A result could not be written.
     #[error("{}", join(std::slice::from_ref(.0)))]
     Output(Problem),
+    /// A check of our own failed: a fault of this program, not of its input.
+    #[error("{}", join(std::slice::from_ref(&.0.problem)))]
+    Broken(Box<Broken>),
+}
+
+/// What must always hold, and did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// What, in which superstep and for which process.
+    pub problem: Problem,
+    /// All that is needed to look into it: the settings, the placement, the plan.
+    pub dump: serde_json::Map<String, serde_json::Value>,
 }
 
 fn join(problems: &[Problem]) -> String {
@@ -168,13 +180,27 @@ fn join(problems: &[Problem]) -> String {
         .join("\n")
 }
 
+/// What to do about a fault of ours.
+const REPORT: &str = "this is a fault of migsim, not of your input: please report it with the dump";
+
+impl Broken {
+    /// What must hold did not at `place`; `dump` has what is needed to look into it.
+    pub fn new(what: &str, place: &str, dump: serde_json::Map<String, serde_json::Value>) -> Self {
+        let problem = Problem::new(format!("an internal check failed: {what}"));
+        Self {
+            problem: problem.source(place).hint(REPORT),
+            dump,
+        }
+    }
+}
+
 impl Error {
     /// The exit code of the command: 2 for a bad command line or input and for output that cannot be written, 1 for a run
-    /// or a comparison that failed.
+    /// or a comparison that failed, and for a fault of ours.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Output(_) => 2,
-            Self::Run(_) => 1,
+            Self::Run(_) | Self::Broken(_) => 1,
         }
     }
 }

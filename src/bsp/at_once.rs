@@ -397,6 +397,11 @@ impl AtOnce {
         }
     }
 
+    /// What went wrong first on the links as they are, in words; nothing ever should.
+    pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
+        self.flights.fault(platform)
+    }
+
     /// How long each message of the superstep that has just been done took.
     pub(super) fn durations(&self) -> impl Iterator<Item = Seconds> {
         let dates = self.started.iter().zip(&self.delivered);

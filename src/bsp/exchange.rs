@@ -19,7 +19,7 @@ pub(super) struct Exchange {
     /// Rendezvous: per process, the first message that waits for it to receive; per message, the next such one.
     blocked: Vec<u32>,
     next_blocked: Vec<u32>,
-    /// Per message: the local date at which its flow started \[s\].
+    /// Per message: the local date at which its flow started \[s\]; no number once it is delivered.
     pub(super) started: Vec<f64>,
 }
 
@@ -62,6 +62,16 @@ impl Exchange {
         Some(self.order[at as usize])
     }
 
+    /// Notes that a message has been delivered; returns when its flow started \[s\], nothing if it was delivered before.
+    pub(super) fn deliver(&mut self, message: u32, to: usize) -> Option<f64> {
+        let started = &mut self.started[message as usize];
+        if started.is_nan() {
+            return None;
+        }
+        self.awaited[to] -= 1;
+        Some(std::mem::replace(started, f64::NAN))
+    }
+
     /// Lets `message` wait until `receiver` receives.
     pub(super) fn block(&mut self, message: u32, receiver: u32) {
         self.next_blocked[message as usize] = self.blocked[receiver as usize];
@@ -92,4 +102,29 @@ fn refill<T: Clone>(list: &mut Vec<T>, count: usize, value: T) {
 
 fn to_u32(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 messages in a superstep")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Bytes, ProcessId};
+    use crate::workload::Message;
+
+    #[test]
+    fn a_message_is_delivered_once() {
+        let mut plan = Plan::default();
+        plan.messages = vec![Message {
+            from: ProcessId(0),
+            to: ProcessId(1),
+            size: Bytes::of(1.0),
+        }];
+        let mut exchange = Exchange::default();
+        exchange.open(&plan, 2);
+        exchange.started[0] = 0.5;
+        assert_eq!(
+            (exchange.deliver(0, 1), exchange.awaited[1]),
+            (Some(0.5), 0)
+        );
+        assert_eq!((exchange.deliver(0, 1), exchange.awaited[1]), (None, 0));
+    }
 }

@@ -16,6 +16,7 @@ mod barrier;
 mod config;
 mod deadlock;
 mod exchange;
+mod invariants;
 mod record;
 mod remembered;
 mod reschedule;

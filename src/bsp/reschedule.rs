@@ -440,6 +440,9 @@ impl Runtime<'_, '_> {
         }
         let moves = self.rescheduling.moves.len();
         self.policy.settle(moves);
+        if let Some(fault) = self.policy.fault() {
+            return Err(self.broken(None, &fault));
+        }
         if moves == 0 {
             self.rescheduling.step = Step::Idle;
             return self.resume();

@@ -136,7 +136,11 @@ pub(super) struct Runtime<'a, 'r> {
 }
 
 impl<'a, 'r> Runtime<'a, 'r> {
-    fn new(setup: &'a Setup<'a>, policy: Box<dyn Policy>, recorder: &'r mut dyn Recorder) -> Self {
+    pub(super) fn new(
+        setup: &'a Setup<'a>,
+        policy: Box<dyn Policy>,
+        recorder: &'r mut dyn Recorder,
+    ) -> Self {
         let processes = setup.workload.processes();
         let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
         let id = |process: usize| ProcessId::from_index(process);
@@ -232,11 +236,27 @@ impl<'a, 'r> Runtime<'a, 'r> {
         if !is_done {
             return Err(self.deadlock());
         }
+        self.check_run()?;
         self.outcome.makespan = self.engine.now();
         self.outcome.flows = self.engine.flows();
         self.log.date(self.outcome.makespan.get());
         self.outcome.event_hash = self.log.to_string();
         Ok(self.outcome)
+    }
+
+    /// Whether the superstep at hand is simulated by events.
+    pub(super) fn passed_by_events(&self) -> bool {
+        !self.began.is_empty()
+    }
+
+    /// How long the superstep at hand has lasted since the first process began it \[s\].
+    pub(super) fn duration(&self) -> f64 {
+        let since = if self.passed_by_events() {
+            self.first_began
+        } else {
+            self.outcome.supersteps[self.superstep].start.get() - self.origin.get()
+        };
+        self.engine.local_now() - since
     }
 
     /// The superstep whose plan is open.
@@ -443,7 +463,10 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let planned = self.plan.messages[message as usize];
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = self.engine.local_now();
-        let duration = Seconds::of((now - self.exchange.started[message as usize]).max(0.0));
+        let Some(started) = self.exchange.deliver(message, to) else {
+            return Err(self.broken(Some(to), "a message was delivered to it twice"));
+        };
+        let duration = Seconds::of((now - started).max(0.0));
         let end = |process: usize| {
             let cluster = self.setup.platform.cluster_of(self.placement[process]);
             (process, cluster.index())
@@ -453,7 +476,6 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 .add_message(end(from), end(to), planned.size, duration);
         }
         self.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
-        self.exchange.awaited[to] -= 1;
         self.arrive_if_ready(planned.to.0)?;
         if self.setup.runtime.sends == Sends::Sequential {
             self.send_next(planned.from.0)?;
@@ -483,7 +505,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         let processes = self.placement.len();
         while !self.barrier.leaving.is_empty() {
             if self.left == 0 {
-                self.close();
+                self.close()?;
             }
             if self.barrier.leaving.len() == processes {
                 self.barrier.leaving.clear();
@@ -502,7 +524,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
     }
 
     /// All processes have arrived at the barrier: what was measured is complete.
-    fn close(&mut self) {
+    fn close(&mut self) -> Result<(), Error> {
         let (digest, longest) = *self.digest.get_or_insert_with(|| {
             // What a process pays for the barrier itself is a part of its time, too.
             let paid = self.barrier.price();
@@ -515,6 +537,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.keep(passed, (digest, longest));
         }
         self.date_computations(longest);
+        self.check_superstep()?;
         let leave_together = self.barrier.leaving.len() == self.placement.len();
         if let Some(before) = self.flows_before
             && leave_together
@@ -557,6 +580,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         if !self.is_held && !self.is_last() {
             self.open(self.ending + 1);
         }
+        Ok(())
     }
 
     /// Dates the end of the computations of the superstep that is closed, the longest of which took `longest`.

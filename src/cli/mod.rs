@@ -51,8 +51,23 @@ pub fn main(
         Err(error) => {
             // Nothing can be done if stderr is closed; the exit code still tells.
             let _ = writeln!(errors, "{error}");
+            if let Error::Broken(broken) = &error {
+                let _ = writeln!(errors, "{}", dump(broken));
+            }
             error.exit_code()
         }
+    }
+}
+
+/// The file in the current folder that a fault of ours leaves behind.
+const DUMP: &str = "migsim-fault.json";
+
+/// Writes what is needed to look into a fault of ours; says where it is.
+fn dump(broken: &crate::error::Broken) -> String {
+    let text = serde_json::to_string(&broken.dump).unwrap_or_default();
+    match std::fs::write(DUMP, text) {
+        Ok(()) => format!("  dump: {DUMP}"),
+        Err(error) => format!("  dump: cannot write {DUMP}: {error}"),
     }
 }
 

@@ -136,7 +136,7 @@ fn run_all(
         drafts.traces.extend(written.traces);
         activities.extend(activity);
     }
-    Ok((Results { runs }, drafts, activities))
+    Ok((experiment.results(runs)?, drafts, activities))
 }
 
 /// A scenario: its results, what was written, what processes did.

@@ -11,6 +11,7 @@ use crate::units::Time;
 pub struct Clock {
     origin: f64,
     local: f64,
+    went_back: bool,
 }
 
 impl Clock {
@@ -36,14 +37,16 @@ impl Clock {
 
     /// Goes to local date `date`.
     ///
-    /// A date in the past by no more than the rounding of one addition counts as now.
+    /// A date in the past by no more than the rounding of one addition counts as now; an earlier one is refused and noted.
     pub fn advance_to(&mut self, date: f64) {
-        debug_assert!(
-            date >= self.local * (1.0 - 1e-12),
-            "time goes back from {} to {date}",
-            self.local
-        );
+        let is_later = date >= self.local * (1.0 - 1e-12); // not so for a date that is no number
+        self.went_back |= !is_later;
         self.local = self.local.max(date);
+    }
+
+    /// Whether it was ever told to go back.
+    pub fn went_back(self) -> bool {
+        self.went_back
     }
 
     /// Makes the current instant the origin.
@@ -65,5 +68,18 @@ mod tests {
         clock.rebase();
         assert_eq!((clock.now(), clock.local()), (before, 0.0));
         assert_eq!(clock.to_local(4.0), 1.5);
+    }
+
+    #[test]
+    fn a_date_that_has_passed_is_refused_and_noted() {
+        let mut clock = Clock::default();
+        clock.advance_to(2.0);
+        clock.advance_to(2.0 * (1.0 - 1e-13));
+        assert!(!clock.went_back());
+        for past in [1.9, f64::NAN] {
+            let mut clock = clock;
+            clock.advance_to(past);
+            assert_eq!((clock.local(), clock.went_back()), (2.0, true));
+        }
     }
 }

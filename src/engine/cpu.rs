@@ -4,8 +4,10 @@
 //! host progress alike, so the host keeps one attained service V \[instructions\]: an execution that starts at V with work w
 //! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
 
+use super::checks::{Fault, is_used_up};
 use super::queue::{EventQueue, Key};
 use crate::platform::Platform;
+use crate::units::HostId;
 
 /// An execution that runs on a host.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,8 @@ impl<T> Cpu<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Cpus<T> {
     cpus: Vec<Cpu<T>>,
+    /// What went wrong first, if anything did.
+    pub(super) fault: Option<Fault>,
 }
 
 /// Executions whose ends are this near (relative to the local date) end together.
@@ -71,6 +75,7 @@ impl<T: Copy> Cpus<T> {
         };
         Self {
             cpus: platform.hosts.iter().map(idle).collect(),
+            fault: None,
         }
     }
 
@@ -109,6 +114,12 @@ impl<T: Copy> Cpus<T> {
             .last()
             .expect("a host with an event has an execution")
             .target;
+        if cfg!(debug_assertions) {
+            let done = cpu.service + rate * (now - cpu.updated);
+            let is_right = is_used_up(first - done, first, rate, now);
+            let fault = (!is_right).then(|| Fault::Work(HostId::from_index(host).0));
+            self.fault = self.fault.or(fault);
+        }
         cpu.service = first;
         cpu.updated = now;
         while let Some(next) = cpu.running.last() {

@@ -131,6 +131,12 @@ impl Flights {
         starts.clear();
     }
 
+    /// What went wrong first since the last [`Self::forget`], in words.
+    pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
+        let fault = self.swarm.fault().or(self.volley.fault());
+        fault.map(|fault| fault.to_words(platform))
+    }
+
     /// Forgets what was remembered about paths.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();

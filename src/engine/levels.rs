@@ -18,7 +18,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::maxmin::SharingProblem;
+use super::checks::Fault;
+use super::maxmin::{OVER, SharingProblem};
 
 /// All links and the groups of flows on them.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,8 @@ pub(super) struct Levels {
     concerned: BinaryHeap<Reverse<Concerned>>,
     /// Groups whose level may have changed since the last repair.
     touched: Vec<u32>,
+    /// The first link that was ever found over its capacity.
+    overloaded: Option<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
@@ -359,6 +362,9 @@ impl Levels {
                 self.solve_anew();
             }
         }
+        if cfg!(debug_assertions) && self.overloaded.is_none() {
+            self.overloaded = self.find_overloaded();
+        }
         for &group in &self.touched {
             let entry = &mut self.groups[group as usize];
             entry.is_touched = false;
@@ -367,6 +373,29 @@ impl Levels {
             }
         }
         self.touched.clear();
+    }
+
+    /// What went wrong first, if anything did.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        self.overloaded.map(Fault::Overload)
+    }
+
+    /// A link of a group whose rate changes that carries more than it can: `Σ n · c · rate > capacity`.
+    fn find_overloaded(&self) -> Option<u32> {
+        let present = self.touched.iter().copied();
+        let present = present.filter(|&group| self.groups[group as usize].count > 0);
+        let mut links = present.flat_map(|group| self.uses[self.range(group)].iter());
+        let is_over = |link: u32| {
+            let Link {
+                groups, capacity, ..
+            } = &self.links[link as usize];
+            let taken = groups.iter().map(|place| {
+                let group = &self.groups[place.group as usize];
+                place.pull * group.weight * group.rate()
+            });
+            taken.sum::<f64>() > capacity * OVER
+        };
+        links.find(|used| is_over(used.link)).map(|used| used.link)
     }
 
     fn mark(&mut self, link: u32) {
@@ -657,6 +686,21 @@ mod tests {
             check(&mut levels, &groups, &capacities)?;
         }
         Ok(())
+    }
+
+    #[test]
+    fn a_link_that_carries_too_much_is_found() {
+        let mut levels = Levels::new([10.0, 20.0]);
+        levels.put(0, (1.0, 8.0, 1), [(0, 1.0)].into_iter());
+        levels.put(1, (1.0, 1e20, 1), [(1, 1.0)].into_iter());
+        levels.repair(|_, _| {});
+        assert_eq!(levels.fault(), None);
+        // As if the levels had not been told that the link carries less.
+        levels.links[0].capacity = 7.9;
+        levels.touch(0);
+        assert_eq!(levels.find_overloaded(), Some(0));
+        levels.repair(|_, _| {});
+        assert_eq!(levels.fault(), Some(Fault::Overload(0)));
     }
 
     #[test]

@@ -40,6 +40,8 @@ struct Scratch {
     is_fixed: Vec<bool>,
 }
 
+/// A link that carries more than this (relative to its capacity) is a fault of ours.
+pub(super) const OVER: f64 = 1.0 + 1e-6;
 /// Links within this of the least level fill up together.
 const SAME_LEVEL: f64 = 1.0 + 1e-13;
 /// A running difference that has lost this much of its value is summed afresh.
@@ -105,6 +107,18 @@ impl SharingProblem {
             }
             self.fill_links(level, rates);
         }
+    }
+
+    /// A link that `rates` would overload by more than a millionth: `Σ c · r > C`.
+    pub(super) fn overloaded(&self, rates: &[f64]) -> Option<u32> {
+        let mut taken = vec![0.0; self.capacity.len()];
+        for (uses, rate) in self.first_use.windows(2).zip(rates) {
+            for &(link, share) in &self.uses[uses[0] as usize..uses[1] as usize] {
+                taken[link as usize] += share * rate;
+            }
+        }
+        let over = |link: &u32| taken[*link as usize] > self.capacity[*link as usize] * OVER;
+        (0..to_u32(self.capacity.len())).find(over)
     }
 
     /// Lists the flows of each link and finds the bounds that matter.
@@ -367,6 +381,18 @@ mod tests {
         (0..rates.len())
             .map(|flow| rates[flow] * share(flow).sum::<f64>())
             .sum()
+    }
+
+    #[test]
+    fn rates_above_a_capacity_are_found() {
+        let mut problem = SharingProblem::default();
+        problem.clear();
+        let links = [problem.add_link(10.0), problem.add_link(4.0)];
+        problem.add_flow(1.0, 1e20, [(links[0], 1.0), (links[1], 0.05)]);
+        problem.add_flow(1.0, 1e20, [(links[1], 1.0)]);
+        assert_eq!(problem.overloaded(&[10.0, 3.5]), None);
+        assert_eq!(problem.overloaded(&[10.1, 3.4]), Some(0));
+        assert_eq!(problem.overloaded(&[10.0, 3.6]), Some(1));
     }
 
     #[test]

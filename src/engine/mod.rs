@@ -14,11 +14,14 @@
 //!                          │  meetings   which flows can meet: the rest are closed form
 //!                          │  volley     few sets of flows: remembered shares
 //!                          └  swarm      many sets of flows: repaired levels, flows of a path as one
+//!
+//! checks: what must hold whatever is simulated
 //! ```
 //!
 //! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
 //! SimGrid are a test.
 
+mod checks;
 mod clock;
 mod cpu;
 mod flight;

@@ -12,6 +12,7 @@
 //! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
+use super::checks::{Fault, is_used_up};
 use super::levels::Levels;
 use super::model::NetworkModel;
 use super::queue::{EventQueue, Key};
@@ -77,6 +78,8 @@ pub(super) struct Network<T> {
     free: Vec<u32>,
     /// Without links until the first flow shares one.
     levels: Levels,
+    /// Whether a flow ended before or after its bytes had moved.
+    lost_bytes: bool,
 }
 
 /// What the way back takes of a flow's rate with cross-traffic (SimGrid's constant).
@@ -95,6 +98,7 @@ impl<T: Copy> Network<T> {
             flows: Vec::new(),
             free: Vec::new(),
             levels: Levels::default(),
+            lost_bytes: false,
         }
     }
 
@@ -175,6 +179,10 @@ impl<T: Copy> Network<T> {
             self.start_transfer(slot, now, queue, event);
             return None;
         }
+        if cfg!(debug_assertions) {
+            let left = flow.remaining - flow.rate * (now - flow.updated);
+            self.lost_bytes |= !is_used_up(left, flow.remaining, flow.rate, now);
+        }
         let token = flow.token;
         self.remove(slot);
         Some(token)
@@ -219,6 +227,12 @@ impl<T: Copy> Network<T> {
     /// The capacity \[B/s\] and the latency \[s\] of a link.
     pub(super) fn link(&self, link: usize) -> (f64, f64) {
         (self.links[link].bandwidth, self.links[link].latency)
+    }
+
+    /// What went wrong first, if anything did.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        let lost = self.lost_bytes.then_some(Fault::Bytes);
+        lost.or(self.levels.fault())
     }
 
     /// The links that stop flows: those without capacity.

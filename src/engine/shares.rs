@@ -10,11 +10,13 @@
 //!
 //! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`super::network`], which solves at every event.
 
+use super::checks::Fault;
 use super::lookup::Lookup;
 use super::maxmin::SharingProblem;
 use super::paths::Paths;
 use super::volley::Flow;
 use crate::platform::Platform;
+use crate::units::LinkId;
 
 /// All rows.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +35,8 @@ pub(super) struct Shares {
     local: Vec<u32>,
     seen: Vec<u64>,
     problems: u64,
+    /// The first link that was ever found over its capacity.
+    overloaded: Option<u32>,
 }
 
 /// Numbers that are kept before all rows are forgotten (64 MB).
@@ -83,6 +87,11 @@ impl Shares {
         first
     }
 
+    /// What went wrong first, if anything did.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        self.overloaded.map(Fault::Overload)
+    }
+
     fn solve(&mut self, flows: &[Flow], paths: &Paths, platform: &Platform) {
         self.problems += 1;
         self.local.resize(platform.links.len(), 0);
@@ -112,6 +121,13 @@ impl Shares {
             );
         }
         self.problem.solve(&mut self.solved);
+        if cfg!(debug_assertions)
+            && let Some(link) = self.problem.overloaded(&self.solved)
+        {
+            let is_it = |at: &usize| self.seen[*at] == self.problems && self.local[*at] == link;
+            let link = (0..self.local.len()).find(is_it);
+            self.overloaded = self.overloaded.or(link.map(|at| LinkId::from_index(at).0));
+        }
         self.rates.resize(flows.len(), 0.0);
         for (&(_, place), &rate) in self.order.iter().zip(&self.solved) {
             self.rates[place as usize] = rate;

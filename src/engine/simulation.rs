@@ -226,6 +226,15 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
+    /// What went wrong first, in words; nothing ever should ([`super::checks`]).
+    pub fn fault(&self) -> Option<String> {
+        if self.clock.went_back() {
+            return Some("time went back".to_owned());
+        }
+        let fault = self.cpus.fault.or(self.network.fault());
+        fault.map(|fault| fault.to_words(self.platform))
+    }
+
     /// How many flows have been started.
     pub fn flows(&self) -> u64 {
         self.flows

@@ -13,6 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::checks::{Fault, is_used_up};
 use super::flight::{Later, SAME_END, SAME_START, Start};
 use super::levels::Levels;
 use super::paths::{PathId, Paths};
@@ -32,6 +33,8 @@ pub(super) struct Swarm {
     later: BinaryHeap<Reverse<Later>>,
     /// Streams in which a flow has started or ended at the date at hand.
     touched: Vec<u32>,
+    /// Whether a flow ended before or after its bytes had moved.
+    lost_bytes: bool,
 }
 
 /// The flows of a path.
@@ -151,6 +154,12 @@ impl Swarm {
         self.clear(ended);
     }
 
+    /// What went wrong first, if anything did.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        let lost = self.lost_bytes.then_some(Fault::Bytes);
+        lost.or(self.levels.fault())
+    }
+
     fn start(&mut self, start: &Start, now: f64, paths: &Paths) {
         let number = self.number[start.path as usize];
         let number = if number == NOT_IN_USE {
@@ -192,6 +201,10 @@ impl Swarm {
             let stream = &mut self.streams[number as usize];
             stream.end = None;
             stream.advance(now);
+            if cfg!(debug_assertions) {
+                let left = stream.next_target() - stream.moved;
+                self.lost_bytes |= !is_used_up(left, stream.moved, stream.rate, now);
+            }
             // At least one has ended, whatever rounding says.
             stream.moved = stream.moved.max(stream.next_target());
             let limit = stream.moved * SAME_END;

@@ -13,6 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::checks::Fault;
 use super::flight::{Later, SAME_END, SAME_START, Start};
 use super::paths::{PathId, Paths};
 use super::shares::Shares;
@@ -48,6 +49,11 @@ pub(super) struct Volley {
 }
 
 impl Volley {
+    /// What went wrong first, if anything did.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        self.shares.fault()
+    }
+
     /// Simulates the flows of `starts`, in any order. `ended(name, date)` is told of each end and may start another flow, not before that date.
     pub(super) fn fly(
         &mut self,

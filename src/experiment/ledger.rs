@@ -118,6 +118,16 @@ impl Ledger {
             .map(|(term, ticks)| (term, self.seconds(ticks)))
     }
 
+    /// Whether the terms add up to the difference of the makespans, to the last tick.
+    pub fn adds_up(&self) -> bool {
+        let sum = self
+            .ticks
+            .iter()
+            .map(|&ticks| i128::from(ticks))
+            .sum::<i128>();
+        sum == i128::from(self.difference)
+    }
+
     /// The difference of the makespans \[s\].
     pub fn difference_s(&self) -> f64 {
         self.seconds(self.difference)
@@ -279,6 +289,18 @@ mod tests {
         assert_eq!(binary(0.625), Some((-3, -1)));
         assert_eq!(binary(5e-324), Some((-1074, -1074)));
         assert_eq!(binary(0.0), None);
+    }
+
+    #[test]
+    fn a_ledger_with_a_tick_too_many_does_not_add_up() {
+        let mut ledger = Ledger {
+            tick: 0.5,
+            difference: 3,
+            ticks: [5, -4, 0, 2, 0, 0, 0],
+        };
+        assert!(ledger.adds_up());
+        ledger.ticks[4] += 1;
+        assert!(!ledger.adds_up());
     }
 
     #[test]

@@ -213,6 +213,10 @@ fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
             problems.push(problem);
             None
         }
+        Err(Error::Broken(broken)) => {
+            problems.push(broken.problem);
+            None
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cpu_time::ThreadTime;
 use rayon::prelude::*;
+use serde_json::Map;
 use std::time::Duration;
 
 use super::ledger::Ledger;
@@ -12,7 +13,7 @@ use crate::bsp::{
     Beginnings, CallRecord, MigrationRecord, Outcome, Recorder, Remembered, Room, Scenario, Setup,
     simulate,
 };
-use crate::error::Error;
+use crate::error::{Broken, Error};
 use crate::policy::Measures;
 use crate::units::HostId;
 
@@ -85,9 +86,38 @@ impl Experiment {
             .par_iter()
             .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
             .collect();
-        Ok(Results {
-            runs: runs.into_iter().collect::<Result<_, _>>()?,
-        })
+        let runs = runs.into_iter().collect::<Result<_, _>>()?;
+        self.results(runs)
+    }
+
+    /// Runs side by side, once their ledgers are checked.
+    ///
+    /// # Errors
+    /// The terms of a ledger do not add up: a fault of ours.
+    pub fn results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
+        let results = Results { runs };
+        for run in &results.runs {
+            if let Some(ledger) = results.ledger(run)
+                && !ledger.adds_up()
+            {
+                let place = format!("scenario {}", run.scenario.name());
+                let what = "the terms of its ledger do not add up";
+                let broken = Broken::new(what, &place, Map::new());
+                return Err(self.with_settings(Error::Broken(Box::new(broken))));
+            }
+        }
+        Ok(results)
+    }
+
+    /// An error with the settings of this experiment, if it is a fault of ours.
+    fn with_settings(&self, mut error: Error) -> Error {
+        if let Error::Broken(broken) = &mut error {
+            let version = env!("CARGO_PKG_VERSION").into();
+            broken.dump.insert("migsim".to_owned(), version);
+            let settings = self.resolved.clone();
+            broken.dump.insert("settings".to_owned(), settings);
+        }
+        error
     }
 
     /// What its scenarios may share of their supersteps; none if there is only one.
@@ -126,7 +156,8 @@ impl Experiment {
                 progress,
                 inner: recorder,
             },
-        )?;
+        )
+        .map_err(|error| self.with_settings(error))?;
         Ok(ScenarioRun {
             scenario,
             outcome,

@@ -50,6 +50,11 @@ pub trait Policy: fmt::Debug + Send {
 
     /// Told after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
     fn settle(&mut self, _moved: usize) {}
+
+    /// What is wrong with its own state, if anything is: asked after each call. A fault stops the run.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }
 
 /// All that a policy may see at the barrier of a superstep.

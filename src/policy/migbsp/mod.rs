@@ -235,6 +235,10 @@ impl Policy for MigBsp {
         self.forecasts.restart(&self.config);
     }
 
+    fn fault(&self) -> Option<String> {
+        self.trigger.fault()
+    }
+
     fn uses_seed(&self) -> bool {
         false
     }

@@ -128,6 +128,19 @@ impl Trigger {
         }
     }
 
+    /// What is wrong: both α are at least 1, and D is a number that is not negative.
+    pub(super) fn fault(&self) -> Option<String> {
+        let Self {
+            alpha,
+            next_alpha,
+            tolerance,
+            ..
+        } = self;
+        let is_right = *alpha >= 1 && *next_alpha >= 1 && (0.0..f64::INFINITY).contains(tolerance);
+        let state = || format!("α = {alpha}, α' = {next_alpha} or D = {tolerance} is out of range");
+        (!is_right).then(state)
+    }
+
     fn grow_tolerance(&mut self, config: &MigBspConfig) {
         let grows = match config.d_trigger {
             ToleranceTrigger::Every => self.quiet_calls >= config.omega,
@@ -274,6 +287,21 @@ mod tests {
         // 10, 1 and 1 s.
         let send = ProcessTime::ComputeAndSend;
         assert_eq!(vote(Population::All, send, 0.6), Vote::Unstable);
+    }
+
+    #[test]
+    fn an_interval_of_nothing_or_a_d_that_is_no_number_is_a_fault() {
+        let trigger = Trigger::new(&MigBspConfig::default());
+        assert_eq!(trigger.fault(), None);
+        let change = |change: fn(&mut Trigger)| {
+            let mut trigger = trigger.clone();
+            change(&mut trigger);
+            trigger.fault().is_some()
+        };
+        assert!(change(|trigger| trigger.alpha = 0));
+        assert!(change(|trigger| trigger.next_alpha = 0));
+        assert!(change(|trigger| trigger.tolerance = f64::NAN));
+        assert!(change(|trigger| trigger.tolerance = -0.1));
     }
 
     #[test]

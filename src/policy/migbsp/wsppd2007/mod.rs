@@ -189,6 +189,10 @@ impl Policy for MigBsp2007 {
         self.forecasts.restart(&self.shared);
     }
 
+    fn fault(&self) -> Option<String> {
+        self.trigger.fault()
+    }
+
     fn uses_seed(&self) -> bool {
         self.config.own_partner == OwnPartner::Random
     }
