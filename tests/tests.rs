@@ -3,6 +3,7 @@
 mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
 mod explain; // run folders: read again or refused, and explained
+mod invariants; // faults of ours stop a run, with a dump
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod ledger; // where the difference of two makespans comes from, worked out by hand

@@ -16,12 +16,13 @@ mod threads;
 mod tune;
 
 use std::io::Write;
+use std::path::Path;
 
 use clap::Parser;
 
 pub use args::Arguments;
 
-use crate::error::{Error, Problem};
+use crate::error::{Broken, Error, Problem};
 
 /// Runs the command line `arguments` (with the program name first) and returns the exit code: 0 done, 1 a run or comparison
 /// failed, 2 bad command line or input, or output that cannot be written.
@@ -52,22 +53,23 @@ pub fn main(
             // Nothing can be done if stderr is closed; the exit code still tells.
             let _ = writeln!(errors, "{error}");
             if let Error::Broken(broken) = &error {
-                let _ = writeln!(errors, "{}", dump(broken));
+                let _ = writeln!(errors, "{}", dump(broken, Path::new(".")));
             }
             error.exit_code()
         }
     }
 }
 
-/// The file in the current folder that a fault of ours leaves behind.
+/// The file that a fault of ours leaves behind.
 const DUMP: &str = "migsim-fault.json";
 
 /// Writes what is needed to look into a fault of ours; says where it is.
-fn dump(broken: &crate::error::Broken) -> String {
+fn dump(broken: &Broken, folder: &Path) -> String {
+    let file = folder.join(DUMP);
     let text = serde_json::to_string(&broken.dump).unwrap_or_default();
-    match std::fs::write(DUMP, text) {
-        Ok(()) => format!("  dump: {DUMP}"),
-        Err(error) => format!("  dump: cannot write {DUMP}: {error}"),
+    match std::fs::write(&file, text) {
+        Ok(()) => format!("  dump: {}", file.display()),
+        Err(error) => format!("  dump: cannot write {}: {error}", file.display()),
     }
 }
 
@@ -102,5 +104,22 @@ fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
             Problem::new(format!("cannot write to the standard output: {error}")),
         )),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_ours_leaves_a_dump_or_says_why_not() {
+        let mut content = serde_json::Map::new();
+        content.insert("superstep".into(), 5.into());
+        let broken = Broken::new("a law", "superstep 5", content);
+        let folder = tempfile::tempdir().unwrap();
+        assert!(dump(&broken, folder.path()).ends_with("migsim-fault.json"));
+        let text = std::fs::read_to_string(folder.path().join(DUMP)).unwrap();
+        assert_eq!(text, "{\"superstep\":5}");
+        assert!(dump(&broken, Path::new("/not/there")).contains("cannot write"));
     }
 }

@@ -1,0 +1,105 @@
+//! Faults of the program, or of what is plugged into it, stop a run: with the superstep, the process and a dump.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use migsim::bsp::Scenario;
+use migsim::error::{Broken, Error};
+use migsim::policy::{Decision, Policy, View};
+use migsim::random::Stream;
+use migsim::units::{Bytes, ProcessId};
+use migsim::workload::{Plan, Workload};
+
+use crate::support::{Case, Plans, Wire, bytes, plan, switch};
+
+/// A workload whose processors turn out to be slower once it has computed.
+#[derive(Debug)]
+struct Liar(Plans, AtomicBool);
+
+impl Workload for Liar {
+    fn processes(&self) -> usize {
+        self.0.processes()
+    }
+
+    fn supersteps(&self) -> usize {
+        self.0.supersteps()
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        self.1.store(false, Ordering::Relaxed);
+        self.0.fill(superstep, plan);
+    }
+
+    fn memory(&self, _process: ProcessId) -> Bytes {
+        bytes(0.0)
+    }
+
+    fn cycles_per_instruction(&self) -> f64 {
+        if self.1.swap(true, Ordering::Relaxed) {
+            2.0
+        } else {
+            1.0
+        }
+    }
+}
+
+/// A policy that calls after each superstep and loses its mind at the second call.
+#[derive(Debug)]
+struct Mad(u32);
+
+impl Policy for Mad {
+    fn observe(&mut self, _view: &View<'_>) -> bool {
+        true
+    }
+
+    fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        self.0 += 1;
+        Ok(Decision::moves(Vec::new()))
+    }
+
+    fn fault(&self) -> Option<String> {
+        (self.0 == 2).then(|| "\u{3b1} = 0".into())
+    }
+}
+
+fn broken(result: Result<migsim::bsp::Outcome, Error>) -> Broken {
+    match result {
+        Err(Error::Broken(broken)) => *broken,
+        other => panic!("no fault is told: {other:?}"),
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_process_that_computes_faster_than_its_host_stops_the_run() {
+    let platform = switch(2, Wire(1e6, 0.0));
+    let workload = Liar(
+        Plans::repeat(plan(&[1e9, 0.0], &[(0, 1, 1e3)]), 2),
+        AtomicBool::new(false),
+    );
+    let told = broken(Case::new(&platform, &workload, [0, 1]).run_with(migsim::policy::Never {}));
+    assert_eq!(
+        told.problem.to_string(),
+        "an internal check failed: it computed faster than host `h0` can\n  --> superstep 1, process 1\n  hint: this is a \
+         fault of migsim, not of your input: please report it with the dump"
+    );
+    assert_eq!(told.dump["placement"], serde_json::json!(["h0", "h1"]));
+    assert_eq!(told.dump["work"], serde_json::json!([1e9, 0.0]));
+    assert_eq!(told.dump["message"], serde_json::json!([[1, 2, 1e3]]));
+    assert_eq!(Error::Broken(Box::new(told)).exit_code(), 1);
+}
+
+#[test]
+fn a_policy_that_says_that_it_is_out_of_range_stops_the_run() {
+    let platform = switch(2, Wire(1e6, 0.0));
+    let workload = Plans::repeat(plan(&[1e9, 1e9], &[]), 5);
+    let case = Case {
+        scenario: Scenario::Ii,
+        ..Case::new(&platform, &workload, [0, 1])
+    };
+    let told = broken(case.run_with(Mad(0)));
+    assert_eq!(told.dump["fault"], "\u{3b1} = 0");
+    assert_eq!(
+        (&told.dump["superstep"], &told.dump["scenario"]),
+        (&2.into(), &"ii".into())
+    );
+}
