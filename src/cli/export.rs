@@ -9,7 +9,7 @@ use super::run::{layers, limits};
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Sends};
 use crate::error::{Error, Problem};
 use crate::experiment::Experiment;
-use crate::output::write_file;
+use crate::output::write_named;
 use crate::platform;
 use crate::workload::trace::{Trace, TraceBarrier, TraceReceives};
 
@@ -83,7 +83,7 @@ pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result
             .as_deref()
             .unwrap_or(Path::new(""))
             .with_file_name(name);
-        write_file(&path, text.as_bytes())?;
+        write_named(&path, text.as_bytes())?;
     }
     deliver(export.xml.as_bytes(), file.as_deref(), out)
 }
@@ -91,7 +91,7 @@ pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result
 /// Writes into a file, or prints.
 fn deliver(bytes: &[u8], file: Option<&Path>, out: &mut dyn Write) -> Result<(), Error> {
     match file {
-        Some(path) => write_file(path, bytes),
+        Some(path) => write_named(path, bytes),
         None => print(out, &String::from_utf8_lossy(bytes)),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::ReportArguments;
 use crate::error::{Error, Problem};
-use crate::output::{Report, write_file};
+use crate::output::{Report, write_file, write_named};
 use crate::sweep::folder::page_of;
 
 /// The name of the page where none is given.
@@ -27,8 +27,10 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<(), Error> {
                 .into());
         }
     };
-    let file = arguments.out.clone().unwrap_or_else(|| folder.join(FILE));
-    write_file(&file, page.as_bytes())
+    match &arguments.out {
+        Some(file) => write_named(file, page.as_bytes()),
+        None => write_file(&folder.join(FILE), page.as_bytes()),
+    }
 }
 
 fn is_there(folder: &Path, file: &str) -> bool {

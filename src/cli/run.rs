@@ -17,7 +17,7 @@ use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Sce
 use crate::load::from_flag;
 use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
-    cannot_write, summary, table, write_file,
+    cannot_write, summary, table, write_named,
 };
 use crate::policy;
 use crate::sweep::{Parameter, Spec, keys};
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     }
     if let Some(file) = &page {
         let html = Report::of(&experiment, &results, activity)?.html();
-        write_file(file, html.as_bytes())?;
+        write_named(file, html.as_bytes())?;
     }
     match arguments.form.form() {
         _ if arguments.quiet => Ok(()),
@@ -154,9 +154,7 @@ fn run_watched(
     let mut drafts = Drafts::default();
     let mut table = None;
     if let Some(folder) = folder.filter(|_| arguments.processes) {
-        let path = folder.temporary(&format!("processes-{}.csv", scenario.name()));
-        table = Some(ProcessTable::create(&path, platform, scenario)?);
-        drafts.processes.push(path);
+        table = Some(ProcessTable::create(folder, platform, scenario)?);
     }
     let traced = Traced {
         platform,
@@ -166,25 +164,23 @@ fn run_watched(
     let mut traces = Vec::new();
     if let Some(folder) = folder {
         for format in trace_formats(&arguments.write_trace) {
-            let name = format.file(scenario);
-            let trace = Trace::create(folder.temporary(&name), format, traced)?;
-            traces.push((name, trace));
+            traces.push(Trace::create(folder, format, traced)?);
         }
     }
     let mut activity = arguments.report.is_some().then(Activity::default);
     let watchers = traces
         .iter_mut()
-        .map(|(_, trace)| trace as &mut dyn Recorder);
+        .map(|trace| trace as &mut dyn Recorder);
     let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
     let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
     let mut watchers: Vec<&mut dyn Recorder> =
         table_too.chain(watchers).chain(remembered).collect();
     let run = simulate(&mut watchers)?;
     if let Some(table) = table {
-        table.finish()?;
+        drafts.processes.push(table.finish()?);
     }
-    for (name, trace) in traces {
-        drafts.traces.push((name, trace.finish(&run.outcome)?));
+    for trace in traces {
+        drafts.traces.push(trace.finish(&run.outcome)?);
     }
     Ok((run, drafts, activity))
 }

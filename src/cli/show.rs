@@ -8,7 +8,7 @@ use super::print;
 use super::run::{layers, limits};
 use crate::error::Error;
 use crate::experiment::Experiment;
-use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_file};
+use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
 use crate::platform;
 
 /// Shows a platform, and draws it into a file if one is named.
@@ -21,7 +21,7 @@ pub(super) fn platform(
 ) -> Result<(), Error> {
     let loaded = platform::open(name)?;
     if let Some(path) = svg {
-        write_file(path, draw(&loaded.platform).as_bytes())?;
+        write_named(path, draw(&loaded.platform).as_bytes())?;
     }
     print(out, &platform_sheet(&loaded, rows).render(form.form()))
 }
@@ -37,7 +37,7 @@ pub(super) fn workload(command: &WorkloadCommand, out: &mut dyn Write) -> Result
             experiment.app(),
             experiment.placement.len()
         );
-        write_file(path, picture(&title, &loads).as_bytes())?;
+        write_named(path, picture(&title, &loads).as_bytes())?;
     }
     let sheet = workload_sheet(&experiment, &loads, arguments.rows);
     print(out, &sheet.render(arguments.form.form()))

@@ -1,25 +1,28 @@
-//! A run folder: each file is written under a temporary name and renamed when it is complete.
+//! A run folder: each file appears when it is complete ([`Draft`]).
 //!
-//! A run that is killed leaves no half file, and `run.json`, written last, tells that a folder is complete.
+//! A run that is killed leaves no half file, and `run.json`, written last, tells that a folder is complete. One run at a time writes to a
+//! folder: it is locked.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::draft::{Draft, remove, replace};
 use super::machine::Machine;
-use super::{Draft, TraceFormat, cannot_write, manifest, records, traffic};
+use super::{TraceFormat, cannot_write, manifest, records, traffic};
 use crate::bsp::Scenario;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Results};
 
-/// The files of a run folder; the manifest is last.
-const FILES: [&str; 7] = [
+/// The files of a run folder, but for those of a scenario; the manifest is written last.
+const FILES: [&str; 8] = [
     "platform.json",
     "supersteps.csv",
     "calls.jsonl",
     "migrations.csv",
     "processes.csv",
     "links.csv",
+    "report.html",
     "run.json",
 ];
 
@@ -27,33 +30,49 @@ const FILES: [&str; 7] = [
 #[derive(Debug, Default)]
 pub struct Drafts {
     /// The parts of `processes.csv`, by scenario; none: it was not asked for.
-    pub processes: Vec<PathBuf>,
-    /// Traces, each with its name.
-    pub traces: Vec<(String, Draft)>,
+    pub processes: Vec<Draft>,
+    /// Traces.
+    pub traces: Vec<Draft>,
 }
 
 /// A folder that results go to.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    /// The folder itself, locked; `None` where folders cannot be opened.
+    _lock: Option<File>,
 }
 
 impl RunFolder {
     /// Creates the folder if need be and makes sure that it can be written to; what an earlier run left in it stays until the
-    /// new results are complete.
+    /// new results are complete, but for its drafts.
     ///
     /// # Errors
-    /// It cannot be created or written to.
+    /// It cannot be created or written to, or another run is writing to it.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| cannot_write(&path.display().to_string(), &error);
-        fs::create_dir_all(path).map_err(failed)?;
+        fs::create_dir_all(path)
+            .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
         let folder = Self {
+            _lock: lock(path)?,
             path: path.to_owned(),
         };
-        let probe = folder.temporary("run.json");
-        File::create(&probe).map_err(failed)?;
-        fs::remove_file(&probe).map_err(failed)?;
+        for name in FILES.map(str::to_owned).into_iter().chain(names_by_scenario()) {
+            Draft::clear(&path.join(name))?;
+        }
+        folder.draft("run.json")?;
         Ok(folder)
+    }
+
+    /// Starts a file of this folder.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn draft(&self, name: &str) -> Result<(Draft, File), Error> {
+        debug_assert!(
+            FILES.contains(&name) || names_by_scenario().any(|known| known == name),
+            "an unknown file of the run folder"
+        );
+        Draft::create(&self.path.join(name))
     }
 
     /// Writes all files, and puts those in place that were written before; `links.csv` comes with `processes.csv`.
@@ -86,14 +105,14 @@ impl RunFolder {
             self.remove("links.csv")?;
         } else {
             self.replace("processes.csv", |out| join(&processes, out))?;
-            for part in &processes {
-                fs::remove_file(part)
-                    .map_err(|error| cannot_write(&part.display().to_string(), &error))?;
-            }
+            drop(processes);
             let rows = traffic::traffic(experiment, results);
             self.replace("links.csv", |out| traffic::write(&rows, out))?;
         }
-        self.publish(traces)?;
+        for name in trace_names() {
+            self.remove(&name)?;
+        }
+        traces.into_iter().try_for_each(Draft::publish)?;
         let manifest = manifest(experiment, results);
         self.replace("run.json", |out| {
             serde_json::to_writer_pretty(&mut *out, &manifest)?;
@@ -101,45 +120,46 @@ impl RunFolder {
         })
     }
 
-    /// The name of a file of this folder while it is being written.
-    pub fn temporary(&self, name: &str) -> PathBuf {
-        debug_assert!(
-            FILES.contains(&name)
-                || name.starts_with("processes-")
-                || trace_names().any(|trace| trace == name),
-            "an unknown file of the run folder"
-        );
-        self.path.join(format!(".{name}.tmp"))
-    }
-
-    /// Puts the traces in place, and removes those of an earlier run.
-    fn publish(&self, traces: Vec<(String, Draft)>) -> Result<(), Error> {
-        for name in trace_names() {
-            self.remove(&name)?;
-        }
-        for (name, draft) in traces {
-            draft.publish(&self.path.join(name))?;
-        }
-        Ok(())
-    }
-
     fn replace(
         &self,
         name: &str,
         fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), Error> {
-        replace_file(&self.temporary(name), &self.path.join(name), fill)
+        replace(&self.path.join(name), fill)
     }
 
     fn remove(&self, name: &str) -> Result<(), Error> {
         let path = self.path.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(cannot_write(&path.display().to_string(), &error))
-            }
-            _ => Ok(()),
-        }
+        remove(&path).map_err(|error| cannot_write(&path.display().to_string(), &error))
     }
+}
+
+/// Locks a folder until the file is dropped, and at the latest when the process ends, however that happens.
+fn lock(path: &Path) -> Result<Option<File>, Error> {
+    // Some systems cannot open folders, some network file systems know no locks.
+    let Ok(folder) = File::open(path) else {
+        return Ok(None);
+    };
+    match folder.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let problem = Problem::new("another run is writing to this folder")
+                .source(path.display().to_string());
+            Err(problem
+                .hint("wait until it has ended, or choose another folder with `--out`")
+                .into())
+        }
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(folder)),
+    }
+}
+
+/// The names that files of a scenario can have.
+fn names_by_scenario() -> impl Iterator<Item = String> {
+    Scenario::ALL.map(part_name).into_iter().chain(trace_names())
+}
+
+/// The name of the part of `processes.csv` that tells of a scenario.
+pub(super) fn part_name(scenario: Scenario) -> String {
+    format!("processes-{}.csv", scenario.name())
 }
 
 /// The names that traces can have.
@@ -148,47 +168,35 @@ fn trace_names() -> impl Iterator<Item = String> {
     TraceFormat::ALL.into_iter().flat_map(of)
 }
 
-/// Writes a whole file under a temporary name beside it and renames it: whoever reads it finds the old or the new one.
-///
-/// # Errors
-/// It cannot be written.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    replace_file(&path.with_file_name(format!(".{name}.tmp")), path, |out| {
-        out.write_all(bytes)
-    })
-}
-
-fn replace_file(
-    temporary: &Path,
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<(), Error> {
-    let write = || {
-        let mut out = BufWriter::new(File::create(temporary)?);
-        fill(&mut out)?;
-        out.flush()?;
-        out.into_inner()
-            .map_err(std::io::IntoInnerError::into_error)?
-            .sync_all()?;
-        fs::rename(temporary, path)
-    };
-    write().map_err(|error| {
-        // The message is about the write; a temporary file that cannot be removed either adds nothing to it.
-        let _ = fs::remove_file(temporary);
-        cannot_write(&path.display().to_string(), &error)
-    })
-}
-
 /// Joins CSV parts, keeping the header of the first one.
-fn join(parts: &[PathBuf], out: &mut dyn Write) -> std::io::Result<()> {
+fn join(parts: &[Draft], out: &mut dyn Write) -> std::io::Result<()> {
     use std::io::{BufRead, BufReader, copy};
     for (index, part) in parts.iter().enumerate() {
-        let mut part = BufReader::new(File::open(part)?);
+        let mut part = BufReader::new(part.read()?);
         if index > 0 {
             part.read_line(&mut String::new())?;
         }
         copy(&mut part, out)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_of_a_killed_run_go_away_and_two_runs_cannot_write_at_once() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path();
+        for name in [".processes-ii.csv.tmp", ".trace-i.paje.tmp", ".report.html.tmp"] {
+            fs::write(path.join(name), "half").unwrap();
+        }
+        let folder = RunFolder::create(path).unwrap();
+        assert_eq!(fs::read_dir(path).unwrap().count(), 0);
+        let other = RunFolder::create(path).unwrap_err().to_string();
+        assert!(other.contains("another run is writing"), "{other}");
+        drop(folder);
+        RunFolder::create(path).unwrap();
+    }
 }

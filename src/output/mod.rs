@@ -14,6 +14,7 @@
 //! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
 
 mod activity;
+mod draft;
 mod explain;
 mod folder;
 mod html;
@@ -34,8 +35,9 @@ mod words;
 mod workload;
 
 pub use activity::Activity;
+pub use draft::{Draft, write_file, write_named};
 pub use explain::{Question, Story};
-pub use folder::{Drafts, RunFolder, write_file};
+pub use folder::{Drafts, RunFolder};
 pub(crate) use html::escaped;
 pub use machine::{Machine, MachineCluster, MachineLink, MachinePath, Place};
 pub use platform::{draw, platform_sheet};
@@ -45,7 +47,7 @@ pub use report::Report;
 pub use sheet::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 pub use summary::{manifest, summary};
 pub use table::table;
-pub use traces::{Draft, Trace, TraceFormat, Traced};
+pub use traces::{Trace, TraceFormat, Traced};
 pub use traffic::LinkTraffic;
 pub(crate) use words::{counted, of_number};
 pub use workload::{Load, loads, picture, workload_sheet};

@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::Path;
 
 use super::activity::COLUMNS;
-use super::cannot_write;
+use super::folder::part_name;
+use super::{Draft, RunFolder};
 use crate::bsp::{Recorder, Scenario};
 use crate::error::Error;
 use crate::platform::Platform;
@@ -17,26 +17,29 @@ use crate::units::HostId;
 pub struct ProcessTable<'p> {
     platform: &'p Platform,
     scenario: Scenario,
-    name: String,
+    draft: Draft,
     out: csv::Writer<BufWriter<File>>,
     /// The first write that failed; the rest is skipped then.
     failure: Option<csv::Error>,
 }
 
 impl<'p> ProcessTable<'p> {
-    /// Starts the table in the file `path`.
+    /// Starts the table in a folder.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn create(path: &Path, platform: &'p Platform, scenario: Scenario) -> Result<Self, Error> {
-        let name = path.display().to_string();
-        let file = File::create(path).map_err(|error| cannot_write(&name, &error))?;
+    pub fn create(
+        folder: &RunFolder,
+        platform: &'p Platform,
+        scenario: Scenario,
+    ) -> Result<Self, Error> {
+        let (draft, file) = folder.draft(&part_name(scenario))?;
         let mut out = csv::Writer::from_writer(BufWriter::new(file));
         let failure = out.write_record(COLUMNS).err();
         Ok(Self {
             platform,
             scenario,
-            name,
+            draft,
             out,
             failure,
         })
@@ -46,14 +49,13 @@ impl<'p> ProcessTable<'p> {
     ///
     /// # Errors
     /// Something could not be written.
-    pub fn finish(mut self) -> Result<(), Error> {
-        match self.failure {
-            Some(failure) => Err(cannot_write(&self.name, &failure)),
-            None => self
-                .out
-                .flush()
-                .map_err(|error| cannot_write(&self.name, &error)),
-        }
+    pub fn finish(mut self) -> Result<Draft, Error> {
+        let written = match self.failure {
+            Some(failure) => Err(failure),
+            None => self.out.flush().map_err(csv::Error::from),
+        };
+        written.map_err(|error| self.draft.failed(&error))?;
+        Ok(self.draft)
     }
 
     fn write(

@@ -8,7 +8,7 @@
 //! The later of two rows of a run counts. One process at a time writes to a folder: the file is locked.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError, symlink_metadata};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,10 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use crate::document::sha256;
 use crate::error::{Error, Problem};
-use crate::output::cannot_write;
+use crate::output::{Draft, cannot_write};
 
 /// The name of the file.
 pub const FILE: &str = "runs.jsonl";
-
-/// The name of the file while damaged lines are taken out of it.
-const TEMPORARY: &str = "runs.jsonl.tmp";
 
 /// The digits of a checksum.
 const DIGITS: usize = 16;
@@ -47,15 +44,23 @@ pub struct Store {
     _replaced: Option<File>,
 }
 
-/// Opens the file of rows and locks it.
-fn open_locked(path: &Path, folder: &Path) -> Result<File, Error> {
+/// Opens the file of rows.
+fn open(path: &Path) -> Result<File, Error> {
+    // Through a link rows would be added to a file of somebody else.
+    if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        let problem = Problem::new("the runs are kept in a file, and this is none");
+        return Err(problem
+            .source(path.display().to_string())
+            .hint("choose another folder with `--out`")
+            .into());
+    }
     let mut options = OpenOptions::new();
-    let file = options
-        .read(true)
-        .append(true)
-        .create(true)
-        .open(path)
-        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    let file = options.read(true).append(true).create(true).open(path);
+    file.map_err(|error| cannot_write(&path.display().to_string(), &error))
+}
+
+/// Locks the file of rows.
+fn locked(file: File, folder: &Path) -> Result<File, Error> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let problem = Problem::new("another sweep is writing to this folder")
@@ -80,7 +85,7 @@ impl Store {
         let failed = |error: std::io::Error| cannot_write(&name, &error);
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        let mut file = open_locked(&path, folder)?;
+        let mut file = locked(open(&path)?, folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (rows, dropped) = read(&bytes);
@@ -90,11 +95,11 @@ impl Store {
             let whole: Vec<&[u8]> = lines(&bytes)
                 .filter(|line| record(line).is_some())
                 .collect();
-            let temporary = folder.join(TEMPORARY);
-            std::fs::write(&temporary, whole.concat()).map_err(failed)?;
-            let mended = open_locked(&temporary, folder)?;
+            let (draft, mended) = Draft::create(&path)?;
+            let mut mended = locked(mended, folder)?;
+            mended.write_all(&whole.concat()).map_err(failed)?;
             mended.sync_data().map_err(failed)?;
-            std::fs::rename(&temporary, &path).map_err(failed)?;
+            draft.publish()?;
             replaced = Some(std::mem::replace(&mut file, mended));
         }
         Ok(Self {

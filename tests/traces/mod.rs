@@ -278,18 +278,29 @@ fn a_run_that_fails_leaves_no_trace() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_and_leaves_no_trace() {
-    for file in ["trace-iii.paje", "trace-iii.perfetto.json"] {
+    for viewer in ["paje", "perfetto"] {
         let folder = tempfile::tempdir().unwrap();
-        // The device on which nothing has room.
-        let temporary = folder.path().join(format!(".{file}.tmp"));
-        std::os::unix::fs::symlink("/dev/full", &temporary).unwrap();
-        let output = run(folder.path(), LU, "perfetto,paje");
+        // No file may have more than 8 KiB.
+        let limited = r#"trap '' XFSZ; ulimit -f 8; exec "$0" "$@""#;
+        let output = Command::new("bash")
+            .args([
+                "-c",
+                limited,
+                env!("CARGO_BIN_EXE_migsim"),
+                "run",
+                "--quiet",
+                "--out",
+            ])
+            .arg(folder.path())
+            .args(["--write-trace", viewer])
+            .args(LU.split_whitespace())
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         let text = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            text.contains(&format!("cannot write `{}`", temporary.display())),
-            "{text}"
-        );
+        let trace = folder.path().join("trace-");
+        let told = format!("cannot write `{}", trace.display());
+        assert!(text.contains(&told), "{text}");
         let left = files(folder.path());
         assert!(
             !left

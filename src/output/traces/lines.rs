@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// How much is gathered before it is written \[B\].
 const GATHERED: usize = 1 << 18;
@@ -40,13 +39,13 @@ impl<const N: usize> Short<N> {
 }
 
 impl Lines {
-    pub(super) fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self {
-            file: File::create(path)?,
+    pub(super) fn into(file: File) -> Self {
+        Self {
+            file,
             buffer: vec![0; GATHERED + SLACK].into(),
             filled: 0,
             failure: None,
-        })
+        }
     }
 
     /// Adds text of any length.
@@ -214,7 +213,7 @@ mod tests {
             123_456_789.123_456_79,
             f64::MAX,
         ];
-        let mut lines = Lines::create(&path).unwrap();
+        let mut lines = Lines::into(File::create(&path).unwrap());
         for number in numbers {
             lines.push_float(number).end_line();
         }
@@ -244,7 +243,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines");
         let text: Vec<u8> = (b'a'..=b'z').cycle().take(3 * GATHERED).collect();
-        let mut lines = Lines::create(&path).unwrap();
+        let mut lines = Lines::into(File::create(&path).unwrap());
         lines.push(&text).push_short(&Short::<8>::new(b"end"));
         lines.finish().unwrap();
         let read = std::fs::read(&path).unwrap();
@@ -254,7 +253,7 @@ mod tests {
     #[test]
     fn the_first_failure_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let mut lines = Lines::create(&folder.path().join("lines")).unwrap();
+        let mut lines = Lines::into(File::create(folder.path().join("lines")).unwrap());
         lines.fail(io::Error::other("first"));
         lines.fail(io::Error::other("second"));
         assert_eq!(lines.finish().unwrap_err().to_string(), "first");

@@ -13,14 +13,11 @@ mod paje;
 mod perfetto;
 mod timeline;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use self::lines::Lines;
 use self::paje::Paje;
 use self::perfetto::Perfetto;
 use self::timeline::Timeline;
-use super::cannot_write;
+use super::{Draft, RunFolder};
 use crate::bsp::{Beginnings, CallRecord, MigrationRecord, Outcome, Recorder, Scenario};
 use crate::error::Error;
 use crate::platform::Platform;
@@ -71,7 +68,6 @@ impl Traced<'_> {
 /// The trace of one scenario, being written.
 #[derive(Debug)]
 pub struct Trace<'a> {
-    name: String,
     draft: Draft,
     timeline: Format<'a>,
 }
@@ -83,14 +79,17 @@ enum Format<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// Starts the trace in the file `path`.
+    /// Starts the trace in a folder.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn create(path: PathBuf, format: TraceFormat, traced: Traced<'a>) -> Result<Self, Error> {
-        let name = path.display().to_string();
-        let lines = Lines::create(&path).map_err(|error| cannot_write(&name, &error))?;
-        let draft = Draft { path };
+    pub fn create(
+        folder: &RunFolder,
+        format: TraceFormat,
+        traced: Traced<'a>,
+    ) -> Result<Self, Error> {
+        let (draft, file) = folder.draft(&format.file(traced.scenario))?;
+        let lines = Lines::into(file);
         let processes = traced.placement.len();
         let timeline = match format {
             TraceFormat::Perfetto => {
@@ -102,11 +101,7 @@ impl<'a> Trace<'a> {
                 Format::Paje(Box::new(Timeline::new(sink, processes)))
             }
         };
-        Ok(Self {
-            name,
-            draft,
-            timeline,
-        })
+        Ok(Self { draft, timeline })
     }
 
     /// Ends the trace of a run that came to `outcome`.
@@ -119,9 +114,7 @@ impl<'a> Trace<'a> {
             Format::Perfetto(timeline) => timeline.end(end).end(end),
             Format::Paje(timeline) => timeline.end(end).end(end),
         };
-        lines
-            .finish()
-            .map_err(|error| cannot_write(&self.name, &error))?;
+        lines.finish().map_err(|error| self.draft.failed(&error))?;
         Ok(self.draft)
     }
 }
@@ -153,29 +146,5 @@ impl Recorder for Trace<'_> {
             Format::Perfetto(timeline) => timeline.migration(migration),
             Format::Paje(timeline) => timeline.migration(migration),
         }
-    }
-}
-
-/// A file that is not in its place yet; it goes away unless it is put there.
-#[derive(Debug)]
-pub struct Draft {
-    path: PathBuf,
-}
-
-impl Draft {
-    /// Renames it.
-    ///
-    /// # Errors
-    /// That cannot be done.
-    pub fn publish(self, path: &Path) -> Result<(), Error> {
-        fs::rename(&self.path, path)
-            .map_err(|error| cannot_write(&path.display().to_string(), &error))
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // After a rename there is nothing to remove; and what cannot be removed is hidden and incomplete by its name.
-        let _ = fs::remove_file(&self.path);
     }
 }
