@@ -8,6 +8,7 @@
 //!   hint: known clusters: alpha, beta, gamma
 //! ```
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A place in an input: a file with line and column, a key, a flag; whichever are known.
@@ -121,7 +122,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.message)?;
+        write!(f, "{}", in_line(&self.message))?;
         let Location {
             source,
             line_column,
@@ -131,19 +132,47 @@ impl fmt::Display for Problem {
             write!(f, "\n  --> ")?;
         }
         if let Some(source) = source {
-            write!(f, "{source}")?;
+            write!(f, "{}", in_line(source))?;
             if let Some((line, column)) = line_column {
                 write!(f, ":{line}:{column}")?;
             }
         }
         if let Some(key) = key {
-            write!(f, "{}{key}", if source.is_some() { ", " } else { "" })?;
+            let comma = if source.is_some() { ", " } else { "" };
+            write!(f, "{comma}{}", in_line(key))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "\n  hint: {hint}")?;
+            write!(f, "\n  hint: {}", in_line(hint))?;
         }
         Ok(())
     }
+}
+
+/// A text from elsewhere as a terminal may show it: what would steer the terminal, or turn the direction of a line, is written as
+/// `\u{1b}`. Lines stay lines.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let steers = |letter: char| match letter {
+        '\n' => false,
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        other => other.is_control(),
+    };
+    if !text.contains(steers) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        if steers(letter) {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown.into()
+}
+
+/// A text as a part of a line.
+fn in_line(text: &str) -> String {
+    visible(text).replace('\n', "\\n")
 }
 
 /// Why something could not be done.
@@ -208,5 +237,21 @@ impl Error {
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
         Self::Input(vec![problem])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_an_input_steers_the_terminal() {
+        let problem = Problem::new("unknown key `\u{1b}[2J\u{9b}1m\u{202e}x\ny`");
+        let problem = problem.source("a\u{7}b.json").hint("so\rso");
+        assert_eq!(
+            Error::from(problem).to_string(),
+            "error: unknown key `\\u{1b}[2J\\u{9b}1m\\u{202e}x\\ny`\n  --> a\\u{7}b.json\n  hint: so\\u{d}so"
+        );
+        assert!(matches!(visible("two\nlines, ümlaut"), Cow::Borrowed(_)));
     }
 }

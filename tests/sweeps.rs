@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -317,7 +317,7 @@ fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
 }
 
 /// A Slurm that runs every task at once, but for task 2 the first time.
-const SBATCH: &str = r#"#!/bin/bash
+pub(crate) const SBATCH: &str = r#"#!/bin/bash
 for argument in "$@"; do
   case "$argument" in --array=*) tasks=${argument#--array=} ;; esac
   script=$argument
@@ -330,20 +330,27 @@ done
 echo "77;cluster"
 "#;
 
-#[test]
-fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
+/// Programs of these names and texts in a folder of their own.
+pub(crate) fn programs(scratch: &Path, texts: &[(&str, &str)]) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
-    let scratch = tempfile::tempdir().unwrap();
-    let (bin, whole, slurm) = (
-        scratch.path().join("bin"),
-        scratch.path().join("whole"),
-        scratch.path().join("it's slurm"),
-    );
+    let bin = scratch.join("bin");
     fs::create_dir(&bin).unwrap();
-    for (name, text) in [("sbatch", SBATCH), ("squeue", "#!/bin/bash\n")] {
+    for (name, text) in texts {
         fs::write(bin.join(name), text).unwrap();
         fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
+    bin
+}
+
+#[test]
+fn a_job_array_is_submitted_awaited_merged_and_submitted_again() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (whole, slurm) = (
+        scratch.path().join("whole"),
+        scratch.path().join("it's slurm"),
+    );
+    let fakes = [("sbatch", SBATCH), ("squeue", "#!/bin/bash\n")];
+    let bin = programs(scratch.path(), &fakes);
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let submit = |more: &[&str]| {
         Command::new(env!("CARGO_BIN_EXE_migsim"))

@@ -17,6 +17,7 @@ mod platform_oracle; // the platforms of the oracle read the same from XML and J
 mod report; // the page: whole, the same bytes, nothing fetched, damaged folders refused
 mod reproduce; // the papers: committed results are current, facts are complete
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
+mod security; // nasty names through every writer, folders of somebody else
 mod slow; // the slow twin of the engine
 mod steady_state; // no allocation per superstep
 mod support; // what the tests share

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use super::args::{ExplainArguments, ScenarioChoice};
-use super::print;
 use super::run::{given, layers, limits, pairs};
+use super::{print, print_json};
 use crate::bsp::Scenario;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Progress};
 use crate::output::{Question, Run, Story};
 
@@ -25,9 +25,9 @@ pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Resu
     };
     let story = Story::new(&run(arguments)?, question)?;
     if arguments.json {
-        print(out, &format!("{:#}\n", story.json()))
+        print_json(out, &story.json())
     } else {
-        print(out, &story.text())
+        print(out, &visible(&story.text()))
     }
 }
 

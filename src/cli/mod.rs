@@ -19,6 +19,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Parser;
+use serde_json::Value;
 
 pub use args::Arguments;
 
@@ -38,13 +39,16 @@ pub fn main(
         Err(error) => {
             // clap prints help and versions through errors, too; those go to stdout with code 0.
             let is_help = !error.use_stderr();
-            let text = error.render();
-            let written = if is_help {
-                write!(out, "{text}")
-            } else {
-                write!(errors, "{text}")
+            let text = error.render().to_string();
+            if !is_help {
+                // As below.
+                let _ = write!(errors, "{text}");
+                return 2;
+            }
+            return match print(out, &text) {
+                Ok(()) => 0,
+                Err(error) => error.exit_code(),
             };
-            return if written.is_ok() && is_help { 0 } else { 2 };
         }
     };
     match dispatch(&arguments, out, errors) {
@@ -95,6 +99,19 @@ fn dispatch(
         args::Command::Man { command } => shell::man(command.as_deref(), out),
     };
     done.map(|()| true)
+}
+
+/// Prints JSON, in which a terminal finds nothing that steers it.
+fn print_json(out: &mut dyn Write, value: &Value) -> Result<(), Error> {
+    let mut text = format!("{value:#}\n");
+    if text.contains(|letter: char| letter != '\n' && letter.is_control()) {
+        // The rest of the control characters is escaped already.
+        text = text.replace('\u{7f}', "\\u007f");
+        for letter in '\u{80}'..='\u{9f}' {
+            text = text.replace(letter, &format!("\\u{:04x}", u32::from(letter)));
+        }
+    }
+    print(out, &text)
 }
 
 /// Prints a result; a reader that has gone away (`| head`) is no failure.

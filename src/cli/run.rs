@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::bar::{Bar, with_bar};
 use super::threads::threads;
-use super::{print, report};
+use super::{print, print_json, report};
 use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, typed_value};
 use crate::error::{Error, Problem};
@@ -25,7 +25,7 @@ use crate::sweep::{Parameter, Spec, keys};
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
     let experiment = Experiment::load(&layers(&arguments.settings)?, limits(&arguments.settings))?;
     if arguments.show {
-        return print(out, &format!("{:#}\n", experiment.resolved));
+        return print_json(out, &experiment.resolved);
     }
     let folder = arguments
         .out
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     }
     match arguments.form.form() {
         _ if arguments.quiet => Ok(()),
-        Form::Json => print(out, &format!("{:#}\n", summary(&experiment, &results))),
+        Form::Json => print_json(out, &summary(&experiment, &results)),
         form => print(out, &table(&experiment, &results).render(form)),
     }
 }
@@ -168,9 +168,7 @@ fn run_watched(
         }
     }
     let mut activity = arguments.report.is_some().then(Activity::default);
-    let watchers = traces
-        .iter_mut()
-        .map(|trace| trace as &mut dyn Recorder);
+    let watchers = traces.iter_mut().map(|trace| trace as &mut dyn Recorder);
     let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
     let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
     let mut watchers: Vec<&mut dyn Recorder> =

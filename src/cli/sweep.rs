@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
 use super::bar::{Bar, with_bar};
-use super::print;
 use super::run::{
     SWEEP_FILE, check_options, chosen_policy, given, limits, pairs, read_experiment, values_beside,
 };
 use super::slurm::Job;
 use super::threads::threads;
+use super::{print, print_json};
 use crate::document::Document;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::output::counted;
 use crate::sweep::folder::{self, Report};
@@ -25,6 +25,7 @@ use crate::sweep::run::{missing_from, row, run};
 use crate::sweep::{
     Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, SweepFile, keys,
 };
+use crate::workload::registry;
 
 pub(super) fn sweep(
     arguments: &SweepArguments,
@@ -37,7 +38,7 @@ pub(super) fn sweep(
     let sweep = sweep_of(arguments)?;
     if arguments.show {
         let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
-        return print(out, &format!("{file:#}\n")).map(|()| true);
+        return print_json(out, &file).map(|()| true);
     }
     let threads = threads(arguments.threads)?;
     let (common, limits) = (Common::default(), limits(&arguments.varied.settings));
@@ -59,7 +60,7 @@ pub(super) fn sweep(
             (limits, &common),
             (&folder, threads.current_num_threads()),
         )?;
-        return print(out, &text).map(|()| true);
+        return print(out, &visible(&text)).map(|()| true);
     }
     if let Some(shards) = arguments.shards {
         let parts = usize::try_from(shards).expect("at most 100 000");
@@ -123,7 +124,7 @@ fn finish(
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
     if !is_quiet {
-        print(out, &report.text)?;
+        print(out, &visible(&report.text))?;
     }
     if let Some(failures) = &report.failures {
         say(errors, failures);
@@ -133,7 +134,7 @@ fn finish(
 
 /// Says something on stderr; if that is closed, nothing can be done.
 pub(super) fn say(errors: &mut dyn Write, line: &str) {
-    let _ = writeln!(errors, "{line}");
+    let _ = writeln!(errors, "{}", visible(line));
 }
 
 fn merged(
@@ -148,8 +149,10 @@ fn merged(
 /// Where results go that nobody gave a place.
 fn usual_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.layers().get("workload.app");
-    let app = app.as_ref().and_then(Value::as_str).unwrap_or("results");
-    Path::new("sweeps").join(app)
+    let app = app.as_ref().and_then(Value::as_str);
+    // What is no application is an error of each run, and no part of a path.
+    let known = app.filter(|app| registry::find(app).is_ok());
+    Path::new("sweeps").join(known.unwrap_or("results"))
 }
 
 /// The most runs that are done to see how long one takes.

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::bar::{Bar, with_bar};
-use super::print;
 use super::run::{given, limits};
 use super::sweep::{Varied, open_store, say, varied};
 use super::threads::threads;
+use super::{print, print_json};
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
 use crate::experiment::Flag;
@@ -84,7 +84,7 @@ pub(super) fn tune(
     }
     match arguments.form.form() {
         _ if arguments.quiet => {}
-        Form::Json => print(out, &json)?,
+        Form::Json => print_json(out, &report.json())?,
         form => print(out, &report.sheet().render(form))?,
     }
     if let Some((count, first)) = found.failed.as_ref().filter(|_| !arguments.quiet) {

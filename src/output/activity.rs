@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::guard::{guarded, inside};
 use super::machine::{Machine, Place};
 use super::read::{Run, RunOfScenario, damaged};
 use crate::bsp::{Recorder, Scenario};
@@ -106,7 +107,7 @@ pub(super) fn read(
     machine: &Machine,
 ) -> Result<Option<Vec<Activity>>, Error> {
     let name = path.display().to_string();
-    let bytes = match std::fs::read(path) {
+    let bytes = match inside(path).and_then(std::fs::read) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
@@ -223,7 +224,8 @@ impl<'b> Lines<'b> {
                 scenario.name()
             ));
         }
-        if &self.record[3] != place.cluster.as_bytes() || &self.record[4] != place.host.as_bytes() {
+        let [cluster, host] = [&place.cluster, &place.host].map(|name| guarded(name));
+        if &self.record[3] != cluster.as_bytes() || &self.record[4] != host.as_bytes() {
             return Err(format!(
                 "process {process} should be on {} of {} here, by `platform.json` and `migrations.csv`",
                 place.host, place.cluster

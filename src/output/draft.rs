@@ -168,6 +168,9 @@ mod tests {
         write_named(Path::new("/dev/null"), b"gone").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
         let full = write_named(Path::new("/dev/full"), b"gone").unwrap_err();
-        assert!(full.to_string().contains("cannot write `/dev/full`"), "{full}");
+        assert!(
+            full.to_string().contains("cannot write `/dev/full`"),
+            "{full}"
+        );
     }
 }

@@ -56,7 +56,11 @@ impl RunFolder {
             _lock: lock(path)?,
             path: path.to_owned(),
         };
-        for name in FILES.map(str::to_owned).into_iter().chain(names_by_scenario()) {
+        for name in FILES
+            .map(str::to_owned)
+            .into_iter()
+            .chain(names_by_scenario())
+        {
             Draft::clear(&path.join(name))?;
         }
         folder.draft("run.json")?;
@@ -154,7 +158,10 @@ fn lock(path: &Path) -> Result<Option<File>, Error> {
 
 /// The names that files of a scenario can have.
 fn names_by_scenario() -> impl Iterator<Item = String> {
-    Scenario::ALL.map(part_name).into_iter().chain(trace_names())
+    Scenario::ALL
+        .map(part_name)
+        .into_iter()
+        .chain(trace_names())
 }
 
 /// The name of the part of `processes.csv` that tells of a scenario.
@@ -189,7 +196,11 @@ mod tests {
     fn drafts_of_a_killed_run_go_away_and_two_runs_cannot_write_at_once() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path();
-        for name in [".processes-ii.csv.tmp", ".trace-i.paje.tmp", ".report.html.tmp"] {
+        for name in [
+            ".processes-ii.csv.tmp",
+            ".trace-i.paje.tmp",
+            ".report.html.tmp",
+        ] {
             fs::write(path.join(name), "half").unwrap();
         }
         let folder = RunFolder::create(path).unwrap();

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 
 use super::activity::COLUMNS;
 use super::folder::part_name;
-use super::{Draft, RunFolder};
+use super::{Draft, RunFolder, guarded};
 use crate::bsp::{Recorder, Scenario};
 use crate::error::Error;
 use crate::platform::Platform;
@@ -70,8 +70,8 @@ impl<'p> ProcessTable<'p> {
                 self.scenario.name(),
                 &(superstep + 1).to_string(),
                 &(process + 1).to_string(),
-                &self.platform.clusters[place.cluster.index()].name,
-                &place.name,
+                &guarded(&self.platform.clusters[place.cluster.index()].name),
+                &guarded(&place.name),
                 &measures.delay[process].get().to_string(),
                 &measures.work[process].get().to_string(),
                 &measures.compute[process].get().to_string(),

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::guard::{inside, unguarded};
 use super::records;
 use super::summary::manifest;
 use crate::bsp::Scenario;
@@ -163,12 +164,16 @@ pub struct Moved {
     /// Who, counted from 1.
     pub process: u64,
     /// From where.
+    #[serde(deserialize_with = "unguarded")]
     pub from_cluster: String,
     /// From where.
+    #[serde(deserialize_with = "unguarded")]
     pub from_host: String,
     /// To where.
+    #[serde(deserialize_with = "unguarded")]
     pub to_cluster: String,
     /// To where.
+    #[serde(deserialize_with = "unguarded")]
     pub to_host: String,
     /// What was sent \[B\].
     pub size_bytes: f64,
@@ -237,7 +242,8 @@ impl Run {
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let name = |file: &str| folder.join(file).display().to_string();
         let read = |file: &str| {
-            std::fs::read_to_string(folder.join(file)).map_err(|error| {
+            let text = inside(&folder.join(file)).and_then(std::fs::read_to_string);
+            text.map_err(|error| {
                 let problem = Problem::new(format!("cannot read the run: {error}"));
                 problem.source(name(file)).hint(
                     "name a folder that `migsim run --out` has written; one without `run.json` is not complete",

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use super::guarded;
 use crate::bsp::{CallRecord, Scenario};
 use crate::experiment::{Experiment, Results, ScenarioRun};
 use crate::policy::{Candidate, Migration};
@@ -58,10 +59,10 @@ pub(super) fn migrations(
                 run.scenario.name(),
                 &(migration.superstep + 1).to_string(),
                 &number(migration.process).to_string(),
-                from.0,
-                from.1,
-                to.0,
-                to.1,
+                &guarded(from.0),
+                &guarded(from.1),
+                &guarded(to.0),
+                &guarded(to.1),
                 &migration.size.get().to_string(),
                 &migration.start.get().to_string(),
                 &migration.end.get().to_string(),

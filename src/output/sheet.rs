@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
+use super::guarded;
+use crate::error::visible;
+
 /// How a sheet is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
@@ -98,8 +101,8 @@ impl Cell {
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self {
-            value: Value::from(shown.clone()),
-            shown,
+            shown: visible(&shown).into_owned(),
+            value: Value::from(shown),
             tone: Tone::Plain,
         }
     }
@@ -107,7 +110,7 @@ impl Cell {
     /// A value with another text for people.
     pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
-            shown: shown.into(),
+            shown: visible(&shown.into()).into_owned(),
             value: value.into(),
             tone: Tone::Plain,
         }
@@ -136,7 +139,7 @@ impl Table {
     pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
         Self {
             key,
-            title: title.into(),
+            title: visible(&title.into()).into_owned(),
             columns: columns.to_vec(),
             rows: Vec::new(),
             has_headings: true,
@@ -202,14 +205,14 @@ impl Table {
 
     fn markdown(&self, text: &mut String) {
         if !self.title.is_empty() {
-            writeln!(text, "**{}**\n", self.title).expect("a string");
+            writeln!(text, "**{}**\n", plain(&self.title)).expect("a string");
         }
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
             text.push('|');
             for cell in cells {
                 // Blanks that align something are none here.
                 let cell = cell.split_whitespace().collect::<Vec<_>>().join(" ");
-                write!(text, " {} |", cell.replace('|', "\\|")).expect("a string");
+                write!(text, " {cell} |").expect("a string");
             }
             text.push('\n');
         };
@@ -219,7 +222,7 @@ impl Table {
             rule.to_owned()
         }));
         for row in &self.rows {
-            line(&mut row.iter().map(|cell| cell.shown.clone()));
+            line(&mut row.iter().map(|cell| plain(&cell.shown)));
         }
     }
 
@@ -227,7 +230,7 @@ impl Table {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
             Value::Null => String::new(),
-            Value::String(text) => text.clone(),
+            Value::String(text) => guarded(text).into_owned(),
             other => other.to_string(),
         };
         let head = out.write_record(self.columns.iter().map(|column| column.key));
@@ -251,6 +254,20 @@ impl Table {
     }
 }
 
+/// A text in which Markdown and HTML see no marks.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => plain.push_str("&lt;"),
+            '&' => plain.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' => plain.extend(['\\', letter]),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
 fn style(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
@@ -262,7 +279,8 @@ fn style(tone: Tone) -> Style {
 impl Sheet {
     /// Adds a line of text, which is left out of CSV and JSON.
     pub fn line(&mut self, line: impl Into<String>) {
-        self.parts.push(Part::Line(line.into()));
+        self.parts
+            .push(Part::Line(visible(&line.into()).into_owned()));
     }
 
     /// Adds a table.
@@ -295,6 +313,10 @@ impl Sheet {
         let mut text = String::new();
         for part in &self.parts {
             match part {
+                Part::Line(line) if form == Form::Markdown => {
+                    text.push_str(&plain(line.trim_end()));
+                    text.push('\n');
+                }
                 Part::Line(line) => {
                     text.push_str(line.trim_end());
                     text.push('\n');

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use serde::Deserialize;
 
+use super::guard::{guarded, unguarded};
 use crate::bsp::{Scenario, Transfer};
 use crate::experiment::{Experiment, Results, ScenarioRun};
 use crate::platform::Route;
@@ -27,6 +28,7 @@ pub struct LinkTraffic {
     /// Up to which superstep; what follows it before the next one is counted with it.
     pub last_superstep: u64,
     /// Which link.
+    #[serde(deserialize_with = "unguarded")]
     pub link: String,
     /// Its nominal capacity.
     pub bandwidth_bytes_per_s: f64,
@@ -222,7 +224,7 @@ pub(super) fn write(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()>
             row.scenario.name(),
             &row.first_superstep.to_string(),
             &row.last_superstep.to_string(),
-            &row.link,
+            &guarded(&row.link),
             &row.bandwidth_bytes_per_s.to_string(),
             &row.bytes.to_string(),
             &row.flows.to_string(),

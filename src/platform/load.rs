@@ -141,6 +141,8 @@ impl<'a> Loader<'a> {
         }
         if file.name.is_empty() {
             self.report("name", "the name is empty");
+        } else if file.name.contains(char::is_control) {
+            self.report("name", "the name has control characters");
         }
         for (index, cluster) in file.clusters.iter().enumerate() {
             let key = format!("clusters[{index}].name");

@@ -18,6 +18,7 @@ use super::summary::Summary;
 use super::values::Values;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
+use crate::output::without_controls;
 
 /// The most values of a parameter that are drawn one by one.
 pub(super) const MOST_VALUES: usize = 24;
@@ -53,7 +54,8 @@ pub fn figures(
         draw(&mut text).map_err(|error| {
             Error::Output(Problem::new(format!("cannot draw a figure: {error}")))
         })?;
-        pictures.push((name, text));
+        // The library escapes marks; names of files may have worse.
+        pictures.push((name, without_controls(&text)));
         Ok::<(), Error>(())
     };
     draw("lines.svg", &|text| draw_lines(plan, rows, summary, text))?;

@@ -13,7 +13,7 @@ use super::summary::Summary;
 use super::table::runs_csv;
 use crate::document::Document;
 use crate::error::{Error, Problem};
-use crate::output::{cannot_write, write_file};
+use crate::output::{cannot_write, inside, write_file};
 
 /// The name of the plan.
 const PLAN: &str = "plan.json";
@@ -185,7 +185,8 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<Report, Error> {
 pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN);
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    let text = inside(&path).and_then(std::fs::read_to_string);
+    let text = text.map_err(|error| {
         Problem::new(format!("cannot read the plan: {error}"))
             .source(&name)
             .hint("name folders that `migsim sweep --shard` has written")

@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use crate::document::typed_value;
+use crate::output::guarded;
 
 /// The steps of a range of decimals that has none of its own.
 pub const FINE: u64 = 10_000;
@@ -311,6 +312,15 @@ pub fn label(value: &Value) -> String {
             number.as_f64().map_or_else(String::new, |n| n.to_string())
         }
         other => other.to_string(),
+    }
+}
+
+/// The value as a cell of a table: a text is guarded, a number is as it is.
+pub fn cell(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => guarded(text).into_owned(),
+        Some(other) => label(other),
+        None => String::new(),
     }
 }
 

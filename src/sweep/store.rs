@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError, symlink_metadata};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use crate::document::sha256;
 use crate::error::{Error, Problem};
-use crate::output::{Draft, cannot_write};
+use crate::output::{Draft, cannot_write, inside};
 
 /// The name of the file.
 pub const FILE: &str = "runs.jsonl";
@@ -136,8 +136,12 @@ impl Store {
     /// It cannot be written.
     pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
         if let Some((path, file)) = &mut self.file {
-            file.write_all(line(id, &row).as_bytes())
-                .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+            let end = file.stream_position();
+            file.write_all(line(id, &row).as_bytes()).map_err(|error| {
+                // A line that is cut off would run into the next one.
+                let _ = end.and_then(|end| file.set_len(end));
+                cannot_write(&path.display().to_string(), &error)
+            })?;
         }
         self.rows.insert(id.to_owned(), row);
         Ok(())
@@ -205,7 +209,7 @@ fn record(line: &[u8]) -> Option<Record> {
 /// They cannot be read.
 pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     let path = folder.join(FILE);
-    let bytes = std::fs::read(&path).map_err(|error| {
+    let bytes = inside(&path).and_then(std::fs::read).map_err(|error| {
         Problem::new(format!("cannot read the runs: {error}")).source(path.display().to_string())
     })?;
     Ok(read(&bytes).0)

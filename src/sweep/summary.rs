@@ -15,10 +15,11 @@ use serde_json::Value;
 use super::effects::{Effect, effect, ends};
 use super::plan::Plan;
 use super::row::Row;
-use super::spec::label;
+use super::spec::{cell, label};
 use super::stats::Sample;
 use super::values::Values;
 use crate::bsp::Scenario;
+use crate::output::guarded;
 
 /// A number of a row.
 type Measure = fn(&Row) -> Option<f64>;
@@ -169,7 +170,7 @@ impl Summary {
     pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let mut table = csv::Writer::from_writer(Vec::new());
         let mut head = vec!["setting".to_owned()];
-        head.extend(plan.names.iter().cloned());
+        head.extend(plan.names.iter().map(|name| guarded(name).into_owned()));
         head.extend(["seeds", "failed"].map(str::to_owned));
         for (name, unit, _) in MEASURES {
             head.extend(["mean", "deviation", "ci95"].map(|what| format!("{name}_{what}{unit}")));
@@ -185,7 +186,7 @@ impl Summary {
             fields.extend(
                 plan.settings[index]
                     .iter()
-                    .map(|value| value.as_ref().map(label).unwrap_or_default()),
+                    .map(|value| cell(value.as_ref())),
             );
             fields.push(setting.goal.map_or(0, |sample| sample.count).to_string());
             fields.push(setting.failed.to_string());

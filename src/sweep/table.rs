@@ -7,7 +7,8 @@ use std::io;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Shard;
-use super::spec::label;
+use super::spec::cell;
+use crate::output::guarded;
 
 /// The columns after the parameters and the seed.
 const COLUMNS: [&str; 13] = [
@@ -32,13 +33,11 @@ const COLUMNS: [&str; 13] = [
 /// Memory cannot be written, which does not happen.
 pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
-    let names = plan.names.iter().map(String::as_str);
-    let head = ["setting"]
-        .into_iter()
-        .chain(names)
-        .chain(["seed"])
-        .chain(COLUMNS);
-    table.write_record(head)?;
+    table.write_field("setting")?;
+    for name in &plan.names {
+        table.write_field(guarded(name).as_ref())?;
+    }
+    table.write_record(["seed"].into_iter().chain(COLUMNS))?;
     for (run, id) in shard.runs(plan) {
         let Some(row) = rows.get(id) else {
             continue;
@@ -46,7 +45,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         let (setting, seed) = plan.run(run);
         table.write_field((setting + 1).to_string())?;
         for value in &plan.settings[setting] {
-            table.write_field(value.as_ref().map(label).unwrap_or_default())?;
+            table.write_field(cell(value.as_ref()))?;
         }
         table.write_field(seed.to_string())?;
         for field in fields(row) {
@@ -75,6 +74,6 @@ fn fields(row: &Row) -> [String; 11] {
         count(row.migrations),
         calls_cost,
         migrations_cost,
-        row.error.clone().unwrap_or_default(),
+        guarded(row.error.as_deref().unwrap_or_default()).into_owned(),
     ]
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::super::activity::{self, Activity};
+use super::super::guard::inside;
 use super::super::machine::{Machine, SCHEMA};
 use super::super::read::{Run, damaged, rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
@@ -79,7 +80,7 @@ fn name(path: &Path) -> String {
 
 /// A file that may be missing.
 fn text(path: &Path) -> Result<Option<String>, Error> {
-    match std::fs::read_to_string(path) {
+    match inside(path).and_then(std::fs::read_to_string) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {

@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use crate::document::sha256;
 use crate::error::{Error, Problem};
 use crate::platform::{Cluster, Host, Link, Platform, Profile, Route, Routes};
 use crate::units::{ClusterId, HostId, LinkId};
@@ -112,7 +113,8 @@ impl Writer<'_> {
     }
 
     fn begin(&mut self) {
-        let name = escape(&self.platform.name);
+        // The names of hosts and links have no control characters, this one may.
+        let name = escape(&self.platform.name.replace(char::is_control, " "));
         self.line(format_args!("<?xml version=\"1.0\"?>"));
         self.line(format_args!(
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
@@ -159,7 +161,7 @@ impl Writer<'_> {
         let Some(profile) = profile else {
             return String::new();
         };
-        let file = format!("{owner}-{what}.prof");
+        let file = format!("{}-{what}.prof", file_name(owner));
         self.profiles.push((file.clone(), profile.to_simgrid()));
         format!(" {attribute}=\"{}\"", escape(&file))
     }
@@ -333,6 +335,27 @@ impl Writer<'_> {
     }
 }
 
+/// The longest name that becomes a part of a file name as it is \[B\]; file systems take 255.
+const MOST_BYTES: usize = 200;
+
+/// A name as a part of a file name that stays in its folder on any system; different names stay different.
+fn file_name(name: &str) -> String {
+    let mut file = String::new();
+    for letter in name.chars() {
+        if letter.is_control() || r#"/\%:*?"<>|"#.contains(letter) {
+            write!(file, "%{:02x}", u32::from(letter)).expect("a string can be written to");
+        } else {
+            file.push(letter);
+        }
+    }
+    if file.len() > MOST_BYTES {
+        let digest = sha256(name.as_bytes());
+        let (short, _) = file.split_at(file.floor_char_boundary(MOST_BYTES - digest.len()));
+        return format!("{short}%{digest}");
+    }
+    file
+}
+
 /// A name as an attribute.
 fn escape(name: &str) -> String {
     name.replace('&', "&amp;")
@@ -421,5 +444,14 @@ mod tests {
             "{name} {text}"
         );
         assert!(export.xml.contains(&format!("speed_file=\"{name}\"")));
+    }
+
+    #[test]
+    fn names_become_files_of_the_folder() {
+        assert_eq!(file_name("Labtec-0"), "Labtec-0");
+        assert_eq!(file_name("../a%b"), "..%2fa%25b");
+        assert_ne!(file_name("a/b"), file_name("a%2fb"));
+        let (one, two) = ("ü".repeat(300), "ü".repeat(301));
+        assert!(file_name(&one).len() <= MOST_BYTES + 1 && file_name(&one) != file_name(&two));
     }
 }
