@@ -1,0 +1,349 @@
+//! The same input gives the same events: golden hashes, one run for each application and policy; on any number of threads, with and without what
+//! supersteps have in common, in any folder, language and time zone, and whatever the order of keys in the input files.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
+use migsim::policy::REGISTRY;
+use migsim::workload::registry::APPLICATIONS;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::support::{experiment, migsim, read, succeeded};
+
+/// The golden hashes, one line per run and scenario.
+const GOLDEN: &str = include_str!("data/golden.csv");
+/// Where they are told of.
+const CHANGELOG: &str = include_str!("../CHANGELOG.md");
+
+/// How both are renewed.
+const RENEW: &str = "event hashes have changed. If that is meant: run this test with UPDATE_GOLDEN=1, which writes tests/data/golden.csv, and \
+    write a line into CHANGELOG.md, at the top of *Results* of the newest version: which results moved and why, and at its end";
+
+/// The runs: a name each, and their settings. Every application, every policy, and background load with random numbers are in one of them.
+fn runs() -> Vec<(&'static str, Experiment)> {
+    let small = |app: &str, settings: &[(&str, Value)]| {
+        let all: Vec<(&str, Value)> = [("platform", json!("ufrgs")), ("workload.app", json!(app))]
+            .into_iter()
+            .chain(settings.iter().cloned())
+            .collect();
+        of_flags(&all)
+    };
+    let synthetic: [(&str, Value); 4] = [
+        ("workload.procs", json!(20)),
+        ("workload.supersteps", json!(30)),
+        ("workload.spread", json!(0.5)),
+        (
+            "load",
+            json!([{ "kind": "walk" }, { "kind": "ar", "on": "links", "mean": 0.2 }, { "kind": "on-off" }, { "kind": "daily" }]),
+        ),
+    ];
+    let replay = (
+        "policy.replay.decisions",
+        json!([{ "superstep": 5, "process": 3, "to": "Aquario" }]),
+    );
+    let case = "tests/oracle/rnd-migrations";
+    let never = ("policy.name", json!("never"));
+    vec![
+        (
+            "lu",
+            experiment(
+                "lu",
+                &[("workload.n", json!(1000)), ("workload.procs", json!(25))],
+            ),
+        ),
+        ("sw", experiment("sw", &[("workload.n", json!(25))])),
+        (
+            "sw-dynamic",
+            experiment("sw-dynamic", &[("workload.n", json!(25))]),
+        ),
+        (
+            "lbm",
+            experiment("lbm", &[("workload.supersteps", json!(50))]),
+        ),
+        ("synthetic", small("synthetic", &synthetic)),
+        (
+            "trace",
+            of_flags(&[
+                ("platform", json!(format!("{case}/platform.xml"))),
+                ("workload.app", json!("trace")),
+                ("workload.trace", json!(format!("{case}/trace.txt"))),
+                never.clone(),
+            ]),
+        ),
+        (
+            "never",
+            small(
+                "lu",
+                &[
+                    ("workload.n", json!(100)),
+                    ("workload.procs", json!(25)),
+                    never,
+                ],
+            ),
+        ),
+        (
+            "migbsp-2007",
+            small(
+                "lu",
+                &[
+                    ("workload.n", json!(200)),
+                    ("workload.procs", json!(25)),
+                    ("policy.name", json!("migbsp-2007")),
+                ],
+            ),
+        ),
+        (
+            "replay",
+            small(
+                "lu",
+                &[
+                    ("workload.n", json!(100)),
+                    ("workload.procs", json!(25)),
+                    ("policy.name", json!("replay")),
+                    replay,
+                ],
+            ),
+        ),
+    ]
+}
+
+fn of_flags(settings: &[(&str, Value)]) -> Experiment {
+    let flag = |(key, value): &(&str, Value)| Flag {
+        key: (*key).into(),
+        flag: format!("--set {key}"),
+        value: value.clone(),
+    };
+    let mut layers = Layers::default();
+    layers.push_flags(settings.iter().map(flag).collect());
+    Experiment::load(&layers, Limits::default()).expect("sound settings")
+}
+
+/// The hashes of the scenarios of an experiment; `is_alone`: nothing of one is remembered for the next.
+fn hashes(experiment: &Experiment, is_alone: bool) -> Vec<(&'static str, String)> {
+    let remembered = experiment.memory().filter(|_| !is_alone);
+    let run = |scenario: &migsim::bsp::Scenario| {
+        let run = experiment.run_scenario(
+            *scenario,
+            &Progress::default(),
+            &mut (),
+            remembered.as_ref(),
+        );
+        (scenario.name(), run.unwrap().outcome.event_hash)
+    };
+    experiment.config.scenarios.iter().map(run).collect()
+}
+
+#[test]
+fn event_hashes_are_the_golden_ones_with_and_without_what_supersteps_have_in_common() {
+    let mut golden = "run,scenario,event_hash\n".to_owned();
+    let runs = runs();
+    for entry in REGISTRY {
+        let is_run = runs.iter().any(|(_, run)| run.policy_name() == entry.name);
+        assert!(is_run, "policy `{}` has no golden hash", entry.name);
+    }
+    for entry in APPLICATIONS {
+        let app = |run: &Experiment| run.resolved["workload"]["app"] == entry.name;
+        assert!(
+            runs.iter().any(|(_, run)| app(run)),
+            "application `{}` has no golden hash",
+            entry.name
+        );
+    }
+    for (name, experiment) in runs {
+        let found = hashes(&experiment, true);
+        assert_eq!(found, hashes(&experiment, false), "{name}");
+        for (scenario, hash) in found {
+            writeln!(golden, "{name},{scenario},{hash}").unwrap();
+        }
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/golden.csv"),
+            &golden,
+        )
+        .unwrap();
+    }
+    let moved: Vec<&str> = golden
+        .lines()
+        .filter(|line| !GOLDEN.contains(line))
+        .collect();
+    assert!(
+        golden == GOLDEN,
+        "{RENEW} `{}`. Moved: {moved:#?}",
+        mark(&golden)
+    );
+}
+
+/// What the line of the changelog ends with.
+fn mark(golden: &str) -> String {
+    let digest = Sha256::digest(golden.as_bytes());
+    let digits = digest
+        .iter()
+        .take(8)
+        .fold(0, |digits, byte| digits << 8 | u64::from(*byte));
+    format!("(golden hashes {digits:016x})")
+}
+
+#[test]
+fn the_changelog_tells_of_the_golden_hashes_that_hold() {
+    // The newest line that tells of any is the first one.
+    let newest = CHANGELOG
+        .split_once("(golden hashes ")
+        .map(|(_, rest)| rest.split(')').next().unwrap());
+    let newest = newest.map(|digest| format!("(golden hashes {digest})"));
+    assert_eq!(newest, Some(mark(GOLDEN)), "{RENEW} `{}`", mark(GOLDEN));
+}
+
+/// Settings of a run from files, in a folder of their own: an experiment, a platform, a load.
+fn inputs(folder: &Path, order: fn(&Value) -> Value) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let json = |name: &str| {
+        serde_json::from_str::<Value>(&fs::read_to_string(root.join(name)).unwrap()).unwrap()
+    };
+    fs::create_dir_all(folder).unwrap();
+    let mut experiment = built_in("lu").unwrap().unwrap().value;
+    experiment["platform"] = json!("mine.json");
+    experiment["workload"]["n"] = json!(200);
+    experiment["workload"]["procs"] = json!(25);
+    experiment["load"] = json!([{ "kind": "walk", "on": "hosts", "most": 0.6 }, { "kind": "on-off", "on": "links" }]);
+    // With clusters, links, latencies and profiles.
+    let mut platform = json("platforms/ufrgs.json");
+    platform["profiles"] = json(r"platforms/sw-dynamic-t10.json")["profiles"].clone();
+    let write = |name: &str, value: &Value| {
+        fs::write(folder.join(name), format!("{:#}\n", order(value))).unwrap();
+    };
+    write("mine.json", &platform);
+    write("experiment.json", &experiment);
+    folder.join("experiment.json")
+}
+
+/// The same value with the keys of all objects in another order: last first.
+fn reversed(value: &Value) -> Value {
+    match value {
+        Value::Object(keys) => Value::Object(
+            keys.iter()
+                .rev()
+                .map(|(key, value)| (key.clone(), reversed(value)))
+                .collect::<Map<_, _>>(),
+        ),
+        Value::Array(values) => values.iter().map(reversed).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What a run folder holds, without what may differ: the time that the machine took and the hashes of input files.
+fn outputs(folder: &Path) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let text = read(folder, &name);
+            (name, text)
+        })
+        .collect();
+    for (name, text) in &mut files {
+        if name == "run.json" {
+            let mut manifest: Value = serde_json::from_str(text).unwrap();
+            manifest["inputs"] = Value::Null;
+            manifest["summary"]["simulator"]["loop_cpu_s"] = Value::Null;
+            *text = format!("{manifest:#}");
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Runs an experiment file into the folder `out` beside it.
+fn run(file: &Path, prepare: impl FnOnce(&mut Command)) -> Vec<(String, String)> {
+    let out = file.with_file_name("out");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_migsim"));
+    command
+        .arg("run")
+        .arg(file)
+        .args([
+            "--processes",
+            "--report",
+            "--write-trace",
+            "perfetto,paje",
+            "--out",
+        ])
+        .arg(&out);
+    prepare(&mut command);
+    succeeded(command.output().unwrap());
+    outputs(&out)
+}
+
+#[test]
+fn the_order_of_keys_in_input_files_has_no_meaning() {
+    let scratch = tempfile::tempdir().unwrap();
+    let written = run(&inputs(&scratch.path().join("a"), Value::clone), |_| {});
+    let turned = run(&inputs(&scratch.path().join("a"), reversed), |_| {});
+    for (one, other) in written.iter().zip(&turned) {
+        let differs = one.1.lines().zip(other.1.lines()).find(|(a, b)| a != b);
+        assert!(one == other, "{}: {differs:.300?}", one.0);
+    }
+    assert_eq!(written.len(), turned.len());
+}
+
+#[test]
+fn a_sweep_file_means_the_same_in_any_order_of_its_keys() {
+    let scratch = tempfile::tempdir().unwrap();
+    let sweep = json!({
+        "schema": "migsim-sweep-1",
+        "experiment": { "workload": { "app": "synthetic", "procs": 6, "supersteps": 8, "spread": 0.5 }, "platform": "ufrgs", "scenarios": ["i", "iii"] },
+        "vary": { "policy.migbsp.alpha": [2, 4] },
+        "seeds": "1..2"
+    });
+    let runs = |name: &str, sweep: &Value| {
+        let (file, out) = (scratch.path().join("sweep.json"), scratch.path().join(name));
+        fs::write(&file, sweep.to_string()).unwrap();
+        succeeded(migsim(&[
+            "sweep",
+            file.to_str().unwrap(),
+            "--quiet",
+            "--out",
+            out.to_str().unwrap(),
+        ]));
+        read(&out, "runs.csv")
+    };
+    assert_eq!(runs("a", &sweep), runs("b", &reversed(&sweep)));
+}
+
+#[test]
+fn folder_language_time_zone_terminal_and_threads_have_no_influence() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = inputs(&scratch.path().join("a"), Value::clone);
+    let plain = run(&file, |command| {
+        command.env_clear().current_dir("/");
+    });
+    let strange = run(&file, |command| {
+        let variables = [
+            ("LC_ALL", "tr_TR.UTF-8"),
+            ("LANG", "de_DE.UTF-8"),
+            ("LC_NUMERIC", "de_DE.UTF-8"),
+            ("TZ", "Pacific/Apia"),
+            ("TERM", "dumb"),
+            ("NO_COLOR", "1"),
+            ("COLUMNS", "20"),
+            ("HOME", "/nowhere"),
+            ("RAYON_NUM_THREADS", "7"),
+            ("RUST_BACKTRACE", "full"),
+        ];
+        command
+            .envs(variables)
+            .args(["--threads", "1"])
+            .current_dir(scratch.path());
+    });
+    assert!(plain == strange);
+    assert!(
+        plain
+            .iter()
+            .any(|(name, text)| name == "run.json" && text.contains("event_hash"))
+    );
+}
