@@ -5,6 +5,7 @@ mod cli; // the command: transcripts, folders, determinism
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
 mod explain; // run folders: read again or refused, and explained
 mod invariants; // faults of ours stop a run, with a dump
+mod kills; // commands disturbed at random moments: nothing lost, nothing half, the same bytes
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod ledger; // where the difference of two makespans comes from, worked out by hand
