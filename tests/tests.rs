@@ -2,6 +2,7 @@
 
 mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
+mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
 mod explain; // run folders: read again or refused, and explained
 mod invariants; // faults of ours stop a run, with a dump
