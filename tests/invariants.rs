@@ -62,10 +62,10 @@ impl Policy for Mad {
 }
 
 fn broken(result: Result<migsim::bsp::Outcome, Error>) -> Broken {
-    match result {
-        Err(Error::Broken(broken)) => *broken,
-        other => panic!("no fault is told: {other:?}"),
-    }
+    let Err(Error::Broken(broken)) = result else {
+        unreachable!("a fault is told, not {result:?}");
+    };
+    *broken
 }
 
 #[test]

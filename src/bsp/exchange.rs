@@ -112,12 +112,15 @@ mod tests {
 
     #[test]
     fn a_message_is_delivered_once() {
-        let mut plan = Plan::default();
-        plan.messages = vec![Message {
+        let message = Message {
             from: ProcessId(0),
             to: ProcessId(1),
             size: Bytes::of(1.0),
-        }];
+        };
+        let plan = Plan {
+            messages: vec![message],
+            ..Plan::default()
+        };
         let mut exchange = Exchange::default();
         exchange.open(&plan, 2);
         exchange.started[0] = 0.5;

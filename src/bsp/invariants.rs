@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_computation_faster_than_its_host_stops_a_run() {
         breaks("process 2\n", |run| {
-            run.measures.compute[1] = Seconds::of(0.999)
+            run.measures.compute[1] = Seconds::of(0.999);
         });
         // Both on one host of one core: each may take 1 s, but not both.
         breaks("host `h0` did more than its cores can", |run| {

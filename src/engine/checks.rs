@@ -26,9 +26,10 @@ const SAME_DATE: f64 = 2e-13;
 /// What is left of an amount by rounding (relative).
 const ROUNDING: f64 = 1e-9;
 
-/// Whether `left` of an `amount` that was used up at `rate` is nothing but rounding at an end at local date `now`.
+/// Whether `left` of an `amount` that was used up at `rate` is nothing but rounding at an end at local date `now`. Amounts at the edge of
+/// what a number can hold are not judged.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
-    left.abs() <= ROUNDING * amount + SAME_DATE * rate * now
+    !left.is_finite() || left.abs() <= ROUNDING * amount + SAME_DATE * rate * now
 }
 
 impl Fault {

@@ -226,7 +226,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
-    /// What went wrong first, in words; nothing ever should ([`super::checks`]).
+    /// What went wrong first, in words; nothing ever should.
     pub fn fault(&self) -> Option<String> {
         if self.clock.went_back() {
             return Some("time went back".to_owned());
