@@ -384,7 +384,10 @@ impl Levels {
     fn find_overloaded(&self) -> Option<u32> {
         let present = self.touched.iter().copied();
         let present = present.filter(|&group| self.groups[group as usize].count > 0);
-        let mut links = present.flat_map(|group| self.uses[self.range(group)].iter());
+        let links = present.flat_map(|group| self.uses[self.range(group)].iter());
+        let mut links: Vec<u32> = links.map(|used| used.link).collect();
+        links.sort_unstable();
+        links.dedup();
         let is_over = |link: u32| {
             let Link {
                 groups, capacity, ..
@@ -395,7 +398,7 @@ impl Levels {
             });
             taken.sum::<f64>() > capacity * OVER
         };
-        links.find(|used| is_over(used.link)).map(|used| used.link)
+        links.into_iter().find(|link| is_over(*link))
     }
 
     fn mark(&mut self, link: u32) {

@@ -401,6 +401,7 @@ mod tests {
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
         simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'a');
         assert_eq!(run(&mut simulation), [('a', 2.0)]);
+        assert_eq!((simulation.flows(), simulation.fault()), (0, None));
     }
 
     #[test]
@@ -411,6 +412,20 @@ mod tests {
         simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'b');
         simulation.execute(HostId(0), Instructions::new(1e9).unwrap(), 'a');
         assert_eq!(run(&mut simulation), [('a', 2.0), ('b', 4.0)]);
+    }
+
+    #[test]
+    fn time_passes_only_while_nothing_is_in_progress_and_flows_are_counted() {
+        let platform = line(&[1e9, 1e9], 1e6, 0.0);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        assert!(simulation.pass(2.0, 3));
+        assert_eq!((simulation.local_now(), simulation.flows()), (2.0, 3));
+        let size = Bytes::new(1e6).unwrap();
+        simulation.send(HostId(0), HostId(1), size, 'a').unwrap();
+        assert!(!simulation.pass(2.0, 3));
+        assert_eq!((simulation.local_now(), simulation.flows()), (2.0, 4));
+        assert_eq!(run(&mut simulation), [('a', 3.0)]);
+        assert!(!simulation.pass(f64::INFINITY, 0));
     }
 
     #[test]

@@ -287,6 +287,37 @@ mod tests {
     }
 
     #[test]
+    fn traffic_counts_by_its_larger_direction_what_is_received_or_both() {
+        let traffic = Traffic {
+            sent: Bytes::of(300.0),
+            received: Bytes::of(200.0),
+            send_time: Seconds::of(5.0),
+            receive_time: Seconds::of(7.0),
+        };
+        for (communication_time, first, then) in [
+            (CommunicationTime::Larger, (300.0, 7.0), (300.0, 7.0)),
+            (CommunicationTime::Received, (200.0, 7.0), (200.0, 7.0)),
+            (CommunicationTime::Sum, (500.0, 12.0), (500.0, 12.0)),
+        ] {
+            let config = MigBspConfig {
+                communication_time,
+                ..MigBspConfig::default()
+            };
+            let mut exchange = Exchange::none(0.0);
+            exchange.observe(&config, 0.25, true, traffic);
+            assert_eq!((exchange.bytes, exchange.time), first);
+            // A forecast is the mean of the last forecast and what came.
+            exchange.observe(&config, 0.25, false, traffic);
+            assert_eq!((exchange.bytes, exchange.time), then);
+            exchange.observe(&config, 0.25, false, Traffic::default());
+            assert_eq!(
+                (exchange.bytes, exchange.time),
+                (then.0 / 2.0, then.1 / 2.0)
+            );
+        }
+    }
+
+    #[test]
     fn a_forecast_of_half_the_value_is_right_within_a_margin_of_half() {
         // Smith-Waterman, order 10: I_1 = 1e6, I_2 = 56.5e6, PI_2 = 28.75e6 = 0.509 · I_2.
         let mut regularity = 0.5;

@@ -449,6 +449,27 @@ mod tests {
     }
 
     #[test]
+    fn a_host_with_half_its_speed_taken_and_three_processes_on_two_cores_gives_each_a_third() {
+        let mut platform = crate::engine::testing::line(&[3e9], 1e6, 0.0);
+        platform.hosts[0].cores = 2;
+        let view = View {
+            migrations_happen: true,
+            platform: &platform,
+            superstep: 0,
+            now: crate::units::Time::ZERO,
+            placement: &[HostId(0)],
+            measures: &Measures::default(),
+            memory: &[Bytes::default()],
+            external_load: &[0.5],
+            cycles_per_instruction: 1.0,
+        };
+        // 3e9 / 2 = 1.5e9, times 2 cores for 3 processes.
+        assert_eq!(speed_here(&[3], 0, &view), 1e9);
+        assert_eq!(speed_here(&[2], 0, &view), 1.5e9);
+        assert_eq!(speed_here(&[1], 0, &view), 1.5e9);
+    }
+
+    #[test]
     fn heuristic_one_takes_all_above_x_times_the_highest() {
         // max = 10, x = 80 %: only values above 8 pass; 8 itself does not.
         let all = [
