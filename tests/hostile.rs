@@ -31,7 +31,7 @@ const KINDS: [&str; 9] = [
 const BOUNDS: &str = "ulimit -v 3000000 -t 10";
 
 /// How long a command may take: a pipe is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn catalogue() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile")

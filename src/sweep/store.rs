@@ -218,7 +218,9 @@ pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     if path.exists() && !path.is_file() {
         return Err(cannot(&"it is not a regular file").into());
     }
-    let bytes = inside(&path).and_then(std::fs::read).map_err(|error| cannot(&error))?;
+    let bytes = inside(&path)
+        .and_then(std::fs::read)
+        .map_err(|error| cannot(&error))?;
     Ok(read(&bytes).0)
 }
 
