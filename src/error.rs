@@ -234,6 +234,42 @@ impl Error {
     }
 }
 
+/// What readers add to the problems that pass through them.
+impl Error {
+    /// Changes each of its problems, but for faults of ours.
+    #[must_use]
+    pub fn map(self, change: impl Fn(Problem) -> Problem) -> Self {
+        match self {
+            Self::Input(problems) => Self::Input(problems.into_iter().map(change).collect()),
+            Self::Run(problem) => Self::Run(change(problem)),
+            Self::Output(problem) => Self::Output(change(problem)),
+            Self::Broken(broken) => Self::Broken(broken),
+        }
+    }
+
+    /// Gives the problems that are nowhere yet this file or flag.
+    #[must_use]
+    pub fn placed(self, source: &str) -> Self {
+        self.map(|problem| match problem.location {
+            Location {
+                source: None,
+                key: None,
+                ..
+            } => problem.source(source),
+            _ => problem,
+        })
+    }
+
+    /// Gives the problems that have no hint this one.
+    #[must_use]
+    pub fn hinting(self, hint: &str) -> Self {
+        self.map(|problem| match problem.hint {
+            None => problem.hint(hint),
+            Some(_) => problem,
+        })
+    }
+}
+
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
         Self::Input(vec![problem])

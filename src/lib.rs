@@ -21,7 +21,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, units, error, random
+//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, memory, units, error, random
 //! ```
 //! A module uses only what stands to its right.
 //!
@@ -37,6 +37,7 @@
 //! | [`paper`] | the papers: what they publish beside what is simulated |
 //! | [`sweep`] | many runs: plans, rows that survive a kill, tables, pictures |
 //! | [`output`] | run folder, summary, table, explanations, the report |
+//! | [`memory`] | what a run needs of memory, before it is taken |
 //! | [`cli`] | the command |
 //!
 //! # Determinism
@@ -56,6 +57,7 @@ pub mod engine;
 pub mod error;
 pub mod experiment;
 pub mod load;
+pub mod memory;
 pub mod output;
 pub mod paper;
 pub mod platform;

@@ -129,8 +129,8 @@ macro_rules! quantity {
 
             /// The quantity, or `None` if `value` is not in range.
             pub fn new(value: f64) -> Option<Self> {
-                let in_range = value.is_finite() && if $positive { value > 0.0 } else { value >= 0.0 };
-                in_range.then_some(Self(value))
+                let in_range = if $positive { value.is_normal() && value > 0.0 } else { value >= 0.0 };
+                (value.is_finite() && in_range).then_some(Self(value))
             }
 
             /// The quantity from a value that the simulation has computed; beyond what a number can hold, the largest one.
@@ -154,7 +154,11 @@ macro_rules! quantity {
                 Self::new(value).ok_or_else(|| UnitError::OutOfRange {
                     text: text.trim().to_owned(),
                     quantity: $what,
-                    bound: if $positive { "positive" } else { "not negative" },
+                    bound: match $positive {
+                        true if value.is_subnormal() => "not as small as that",
+                        true => "positive",
+                        false => "not negative",
+                    },
                 })
             }
         }

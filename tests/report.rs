@@ -554,7 +554,7 @@ fn what_is_no_run_and_what_cannot_be_written_is_refused() {
         text(&page),
     ]);
     assert!(
-        told.contains("the page needs about 3.6 GB of memory"),
+        told.contains("would need about 10.1 GB of memory, more than the limit of 1.0 GB"),
         "{told}"
     );
     // An experiment is never taken for the name of a page.

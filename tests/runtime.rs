@@ -692,7 +692,11 @@ fn a_missing_route_is_an_error_that_names_both_hosts() {
     };
     pairs[1] = None;
     let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(0, 1, 8.0)])]);
-    let error = error_of(&Case::new(&platform, &plans, [0, 1]), vec![]);
+    let case = Case::new(&platform, &plans, [0, 1]);
+    let error = case.run_with(Script(vec![])).expect_err("it cannot go on");
+    // The platform is to blame, so it is bad input.
+    assert_eq!(error.exit_code(), 2);
+    let error = error.to_string();
     assert!(
         error.contains("no route from host `h0` to host `h1`"),
         "{error}"

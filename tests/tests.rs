@@ -5,6 +5,7 @@ mod cli; // the command: transcripts, folders, determinism
 mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
 mod explain; // run folders: read again or refused, and explained
+mod hostile; // broken inputs of every kind, each refused with its place and a hint
 mod invariants; // faults of ours stop a run, with a dump
 mod kills; // commands disturbed at random moments: nothing lost, nothing half, the same bytes
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash

@@ -141,6 +141,8 @@ pub(super) enum PlatformCommand {
         rows: usize,
         #[command(flatten)]
         form: FormArguments,
+        #[command(flatten)]
+        memory: MemoryArguments,
     },
     /// Write a platform in another format
     #[command(
@@ -156,6 +158,8 @@ pub(super) enum PlatformCommand {
         /// Write the platform into this file [default: standard output]
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        #[command(flatten)]
+        memory: MemoryArguments,
     },
 }
 
@@ -287,6 +291,8 @@ pub(super) struct ReportArguments {
     /// Write the page into this file [default: report.html in the folder]
     #[arg(long, short, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) memory: MemoryArguments,
 }
 
 #[derive(Debug, Args)]
@@ -620,7 +626,14 @@ pub(super) struct SettingsArguments {
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
     pub(super) settings: Vec<(String, String)>,
 
-    /// Refuse experiments that need more memory than this [default: what the machine has free]
+    #[command(flatten)]
+    pub(super) memory: MemoryArguments,
+}
+
+/// What the command may use.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct MemoryArguments {
+    /// Refuse what is estimated to need more memory than this, before it starts ("8 GB") [default: what the machine has left for it]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     pub(super) memory_limit: Option<Bytes>,
 }

@@ -3,11 +3,13 @@
 use std::io::Write;
 
 use super::args::{ExplainArguments, ScenarioChoice};
-use super::run::{given, layers, limits, pairs};
+use super::machine::limits;
+use super::run::{given, layers, pairs};
 use super::{print, print_json};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Progress};
+use crate::memory::Purpose;
 use crate::output::{Question, Run, Story};
 
 pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Result<(), Error> {
@@ -56,6 +58,9 @@ fn run(arguments: &ExplainArguments) -> Result<Run, Error> {
         flag: "--scenario all".into(),
         value: serde_json::json!(["i", "ii", "iii"]),
     }]);
-    let experiment = Experiment::load(&layers, limits(settings))?;
+    let experiment = Experiment::load(
+        &layers,
+        limits(&settings.memory, None, Purpose::Explanation),
+    )?;
     Run::of(&experiment, &experiment.run(&Progress::default())?)
 }

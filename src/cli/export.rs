@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::{PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments};
+use super::machine::limits;
 use super::print;
-use super::run::{layers, limits};
+use super::run::layers;
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Sends};
 use crate::error::{Error, Problem};
 use crate::experiment::Experiment;
+use crate::memory::Purpose;
 use crate::output::write_named;
 use crate::platform;
 use crate::workload::trace::{Trace, TraceBarrier, TraceReceives};
@@ -19,7 +21,10 @@ pub(super) fn trace(command: &TraceCommand, out: &mut dyn Write) -> Result<(), E
         settings,
         out: file,
     } = &**arguments;
-    let experiment = Experiment::load(&layers(settings)?, limits(settings))?;
+    let experiment = Experiment::load(
+        &layers(settings)?,
+        limits(&settings.memory, None, Purpose::Trace),
+    )?;
     let hosts = &experiment.platform.platform.hosts;
     let names: Vec<String> = experiment
         .placement
@@ -28,7 +33,8 @@ pub(super) fn trace(command: &TraceCommand, out: &mut dyn Write) -> Result<(), E
         .collect();
     let (barrier, receives) = in_a_trace(&experiment.config.runtime)?;
     let mut text = Vec::new();
-    Trace::write(&*experiment.workload, &names, barrier, receives, &mut text)?;
+    Trace::write(&*experiment.workload, &names, barrier, receives, &mut text)
+        .map_err(|error| error.placed("the trace"))?;
     deliver(&text, file.as_deref(), out)
 }
 
@@ -57,20 +63,27 @@ fn in_a_trace(runtime: &RuntimeConfig) -> Result<(TraceBarrier, TraceReceives), 
 }
 
 pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result<(), Error> {
-    let (platform, file) = match command {
+    let (platform, file, memory) = match command {
         PlatformCommand::Show {
             platform,
             svg,
             rows,
             form,
-        } => return super::show::platform(platform, svg.as_deref(), *rows, *form, out),
+            memory,
+        } => {
+            let limits = limits(memory, None, Purpose::Look);
+            let loaded = super::show::read(platform, limits)?;
+            return super::show::platform(&loaded, svg.as_deref(), *rows, *form, out);
+        }
         PlatformCommand::Export {
             platform,
             format: PlatformFormat::Simgrid,
             out,
-        } => (platform, out),
+            memory,
+        } => (platform, out, memory),
     };
-    let export = platform::to_simgrid(&platform::open(platform)?.platform)?;
+    let loaded = super::show::read(platform, limits(memory, None, Purpose::Trace))?;
+    let export = platform::to_simgrid(&loaded.platform)?;
     if !export.profiles.is_empty() && file.is_none() {
         let problem =
             Problem::new("the profiles of this platform need files of their own").source("--out");

@@ -5,6 +5,8 @@ mod bar;
 mod explain;
 mod export;
 mod list;
+mod machine;
+mod refusal;
 mod report;
 mod reproduce;
 mod run;
@@ -19,6 +21,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use serde_json::Value;
 
 pub use args::Arguments;
@@ -34,26 +37,30 @@ pub fn main(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
-    let arguments = match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            // clap prints help and versions through errors, too; those go to stdout with code 0.
-            let is_help = !error.use_stderr();
-            let text = error.render().to_string();
-            if !is_help {
-                // As below.
-                let _ = write!(errors, "{text}");
-                return 2;
-            }
-            return match print(out, &text) {
-                Ok(()) => 0,
-                Err(error) => error.exit_code(),
-            };
+    let typed: Vec<_> = arguments.into_iter().collect();
+    let done = match Arguments::try_parse_from(&typed) {
+        Ok(arguments) => dispatch(&arguments, out, errors),
+        // clap tells help and versions through errors, too.
+        Err(error) if !error.use_stderr() => print(out, &error.render().to_string()).map(|()| true),
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = write!(errors, "{}", error.render());
+            return 2;
         }
+        Err(error) => Err(refusal::refusal(&error, &typed)),
     };
-    match dispatch(&arguments, out, errors) {
+    match done {
         Ok(is_right) => u8::from(!is_right),
         Err(error) => {
+            let error = match error {
+                // What nobody had a place or a hint for.
+                Error::Input(_) | Error::Output(_) => {
+                    let (_, name) = refusal::command_of(&typed);
+                    error
+                        .placed(&name)
+                        .hinting(&format!("`{name} --help` lists what there is"))
+                }
+                _ => error,
+            };
             // Nothing can be done if stderr is closed; the exit code still tells.
             let _ = writeln!(errors, "{error}");
             if let Error::Broken(broken) = &error {
@@ -117,9 +124,12 @@ fn print_json(out: &mut dyn Write, value: &Value) -> Result<(), Error> {
 /// Prints a result; a reader that has gone away (`| head`) is no failure.
 fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::Output(
-            Problem::new(format!("cannot write to the standard output: {error}")),
-        )),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            let problem = Problem::new(format!("cannot write the result: {error}"));
+            Err(Error::Output(problem.source("standard output").hint(
+                "redirect it into a file on a disk with enough space",
+            )))
+        }
         _ => Ok(()),
     }
 }

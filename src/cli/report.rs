@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::args::ReportArguments;
+use super::machine::limits;
 use crate::error::{Error, Problem};
+use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, write_file, write_named};
 use crate::sweep::folder::page_of;
 
@@ -12,6 +14,7 @@ pub(super) const FILE: &str = "report.html";
 
 pub(super) fn report(arguments: &ReportArguments) -> Result<(), Error> {
     let folder = &arguments.folder;
+    check_size(folder, limits(&arguments.memory, None, Purpose::Page))?;
     let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
         (true, _) => Report::read(folder)?.html(),
         (false, true) => page_of(folder)?,
@@ -31,6 +34,19 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<(), Error> {
         Some(file) => write_named(file, page.as_bytes()),
         None => write_file(&folder.join(FILE), page.as_bytes()),
     }
+}
+
+/// The files of the folder must fit, and the page that is made from them.
+fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+    let bytes: f64 = sizes.map(|size| size as f64).sum();
+    let checked = limits.check(
+        "the page",
+        memory::folder(bytes),
+        format!("{bytes} bytes of files"),
+    );
+    checked.map_err(|problem| problem.source(folder.display().to_string()).into())
 }
 
 fn is_there(folder: &Path, file: &str) -> bool {

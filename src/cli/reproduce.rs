@@ -10,13 +10,17 @@ use super::bar::{Bar, with_bar};
 use super::print;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
-use crate::output::{Form, write_file};
+use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
 
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
+    if let Some(folder) = &arguments.out {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+    }
     if let Some(start) = &arguments.search {
         return search(arguments, start, out);
     }
@@ -24,7 +28,7 @@ pub(super) fn reproduce(
         return one_reading(arguments, out);
     }
     if arguments.paper != "all" {
-        paper::find(&arguments.paper)?;
+        paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
     }
     let reproduction = watched(arguments, |progress| {
         paper::reproduce(&arguments.paper, progress)
@@ -102,7 +106,8 @@ fn search(arguments: &ReproduceArguments, start: &str, out: &mut dyn Write) -> R
             .hint("write `migsim reproduce one-reading --search PAPER`")
             .into());
     }
-    let steps = watched(arguments, |progress| paper::search(start, progress))?;
+    let steps = watched(arguments, |progress| paper::search(start, progress))
+        .map_err(|error| error.placed(&format!("--search {start}")))?;
     if arguments.form.form() == Form::Json {
         print(
             out,
@@ -121,12 +126,6 @@ fn write(arguments: &ReproduceArguments, pages: &[paper::Page]) -> Result<(), Er
     let Some(folder) = &arguments.out else {
         return Ok(());
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Error::Output(Problem::new(format!(
-            "cannot create `{}`: {error}",
-            folder.display()
-        )))
-    })?;
     for page in pages {
         write_file(&folder.join(&page.name), page.text.as_bytes())?;
     }

@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::bar::{Bar, with_bar};
+use super::machine::limits;
 use super::threads::threads;
 use super::{print, print_json, report};
 use crate::bsp::{Recorder, Scenario};
-use crate::document::{Document, typed_value};
+use crate::document::{Document, read_text, typed_value};
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, ScenarioRun};
+use crate::experiment::{Experiment, Flag, Layers, Progress, Results, ScenarioRun};
 use crate::load::from_flag;
+use crate::memory::Purpose;
 use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
     cannot_write, summary, table, write_named,
@@ -23,7 +25,12 @@ use crate::policy;
 use crate::sweep::{Parameter, Spec, keys};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
-    let experiment = Experiment::load(&layers(&arguments.settings)?, limits(&arguments.settings))?;
+    let purpose = match arguments.report {
+        Some(_) => Purpose::Page,
+        None => Purpose::Run,
+    };
+    let limits = limits(&arguments.settings.memory, arguments.threads, purpose);
+    let experiment = Experiment::load(&layers(&arguments.settings)?, limits)?;
     if arguments.show {
         return print_json(out, &experiment.resolved);
     }
@@ -33,9 +40,6 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         .map(RunFolder::create)
         .transpose()?;
     let page = page(arguments)?;
-    if page.is_some() {
-        check_memory(&experiment, limits(&arguments.settings))?;
-    }
     // No more than there are scenarios.
     let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
@@ -78,27 +82,6 @@ fn page(arguments: &RunArguments) -> Result<Option<PathBuf>, Error> {
             Err(cannot_write(&name, &"there is no such folder"))
         }
         _ => Ok(Some(file)),
-    }
-}
-
-/// A page needs what each process did in each superstep of each scenario: that must fit.
-fn check_memory(experiment: &Experiment, limits: Limits) -> Result<(), Error> {
-    let of_each = [experiment.placement.len(), experiment.workload.supersteps()];
-    let bars = of_each.map(|count| count as f64).iter().product::<f64>();
-    let needed = bars * experiment.config.scenarios.len() as f64 * Activity::BYTES;
-    match limits.memory {
-        Some(limit) if needed > limit => {
-            let message = format!(
-                "the page needs about {:.1} GB of memory, more than the {:.1} GB there are",
-                needed / 1e9,
-                limit / 1e9
-            );
-            Err(Problem::new(message)
-                .source("--report")
-                .hint("leave it out, or choose a higher `--memory-limit`")
-                .into())
-        }
-        _ => Ok(()),
     }
 }
 
@@ -265,13 +248,13 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
     {
         return Ok(document);
     }
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        let problem =
-            Problem::new(format!("cannot read the experiment: {error}")).source(name.clone());
-        if error.kind() == std::io::ErrorKind::NotFound {
-            problem.hint("name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from")
-        } else {
+    let hint = "name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from";
+    let is_there = path.exists();
+    let text = read_text(path).map_err(|problem| {
+        if is_there {
             problem
+        } else {
+            problem.hint(hint)
         }
     })?;
     let mut document = Document::parse(name, text)?;
@@ -432,6 +415,8 @@ pub(super) fn given(arguments: &SettingsArguments) -> Vec<Given> {
 /// The settings of `--load`, `--net` and `--set`, which have one value.
 pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     let mut flags = Vec::from_iter(load_flag(&arguments.load)?);
+    check_doubled("--net", &arguments.constants)?;
+    check_doubled("--set", &arguments.settings)?;
     for (key, value) in &arguments.constants {
         let flag = format!("--net {key}={value}");
         flags.push(Flag {
@@ -451,23 +436,17 @@ pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     Ok(flags)
 }
 
-/// The memory that there is: the flag, or what the machine says is free.
-pub(super) fn limits(arguments: &SettingsArguments) -> Limits {
-    let free = || {
-        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kibibytes * 1024.0)
+/// Two values of one key would contradict each other.
+fn check_doubled(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
+    let is_again = |(index, (key, _)): &(usize, &(String, String))| {
+        pairs[..*index].iter().any(|(before, _)| before == key)
     };
-    // Where the machine does not say, a common size; the flag overrides it.
-    let usual = 8e9;
-    Limits {
-        memory: Some(
-            arguments
-                .memory_limit
-                .map_or_else(|| free().unwrap_or(usual), crate::units::Bytes::get),
-        ),
-    }
+    let Some((_, (key, value))) = pairs.iter().enumerate().find(is_again) else {
+        return Ok(());
+    };
+    let problem = Problem::new(format!("`{key}` is given twice"));
+    Err(problem
+        .source(format!("{flag} {key}={value}"))
+        .hint("leave one of the two out")
+        .into())
 }

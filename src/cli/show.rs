@@ -4,32 +4,41 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::{FormArguments, WorkloadCommand};
+use super::machine::limits;
 use super::print;
-use super::run::{layers, limits};
+use super::run::layers;
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::memory::{Limits, Purpose};
 use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
-use crate::platform;
+use crate::platform::{self, LoadedPlatform};
+
+/// Reads the platform that is named on the command line.
+pub(super) fn read(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+    platform::open_within(name, limits).map_err(|error| error.placed("<PLATFORM>"))
+}
 
 /// Shows a platform, and draws it into a file if one is named.
 pub(super) fn platform(
-    name: &str,
+    loaded: &LoadedPlatform,
     svg: Option<&Path>,
     rows: usize,
     form: FormArguments,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let loaded = platform::open(name)?;
     if let Some(path) = svg {
         write_named(path, draw(&loaded.platform).as_bytes())?;
     }
-    print(out, &platform_sheet(&loaded, rows).render(form.form()))
+    print(out, &platform_sheet(loaded, rows).render(form.form()))
 }
 
 pub(super) fn workload(command: &WorkloadCommand, out: &mut dyn Write) -> Result<(), Error> {
     let WorkloadCommand::Show(arguments) = command;
     let settings = &arguments.settings;
-    let experiment = Experiment::load(&layers(settings)?, limits(settings))?;
+    let experiment = Experiment::load(
+        &layers(settings)?,
+        limits(&settings.memory, None, Purpose::Look),
+    )?;
     let loads = loads(&experiment);
     if let Some(path) = &arguments.svg {
         let title = format!(

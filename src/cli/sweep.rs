@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
 use super::bar::{Bar, with_bar};
+use super::machine::limits;
 use super::run::{
-    SWEEP_FILE, check_options, chosen_policy, given, limits, pairs, read_experiment, values_beside,
+    SWEEP_FILE, check_options, chosen_policy, given, pairs, read_experiment, values_beside,
 };
 use super::slurm::Job;
 use super::threads::threads;
@@ -19,6 +20,7 @@ use super::{print, print_json};
 use crate::document::Document;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
+use crate::memory::Purpose;
 use crate::output::counted;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
@@ -41,7 +43,9 @@ pub(super) fn sweep(
         return print_json(out, &file).map(|()| true);
     }
     let threads = threads(arguments.threads)?;
-    let (common, limits) = (Common::default(), limits(&arguments.varied.settings));
+    let memory = &arguments.varied.settings.memory;
+    let limits = limits(memory, Some(threads.current_num_threads()), Purpose::Sweep);
+    let common = Common::default();
     let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
     if !arguments.quiet {
         for note in &plan.notes {

@@ -8,13 +8,15 @@ use serde_json::{Map, Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::bar::{Bar, with_bar};
-use super::run::{given, limits};
+use super::machine::limits;
+use super::run::given;
 use super::sweep::{Varied, open_store, say, varied};
 use super::threads::threads;
 use super::{print, print_json};
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
 use crate::experiment::Flag;
+use crate::memory::Purpose;
 use crate::output::{Cell, Form, Sheet, Table, cannot_write, counted, numbers, words, write_file};
 use crate::sweep::plan::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
@@ -48,7 +50,11 @@ pub(super) fn tune(
         },
         budget: usize::try_from(arguments.budget).expect("at most a million"),
         fresh: arguments.fresh.as_ref(),
-        limits: limits(&arguments.varied.settings),
+        limits: limits(
+            &arguments.varied.settings.memory,
+            Some(threads.current_num_threads()),
+            Purpose::Sweep,
+        ),
         common: &common,
         store: &store,
         done: &done,
@@ -351,7 +357,7 @@ fn command(
         let varied = varied_settings(sweep, setting);
         words.extend(varied.iter().flat_map(|one| set(&one.key, &one.value)));
     }
-    if let Some(limit) = arguments.memory_limit {
+    if let Some(limit) = arguments.memory.memory_limit {
         words.extend(["--memory-limit".to_owned(), format!("{} B", limit.get())]);
     }
     let words: Vec<String> = words.iter().map(|word| plain_or_quoted(word)).collect();

@@ -5,6 +5,7 @@
 //! text again, which happens only when something is wrong; [`Document::deserialize`] turns the file into a typed value
 //! and reports all that does not fit together. What the values mean is left to the caller.
 
+mod file;
 mod repair;
 mod scanner;
 
@@ -15,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::{Error, Problem};
+pub(crate) use file::{cannot_read, read_bytes, read_text};
 use scanner::Scanner;
 
 /// The most problems of one file that are printed.
@@ -41,12 +43,13 @@ impl Document {
     /// Reads a JSON text; `source` names it in messages.
     ///
     /// # Errors
-    /// The text is not JSON, nests deeper than 128, or an object has a key twice.
+    /// The text is not JSON, nests deeper than 128, has too many values, or an object has a key twice.
     pub fn parse(source: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
         let (source, mut text) = (source.into(), text.into());
         if text.starts_with('\u{feff}') {
             text.remove(0); // a byte order mark, as some editors write it
         }
+        check_values(&text).map_err(|problem| problem.source(&source))?;
         let value = match serde_json::from_str(&text) {
             Ok(value) => value,
             Err(error) => return Err(syntax_problem(&text, &error).source(source).into()),
@@ -197,9 +200,33 @@ pub(crate) fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > MOST_PROBLEMS {
         let more = problems.len() - MOST_PROBLEMS;
         problems.truncate(MOST_PROBLEMS);
-        problems.push(Problem::new(format!("{more} more problems like these")));
+        let last = problems
+            .last()
+            .and_then(|last| last.location.source.clone());
+        let rest = Problem::new(format!("{more} more problems like these"));
+        let rest = rest.hint("mend the first ones, and try again");
+        problems.push(match last {
+            Some(source) => rest.source(source),
+            None => rest,
+        });
     }
     problems
+}
+
+/// The most values of a text, so that their memory is bounded: 72 B each, as many as this take 1.4 GB.
+const MOST_VALUES: usize = 20_000_000;
+
+/// Refuses texts of too many values, of which each but the first follows one of four characters.
+fn check_values(text: &str) -> Result<(), Problem> {
+    if text.len() <= MOST_VALUES {
+        return Ok(());
+    }
+    let values = text.bytes().filter(|byte| b",:[{".contains(byte)).count();
+    if values <= MOST_VALUES {
+        return Ok(());
+    }
+    let problem = Problem::new(format!("the file has about {values} values")).at(1, 1);
+    Err(problem.hint(format!("up to {MOST_VALUES} are read")))
 }
 
 /// The message of `serde_json` without the position at its end, which goes where positions go.
@@ -220,11 +247,11 @@ fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
         .count();
     let problem =
         Problem::new(format!("not valid JSON: {message}")).at(error.line().max(1), column + 1);
-    if message.contains("recursion limit") {
-        problem.hint("objects and lists may be nested 127 deep")
+    problem.hint(if message.contains("recursion limit") {
+        "objects and lists may be nested 127 deep"
     } else {
-        problem
-    }
+        "texts stand in double quotes; between entries is a comma, after the last one none; each bracket is closed"
+    })
 }
 
 #[cfg(test)]

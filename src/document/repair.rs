@@ -128,6 +128,10 @@ fn in_words(message: &str) -> String {
             )
         },
     );
+    let plain = match plain.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected an object"),
+        None => plain,
+    };
     plain
         .replace("invalid type: ", "")
         .replace("invalid value: ", "")

@@ -352,11 +352,11 @@ impl<'p, T: Copy> Simulation<'p, T> {
             name(from),
             name(to)
         ));
-        Error::Run(
-            problem
-                .source(self.platform.name.clone())
-                .hint("add a route between them to the platform"),
-        )
+        // It is the platform that is wrong, though only who sends can tell.
+        let problem = problem.source(format!("platform `{}`", self.platform.name));
+        problem
+            .hint("add a route between them to the platform")
+            .into()
     }
 
     fn starved(&self, what: &str) -> Error {

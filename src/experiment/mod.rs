@@ -12,12 +12,13 @@ mod resolve;
 mod run;
 mod shared;
 
+pub use crate::memory::Limits;
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
 pub(crate) use layers::lookup;
 pub use layers::{Flag, Layers};
 pub use ledger::{Ledger, Term};
-pub use resolve::{Experiment, Input, Limits};
+pub use resolve::{Experiment, Input};
 pub use run::{Progress, Results, ScenarioRun};
 pub use shared::Shared;
 pub(crate) use shared::remembered;

@@ -8,12 +8,13 @@ use serde_json::{Map, Value, json};
 use super::config::ExperimentConfig;
 use super::layers::{Layers, is_within, lookup};
 use super::shared::Shared;
-use crate::bsp::{BarrierKind, Receives, RuntimeConfig};
+use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Scenario};
 use crate::document;
 use crate::engine::NetworkModel;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Location, Problem};
 use crate::load::Loads;
-use crate::platform::LoadedPlatform;
+use crate::memory::{self, Limits, Size};
+use crate::platform::{self, LoadedPlatform};
 use crate::policy;
 use crate::units::{HostId, ProcessId};
 use crate::workload::trace::{TraceBarrier, TraceReceives};
@@ -52,13 +53,6 @@ pub struct Experiment {
     pub(super) policy_options: Value,
 }
 
-/// What bounds an experiment before it starts.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
-    /// The memory that a run may need \[B\]; `None`: not limited.
-    pub memory: Option<f64>,
-}
-
 impl Experiment {
     /// Makes an experiment from `layers` (a file, flags), on top of the built-in experiment of the application they name.
     ///
@@ -73,8 +67,13 @@ impl Experiment {
     /// # Errors
     /// As [`Self::load`].
     pub fn load_shared(layers: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
-        let layers = on_top_of_built_in(layers, shared)?;
-        Self::from_layers(&layers, limits, shared).map_err(|error| layers.locate(error))
+        let load = || {
+            let layers = on_top_of_built_in(layers, shared)?;
+            Self::from_layers(&layers, limits, shared).map_err(|error| layers.locate(error))
+        };
+        load().map_err(|error| {
+            error.hinting("`migsim schema experiment` prints all keys, with their units and ranges")
+        })
     }
 
     /// Whether the key `seed` has any say in it, given that it is (or is not) the seed of the workload, too. If not, the runs for all
@@ -91,11 +90,12 @@ impl Experiment {
         let mut config: ExperimentConfig = document::from_value(&layers.merged()?, "")?;
         let app = registry::find(app_name(&config.workload)?)?;
         let keys = Value::Object(config.workload.clone());
+        check_processes(&config.workload, limits)?;
         // Whatever is wrong in several places is reported together.
         let mut problems = Vec::new();
         let platform = keep(
             shared
-                .platform(&config.platform)
+                .platform(&config.platform, limits)
                 .map_err(|error| name_key(error, "platform")),
             &mut problems,
         );
@@ -111,7 +111,11 @@ impl Experiment {
         if !loads.is_empty() {
             loads.put_on(&mut Arc::make_mut(&mut platform).platform, config.seed)?;
         }
-        check_size(&config, built.workload.as_ref(), &platform, limits)?;
+        let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
+        let held = entry
+            .build(&options)?
+            .memory(pairs, built.workload.supersteps() as f64);
+        check_size((&config, held), built.workload.as_ref(), &platform, limits)?;
         let placement = place(&config, built.workload.as_ref(), &platform)?;
         check_memory(&placement, built.workload.as_ref(), &platform)?;
         check_moves(built.workload.as_ref(), &platform)?;
@@ -230,19 +234,14 @@ fn app_name(workload: &Map<String, Value>) -> Result<&str, Error> {
 
 /// Gives the problems of an error that have no place the key that named the file.
 fn name_key(error: Error, key: &str) -> Error {
-    match error {
-        Error::Input(problems) => {
-            let named = |problem: Problem| {
-                if problem.location.source.is_none() && problem.location.key.is_none() {
-                    problem.key(key)
-                } else {
-                    problem
-                }
-            };
-            Error::Input(problems.into_iter().map(named).collect())
-        }
-        other => other,
-    }
+    error.map(|problem| match problem.location {
+        Location {
+            source: None,
+            key: None,
+            ..
+        } => problem.key(key),
+        _ => problem,
+    })
 }
 
 /// The network model of the key `network`.
@@ -430,51 +429,63 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
     Ok(())
 }
 
-/// What a process takes in the runtime, without its traffic \[B\].
-const PROCESS: f64 = 300.0;
-/// What traffic and forecast of a pair of a process and a cluster take \[B\].
-const PAIR: f64 = 72.0;
-/// With how many clusters a process may talk: those with which it does take memory, and how many they are is not known before.
-const PARTNERS: f64 = 8.0;
+/// So many processes are for the application to make, or to refuse by itself.
+const MANY_PROCESSES: u64 = 10_000_000;
+
+/// Tells what more would need, before the application makes anything for each of them.
+fn check_processes(workload: &Map<String, Value>, limits: Limits) -> Result<(), Problem> {
+    let processes = workload.get("procs").and_then(Value::as_u64);
+    let Some(processes) = processes.filter(|processes| *processes > MANY_PROCESSES) else {
+        return Ok(());
+    };
+    let needed = memory::least(processes as f64);
+    let checked = limits.check("the experiment", needed, format!("{processes} processes"));
+    checked.map_err(|problem| problem.key("workload.procs"))
+}
 
 /// Refuses what cannot fit in memory, before anything is allocated for it.
 fn check_size(
-    config: &ExperimentConfig,
+    (config, policy): (&ExperimentConfig, f64),
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
     limits: Limits,
-) -> Result<(), Error> {
-    let (processes, supersteps) = (workload.processes() as f64, workload.supersteps() as f64);
-    let clusters = loaded.platform.clusters.len() as f64;
-    // Two scenarios at a time keep the dates of three.
-    let (by_process, by_superstep) = (
-        2.0 * processes * (PROCESS + PAIR * clusters.min(PARTNERS)),
-        3.0 * 16.0 * supersteps,
-    );
-    let needed = by_process + by_superstep;
-    let key = if by_process > by_superstep && config.workload.contains_key("procs") {
-        "workload.procs"
-    } else {
-        "workload.n"
+) -> Result<(), Problem> {
+    let platform = &loaded.platform;
+    let extent = workload.extent();
+    let loads = platform.hosts.iter().filter(|host| host.varies()).count()
+        + platform.links.iter().filter(|link| link.varies()).count();
+    let size = Size {
+        processes: workload.processes() as f64,
+        supersteps: workload.supersteps() as f64,
+        messages: extent.messages,
+        repeats: workload.supersteps() > 1 && workload.repeats(1),
+        application: extent.bytes,
+        clusters: platform.clusters.len() as f64,
+        hosts: platform.hosts.len() as f64,
+        platform: platform::memory_of(platform),
+        loads: loads as f64,
+        scenarios: config.scenarios.len(),
+        has_policy: config
+            .scenarios
+            .iter()
+            .any(|scenario| *scenario != Scenario::I),
+        policy,
     };
-    match limits.memory {
-        Some(limit) if needed > limit => {
-            let message = format!(
-                "the experiment needs about {} of memory, more than the {} there are ({processes} processes, {supersteps} supersteps)",
-                gigabytes(needed),
-                gigabytes(limit)
-            );
-            Err(Problem::new(message)
-                .key(key)
-                .hint("choose a smaller problem, or a higher `--memory-limit`")
-                .into())
-        }
-        _ => Ok(()),
-    }
-}
-
-fn gigabytes(bytes: f64) -> String {
-    format!("{:.1} GB", bytes / 1e9)
+    let details = format!(
+        "processes: {}, supersteps: {}, messages in one of them: {}",
+        size.processes, size.supersteps, size.messages
+    );
+    let grows_with = if size.supersteps > size.processes {
+        ["supersteps", "n"]
+    } else {
+        ["procs", "n"]
+    };
+    let key = grows_with
+        .into_iter()
+        .find(|key| config.workload.contains_key(*key));
+    limits
+        .check("the experiment", size.needed(limits), details)
+        .map_err(|problem| problem.key(format!("workload.{}", key.unwrap_or("app"))))
 }
 
 /// Notes where each key of the load comes from, as `origins` does for calibrated values: who gave it, or that it is a default.
@@ -528,9 +539,7 @@ fn inputs(
     );
     // The forced moves of the policy `replay`.
     if let Some(file) = policy.get("file").and_then(Value::as_str) {
-        let bytes = std::fs::read(file).map_err(|error| {
-            Problem::new(format!("cannot read the decisions: {error}")).source(file)
-        })?;
+        let bytes = document::read_bytes(file.as_ref())?;
         all.push(input("decisions", (file, &document::sha256(&bytes))));
     }
     Ok(all)

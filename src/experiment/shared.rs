@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::built_in;
 use crate::document::Document;
 use crate::error::Error;
+use crate::memory::Limits;
 use crate::platform::{self, LoadedPlatform};
 
 /// A built-in experiment that another one extends, and the application.
@@ -22,9 +23,13 @@ pub struct Shared {
 
 impl Shared {
     /// The platform `name`, read when it is first asked for.
-    pub(super) fn platform(&self, name: &str) -> Result<Arc<LoadedPlatform>, Error> {
+    pub(super) fn platform(
+        &self,
+        name: &str,
+        limits: Limits,
+    ) -> Result<Arc<LoadedPlatform>, Error> {
         remembered(&self.platforms, name.to_owned(), || {
-            platform::open(name).map(Arc::new)
+            platform::open_within(name, limits).map(Arc::new)
         })
     }
 

@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use super::range::{LONGEST, Ranges, SHORTEST_PERIOD};
 use super::{Keys, Load, MOST_LOAD};
-use crate::document::sha256;
+use crate::document::{read_text, sha256};
 use crate::error::{Error, Problem};
-use crate::platform::{Profile, Steps, read_profile, read_text};
+use crate::platform::{Profile, Steps, read_profile};
 use crate::random::Stream;
 use crate::units::Seconds;
 
@@ -143,9 +143,13 @@ impl Keys for FileConfig {
             }
             problem
         })?;
-        let profile = self
-            .read(&text)
-            .map_err(|problem| problem.source(&self.file))?;
+        let profile = self.read(&text).map_err(|problem| {
+            let hint = match self.format() {
+                Format::Csv => "a line is a date in seconds and a value from 0 on, with a comma between them: `10,0.5`; dates ascend",
+                Format::Simgrid => "a line is a date in seconds and a value from 0 on: `10 0.5`; dates ascend, and `PERIODICITY 60` repeats them",
+            };
+            Error::from(problem.source(&self.file)).hinting(hint)
+        })?;
         if self.shift && profile.period().is_none() {
             let problem = Problem::new("a trace that happens once cannot be shifted").key("shift");
             return Err(problem

@@ -9,7 +9,8 @@ use super::guard::{guarded, inside};
 use super::machine::{Machine, Place};
 use super::read::{Run, RunOfScenario, damaged};
 use crate::bsp::{Recorder, Scenario};
-use crate::error::{Error, Problem};
+use crate::document::{cannot_read, read_bytes};
+use crate::error::Error;
 use crate::policy::Measures;
 use crate::units::{HostId, Seconds};
 
@@ -22,11 +23,6 @@ pub struct Activity {
     pub compute: Vec<f32>,
     /// How long each communicated after that, until it reached the barrier \[s\].
     pub communication: Vec<f32>,
-}
-
-impl Activity {
-    /// What a process takes of memory in a superstep \[B\].
-    pub(crate) const BYTES: f64 = 12.0;
 }
 
 #[expect(
@@ -107,14 +103,11 @@ pub(super) fn read(
     machine: &Machine,
 ) -> Result<Option<Vec<Activity>>, Error> {
     let name = path.display().to_string();
-    let bytes = match inside(path).and_then(std::fs::read) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            let problem = Problem::new(format!("cannot read the processes: {error}"));
-            return Err(problem.source(name).into());
-        }
-    };
+    if !path.exists() {
+        return Ok(None);
+    }
+    inside(path).map_err(|error| cannot_read(path, &error))?;
+    let bytes = read_bytes(path)?;
     let mut lines = Lines::new(&bytes);
     let all = run
         .scenarios

@@ -60,5 +60,6 @@ use crate::error::{Error, Problem};
 /// The error of an output that cannot be written.
 pub(crate) fn cannot_write(what: &str, error: &dyn std::fmt::Display) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
+    let problem = problem.source(what);
     Error::Output(problem.hint("choose a folder that can be written to, with enough space"))
 }

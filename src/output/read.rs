@@ -14,6 +14,7 @@ use super::guard::{inside, unguarded};
 use super::records;
 use super::summary::manifest;
 use crate::bsp::Scenario;
+use crate::document::{cannot_read, read_text};
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Results, Term};
 
@@ -242,10 +243,10 @@ impl Run {
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let name = |file: &str| folder.join(file).display().to_string();
         let read = |file: &str| {
-            let text = inside(&folder.join(file)).and_then(std::fs::read_to_string);
-            text.map_err(|error| {
-                let problem = Problem::new(format!("cannot read the run: {error}"));
-                problem.source(name(file)).hint(
+            let path = folder.join(file);
+            let found = inside(&path).map_err(|error| cannot_read(&path, &error));
+            found.and_then(|_| read_text(&path)).map_err(|problem| {
+                problem.hint(
                     "name a folder that `migsim run --out` has written; one without `run.json` is not complete",
                 )
             })

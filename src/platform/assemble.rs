@@ -4,12 +4,13 @@
 
 use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
 use crate::error::Problem;
+use crate::memory::Limits;
 use crate::units::{Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 
 /// The most hosts of a platform.
 pub(super) const MOST_HOSTS: u64 = 50_000_000;
-/// The most memory that the description of a platform may take \[B\].
-pub(super) const MOST_MEMORY: u64 = 16_000_000_000;
+/// The most memory that the description of a platform may take \[B\], where nothing else limits it.
+const MOST_MEMORY: f64 = 16e9;
 
 /// The most memory that the paths between clusters may take \[B\]; their length is known only when they are there.
 const MOST_PATH_MEMORY: u64 = 2_000_000_000;
@@ -226,17 +227,36 @@ pub(super) fn memory_of_pairs(clusters: usize) -> u64 {
         .saturating_mul(size_of::<Option<ClusterPath>>() as u64)
 }
 
+/// What a platform that is there takes of memory \[B\].
+pub(crate) fn memory_of(platform: &Platform) -> f64 {
+    let names = NAME * (platform.hosts.len() + platform.links.len());
+    let routes = match &platform.routes {
+        Routes::Clustered { pairs, links, .. } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
+        Routes::Explicit { pairs, links } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
+    };
+    let lists = size_of_val(&platform.hosts[..]) + size_of_val(&platform.links[..]);
+    (names + routes + lists) as f64
+}
+
+/// What the allocator takes for a short name \[B\].
+const NAME: usize = 32;
+
 /// Refuses a platform that is too large.
-pub(super) fn check_size(hosts: u64, clusters: usize, bytes: u64) -> Result<(), Problem> {
-    if hosts <= MOST_HOSTS && bytes <= MOST_MEMORY {
-        return Ok(());
+pub(super) fn check_size(
+    hosts: u64,
+    clusters: usize,
+    bytes: u64,
+    limits: Limits,
+) -> Result<(), Problem> {
+    let size = format!("{hosts} hosts in {clusters} clusters");
+    let limits = Limits {
+        memory: limits.memory.or(Some(MOST_MEMORY)),
+        ..limits
+    };
+    limits.check("the platform", bytes as f64, &size)?;
+    if hosts > MOST_HOSTS {
+        let problem = Problem::new(format!("the platform has {size}"));
+        return Err(problem.hint(format!("at most {MOST_HOSTS} hosts are accepted")));
     }
-    let gigabytes = bytes as f64 / 1e9;
-    Err(Problem::new(format!(
-        "the platform has {hosts} hosts in {clusters} clusters, which would take about {gigabytes:.1} GB of memory"
-    ))
-    .hint(format!(
-        "at most {MOST_HOSTS} hosts and {} GB are accepted",
-        MOST_MEMORY / 1_000_000_000
-    )))
+    Ok(())
 }

@@ -1,16 +1,14 @@
 //! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use super::{LoadedPlatform, from_json, from_simgrid};
-use crate::document::line_column;
+use super::load::from_json_within;
+use super::simgrid::from_simgrid_within;
+use super::{LoadedPlatform, from_json};
+use crate::document::read_text;
 pub(super) use crate::document::sha256;
 use crate::error::{Error, Problem};
-
-/// The largest file that is read \[B\].
-const MOST_BYTES: u64 = 1 << 30;
+use crate::memory::Limits;
 
 const BUILT_IN: &[(&str, &str)] = &[
     ("lbm.json", include_str!("../../platforms/lbm.json")),
@@ -62,6 +60,14 @@ pub fn built_in() -> &'static [(&'static str, &'static str)] {
 /// # Errors
 /// There is no such platform, the file cannot be read, or it is not a platform.
 pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
+    open_within(name, Limits::default())
+}
+
+/// The same, refused if it takes too much memory.
+///
+/// # Errors
+/// As [`open`], and it is too large.
+pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     let candidates = [
         name.to_owned(),
         format!("{name}.json"),
@@ -73,7 +79,7 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
             .iter()
             .find(|path| std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()));
         if let Some(path) = found {
-            return open_file(path);
+            return open_file(path, limits);
         }
         let built_in = BUILT_IN
             .iter()
@@ -85,16 +91,16 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
     Err(not_found(name).into())
 }
 
-fn open_file(path: &str) -> Result<LoadedPlatform, Error> {
-    let text = read(path)?;
+fn open_file(path: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+    let text = read_text(path)?;
     let is_xml = text
         .trim_start_matches('\u{feff}')
         .trim_start()
         .starts_with('<');
     if is_xml {
-        from_simgrid(path, &text)
+        from_simgrid_within(path, &text, limits)
     } else {
-        from_json(path, &text)
+        from_json_within(path, &text, limits)
     }
 }
 
@@ -115,32 +121,6 @@ fn not_found(name: &str) -> Problem {
             .iter()
             .map(|(file, _)| file.strip_suffix(".json").unwrap_or(file)),
     )
-}
-
-/// The text of a file.
-pub(crate) fn read(path: &str) -> Result<String, Problem> {
-    let cannot = |error: &std::io::Error| {
-        Problem::new(format!("cannot read `{path}`: {error}")).source(path)
-    };
-    let file = File::open(path).map_err(|error| cannot(&error))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(Problem::new(format!("`{path}` is a directory")).source(path));
-    }
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| cannot(&error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Problem::new(format!("`{path}` is larger than 1 GiB")).source(path));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let before = String::from_utf8_lossy(valid);
-        let (line, column) = line_column(&before, before.len());
-        Problem::new("the file is not text (UTF-8)")
-            .source(path)
-            .at(line, column)
-    })
 }
 
 #[cfg(test)]
@@ -165,21 +145,6 @@ mod tests {
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));
         assert!(open("\0").unwrap_err().to_string().contains("platform"));
-    }
-
-    #[test]
-    fn directories_and_files_that_are_not_text_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let name = folder.path().to_str().unwrap();
-        let error = open(name).unwrap_err().to_string();
-        assert!(error.contains("is a directory"), "{error}");
-        let path = folder.path().join("a.json");
-        std::fs::write(&path, b"{\n \xff}").unwrap();
-        let error = open(path.to_str().unwrap()).unwrap_err().to_string();
-        assert!(
-            error.contains("not text (UTF-8)") && error.contains(":2:2"),
-            "{error}"
-        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::load_profiles::Values;
 use super::{Link, LoadedPlatform};
 use crate::document::{Document, MOST_PROBLEMS, limited};
 use crate::error::{Error, Problem};
+use crate::memory::Limits;
 
 /// Reads a platform in the format `migsim-platform-1`; `source` names the file in messages.
 ///
@@ -33,13 +34,28 @@ use crate::error::{Error, Problem};
 /// # Errors
 /// All problems of the file, each with its place.
 pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
+    from_json_within(source, text, Limits::default())
+}
+
+/// The same with so much memory.
+pub(super) fn from_json_within(
+    source: &str,
+    text: &str,
+    limits: Limits,
+) -> Result<LoadedPlatform, Error> {
+    read(source, text, limits).map_err(|error| {
+        error.hinting("`migsim schema platform` prints the format, with its keys and units")
+    })
+}
+
+fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     let document = Document::parse(source, text)?;
     let mut file: PlatformFile = document.deserialize()?;
     let sources = copies::write_out(&document, &mut file)?;
     let mut loader = Loader::new(&document, &file, &sources);
     loader.check_names();
     loader.check_links();
-    loader.check_counts();
+    loader.check_counts(limits);
     loader.check_profiles();
     loader.check_origins();
     let clusters = loader.cluster_parts();
@@ -234,7 +250,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Hosts and memory, before any is taken.
-    fn check_counts(&mut self) {
+    fn check_counts(&mut self, limits: Limits) {
         let file = self.file;
         let (mut hosts, mut bytes) = (0_u64, memory_of_pairs(file.clusters.len()));
         for (index, cluster) in file.clusters.iter().enumerate() {
@@ -276,7 +292,7 @@ impl<'a> Loader<'a> {
                 steps,
             ));
         }
-        if let Err(problem) = check_size(hosts, file.clusters.len(), bytes) {
+        if let Err(problem) = check_size(hosts, file.clusters.len(), bytes, limits) {
             let hint = problem.hint.clone().unwrap_or_default();
             let largest = (0..file.clusters.len())
                 .max_by_key(|&i| file.clusters[i].hosts)

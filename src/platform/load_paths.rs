@@ -50,7 +50,7 @@ impl Loader<'_> {
     fn route_links(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
-        let mut ids = Vec::new();
+        let mut ids: Vec<LinkId> = Vec::new();
         for (position, name) in file.routes[index].links.iter().enumerate() {
             let key = format!("routes[{index}].links[{position}]");
             let Some(&link) = self.links.get(&**name) else {
@@ -61,6 +61,11 @@ impl Loader<'_> {
                 self.note(problem);
                 return ids;
             };
+            if ids.contains(&LinkId::from_index(link)) {
+                let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
+                self.note(problem.hint("a route has no cycle: leave the way there and back out"));
+                return ids;
+            }
             ids.push(LinkId::from_index(link));
             let entry = &file.links[link];
             at = match at {

@@ -208,13 +208,13 @@ fn broken_platforms_say_what_and_where() {
         ),
         (
             with("\"hosts\": 2", "\"hosts\": 2000000000"),
-            "GB of memory",
+            "B of memory",
             (5, 28),
             "clusters[0].hosts",
         ),
         (
             with("\"hosts\": 2", "\"hosts\": 18446744073709551615"),
-            "GB of memory",
+            "B of memory",
             (5, 28),
             "clusters[0].hosts",
         ),

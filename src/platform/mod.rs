@@ -36,9 +36,9 @@ mod simgrid;
 
 use std::collections::BTreeMap;
 
+pub(crate) use assemble::memory_of;
 pub use capacity::Background;
-pub(crate) use find::read as read_text;
-pub use find::{built_in, open};
+pub use find::{built_in, open, open_within};
 pub use format::schema;
 pub use load::from_json;
 pub use mapping::Mapping;

@@ -48,6 +48,11 @@ pub trait Policy: fmt::Debug + Send {
         true
     }
 
+    /// What it holds of each pair of a process and a cluster, and of its calls, beyond what any policy does \[B\]: see [`crate::memory`].
+    fn memory(&self, _pairs: f64, _supersteps: f64) -> f64 {
+        0.0
+    }
+
     /// Told after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
     fn settle(&mut self, _moved: usize) {}
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Migration, Options, Policy, View};
-use crate::document::Document;
+use crate::document::{Document, read_text};
 use crate::error::{Error, Problem};
 use crate::random::Stream;
 use crate::units::{HostId, ProcessId};
@@ -49,11 +49,7 @@ impl Options for ReplayConfig {
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         let mut all = self.decisions;
         if let Some(file) = self.file {
-            let text = std::fs::read_to_string(&file).map_err(|error| {
-                Problem::new(format!("cannot read the decisions: {error}"))
-                    .source(&file)
-                    .key("file")
-            })?;
+            let text = read_text(&file).map_err(|problem| problem.key("file"))?;
             all.extend(Document::parse(file, text)?.deserialize::<Vec<ForcedMove>>()?);
         }
         let mut by_superstep: BTreeMap<u64, Vec<ForcedMove>> = BTreeMap::new();

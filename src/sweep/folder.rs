@@ -11,7 +11,7 @@ use super::run::Shard;
 use super::store::{self, Store};
 use super::summary::Summary;
 use super::table::runs_csv;
-use crate::document::Document;
+use crate::document::{Document, cannot_read, read_text};
 use crate::error::{Error, Problem};
 use crate::output::{cannot_write, inside, write_file};
 
@@ -185,12 +185,10 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<Report, Error> {
 pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN);
     let name = path.display().to_string();
-    let text = inside(&path).and_then(std::fs::read_to_string);
-    let text = text.map_err(|error| {
-        Problem::new(format!("cannot read the plan: {error}"))
-            .source(&name)
-            .hint("name folders that `migsim sweep --shard` has written")
-    })?;
+    let hint = "name folders that `migsim sweep` has written";
+    let found = inside(&path).map_err(|error| cannot_read(&path, &error));
+    let text = found.and_then(|_| read_text(&path));
+    let text = text.map_err(|problem| problem.hint(hint))?;
     Document::parse(name, text)?.deserialize()
 }
 

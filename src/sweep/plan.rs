@@ -55,7 +55,7 @@ impl Plan {
     /// Parameters, seeds or their number are wrong, a key is unknown, or no setting can be run.
     pub fn new(sweep: &Sweep, limits: Limits, shared: &Shared) -> Result<Self, Error> {
         check_parameters(sweep)?;
-        check_count(sweep)?;
+        check_count(sweep, limits)?;
         let seeds = seeds(sweep)?;
         let mut notes = Vec::new();
         let settings = settings(sweep, &mut notes)?;
@@ -126,7 +126,8 @@ impl Plan {
 
 /// The seeds of each setting: those that were asked for, or the one of the experiment.
 pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
-    let wrong = |message: String| Error::from(Problem::new(message).key("seed"));
+    let hint = "seeds are whole numbers, each of them once, as in `--seeds 1..20`";
+    let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));
     let given: Vec<Value> = match &sweep.seeds {
         Some(spec) if spec.count() > MOST_RUNS => {
             let message = format!("there are {} seeds, more than {MOST_RUNS}", spec.count());

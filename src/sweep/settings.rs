@@ -10,6 +10,7 @@ use super::plan::policy_of;
 use super::spec::Spec;
 use super::{draw, keys};
 use crate::error::{Error, Problem};
+use crate::memory::{self, Limits};
 use crate::policy::REGISTRY;
 
 /// The most runs of a plan: their names and rows must fit in memory.
@@ -68,7 +69,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
 }
 
 /// Refuses what is too large before anything is allocated for it.
-pub(super) fn check_count(sweep: &Sweep) -> Result<(), Error> {
+pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     let counts = counts(sweep);
     let settings = match sweep.combine {
         Combine::Grid => counts
@@ -96,6 +97,7 @@ pub(super) fn check_count(sweep: &Sweep) -> Result<(), Error> {
         Combine::Random(0) | Combine::Latin(0) => {
             return Err(Problem::new("a plan of no settings")
                 .source(format!("--{}", sweep.combine))
+                .hint("draw one at least")
                 .into());
         }
         Combine::Random(wanted) => u128::from(wanted.min(draw::size(&counts))),
@@ -103,8 +105,14 @@ pub(super) fn check_count(sweep: &Sweep) -> Result<(), Error> {
     };
     let seeds = sweep.seeds.as_ref().map_or(1, Spec::count);
     let runs = settings.saturating_mul(u128::from(seeds));
+    let longest = sweep.parameters.iter().max_by_key(|one| one.spec.count());
+    let place = longest
+        .filter(|one| one.spec.count() >= seeds)
+        .map_or("--seeds", |one| &one.source);
     if runs <= u128::from(MOST_RUNS) {
-        return Ok(());
+        let needed = memory::plan(runs as f64);
+        let checked = limits.check("the plan", needed, format!("{runs} runs"));
+        return checked.map_err(|problem| problem.source(place).into());
     }
     let by = counts
         .iter()
@@ -123,6 +131,7 @@ pub(super) fn check_count(sweep: &Sweep) -> Result<(), Error> {
     Err(Problem::new(format!(
         "the plan has {runs} runs{how}, more than {MOST_RUNS}"
     ))
+    .source(place)
     .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
     .into())
 }

@@ -209,9 +209,18 @@ fn record(line: &[u8]) -> Option<Record> {
 /// They cannot be read.
 pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     let path = folder.join(FILE);
-    let bytes = inside(&path).and_then(std::fs::read).map_err(|error| {
-        Problem::new(format!("cannot read the runs: {error}")).source(path.display().to_string())
-    })?;
+    let cannot = |error: &dyn std::fmt::Display| {
+        let problem = Problem::new(format!("cannot read the runs: {error}"));
+        problem
+            .source(path.display().to_string())
+            .hint("name folders that `migsim sweep` has written")
+    };
+    if path.exists() && !path.is_file() {
+        return Err(cannot(&"it is not a regular file").into());
+    }
+    let bytes = inside(&path)
+        .and_then(std::fs::read)
+        .map_err(|error| cannot(&error))?;
     Ok(read(&bytes).0)
 }
 

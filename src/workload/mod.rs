@@ -32,6 +32,14 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
+    /// How much of it there is, as far as the memory of a run goes.
+    fn extent(&self) -> Extent {
+        Extent {
+            messages: self.processes() as f64,
+            bytes: 0.0,
+        }
+    }
+
     /// The memory of a process, which moves with it (M(i) of the papers).
     fn memory(&self, process: ProcessId) -> Bytes;
 
@@ -54,6 +62,15 @@ pub trait Workload: fmt::Debug + Send + Sync {
     fn cycles_per_instruction(&self) -> f64 {
         1.0
     }
+}
+
+/// How much there is of an application: enough to estimate what memory a run needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The messages of its largest superstep, about.
+    pub messages: f64,
+    /// What it holds itself \[B\].
+    pub bytes: f64,
 }
 
 /// One superstep: what each process computes and the messages, in flat arrays that are reused.

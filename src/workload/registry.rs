@@ -15,8 +15,8 @@ use super::lbm::{Lbm, LbmConfig};
 use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
-use super::trace::{Trace, TraceBarrier, TraceReceives, read_bytes};
-use crate::document::sha256;
+use super::trace::{Trace, TraceBarrier, TraceReceives};
+use crate::document::{read_bytes, sha256};
 use crate::error::{Error, Problem};
 
 /// The applications, by name.

@@ -132,7 +132,7 @@ impl Sw {
             ("first_instructions", config.first_instructions.get()),
             ("last_instructions", config.last_instructions.get()),
         ];
-        if cycles.is_finite() && cycles > 0.0 {
+        if cycles.is_normal() && cycles > 0.0 {
             let is_too_large = |&&(_, amount): &&(&str, f64)| !(amount * cycles).is_finite();
             problems.extend(amounts.iter().filter(is_too_large).map(|(key, _)| {
                 Problem::new(format!(
@@ -145,7 +145,7 @@ impl Sw {
             problems.push(
                 Problem::new(format!("`cycles_per_instruction` is {cycles}"))
                     .key("workload.cycles_per_instruction")
-                    .hint("it must be finite and positive"),
+                    .hint("it must be finite and positive, 1e-307 at least"),
             );
         }
         let message = config.bytes_per_column.get() / config.n as f64;

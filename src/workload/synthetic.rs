@@ -20,7 +20,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Message, Plan, Workload};
+use super::{Extent, Message, Plan, Workload};
 use crate::error::{Error, Problem};
 use crate::random::{Purpose, Stream};
 use crate::units::{Bytes, Instructions, ProcessId};
@@ -404,6 +404,13 @@ impl Workload for Synthetic {
         let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
         superstep > 0 && !draws_work && !draws_messages && self.drifts.is_empty()
+    }
+
+    fn extent(&self) -> Extent {
+        Extent {
+            messages: self.config.messages() as f64,
+            bytes: size_of::<f64>() as f64 * (self.factors.len() + self.drifts.len()) as f64,
+        }
     }
 
     fn memory(&self, _process: ProcessId) -> Bytes {

@@ -7,7 +7,8 @@ use super::super::guard::inside;
 use super::super::machine::{Machine, SCHEMA};
 use super::super::read::{Run, damaged, rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
-use crate::error::{Error, Problem};
+use crate::document::{cannot_read, read_text};
+use crate::error::Error;
 use crate::experiment::{Experiment, Results};
 
 /// A run, ready to be shown.
@@ -80,13 +81,11 @@ fn name(path: &Path) -> String {
 
 /// A file that may be missing.
 fn text(path: &Path) -> Result<Option<String>, Error> {
-    match inside(path).and_then(std::fs::read_to_string) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let problem = Problem::new(format!("cannot read the run: {error}"));
-            Err(problem.source(name(path)).into())
-        }
+    if path.exists() {
+        inside(path).map_err(|error| cannot_read(path, &error))?;
+        Ok(Some(read_text(path)?))
+    } else {
+        Ok(None)
     }
 }
 

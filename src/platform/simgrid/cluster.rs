@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use roxmltree::Node;
 
 use super::xml::Reader;
+use crate::memory::Limits;
 use crate::platform::Platform;
 use crate::platform::assemble::{
     Assembly, ClusterParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
@@ -38,13 +39,17 @@ const KNOWN: [&str; 17] = [
 const LOOPBACK: (f64, f64) = (1e10, 0.0);
 
 /// Reads the zone; `None` if a problem was found that leaves no platform.
-pub(super) fn read<'a>(reader: &mut Reader<'a, '_>, zone: Node<'a, 'a>) -> Option<Platform> {
+pub(super) fn read<'a>(
+    reader: &mut Reader<'a, '_>,
+    zone: Node<'a, 'a>,
+    limits: Limits,
+) -> Option<Platform> {
     let (links, link_ids) = reader.links(zone);
     let mut clusters = Vec::new();
     let mut ids: BTreeMap<&str, usize> = BTreeMap::new();
     let mut total = (0_u64, 0_u64);
     for node in zone.children().filter(|node| node.has_tag_name("cluster")) {
-        let Some(parts) = cluster(reader, node, &mut total) else {
+        let Some(parts) = cluster(reader, node, &mut total, limits) else {
             continue;
         };
         let name = node.attribute("id").unwrap_or("");
@@ -54,8 +59,11 @@ pub(super) fn read<'a>(reader: &mut Reader<'a, '_>, zone: Node<'a, 'a>) -> Optio
         clusters.push(parts);
     }
     let pairs = memory_of_pairs(clusters.len());
-    if let Err(problem) = check_size(total.0, clusters.len(), total.1.saturating_add(pairs)) {
-        reader.report(zone, problem.message);
+    let bytes = total.1.saturating_add(pairs);
+    if let Err(problem) = check_size(total.0, clusters.len(), bytes, limits) {
+        let hint = problem.hint.unwrap_or_default();
+        let problem = reader.problem(zone, problem.message);
+        reader.note(problem.hint(hint));
     }
     let routes = read_routes(reader, zone, &ids, &link_ids);
     if !reader.problems.is_empty() {
@@ -166,6 +174,7 @@ fn cluster<'a>(
     reader: &mut Reader<'a, '_>,
     node: Node<'a, 'a>,
     total: &mut (u64, u64),
+    limits: Limits,
 ) -> Option<ClusterParts> {
     reader.check_attributes(node, &KNOWN);
     reader.check_sharing(node, "sharing_policy", "SPLITDUPLEX");
@@ -205,7 +214,7 @@ fn cluster<'a>(
     if host_name.contains(is_bad) || host_name.contains("..") {
         reader.report(node, "names of hosts have no space, no comma and no `..`");
     }
-    check_size(total.0, 1, total.1).ok()?;
+    check_size(total.0, 1, total.1, limits).ok()?;
     Some(ClusterParts {
         name: name.to_owned(),
         hosts: HostNames::Listed(

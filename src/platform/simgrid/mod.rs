@@ -28,8 +28,9 @@ pub use write::{Export, to_simgrid};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::LoadedPlatform;
-use crate::document::limited;
+use crate::document::{limited, line_column};
 use crate::error::{Error, Problem};
+use crate::memory::Limits;
 use xml::{Reader, Version};
 
 /// Reads a `SimGrid` platform; `source` is the path of the file: profile files are sought beside it.
@@ -37,15 +38,30 @@ use xml::{Reader, Version};
 /// # Errors
 /// All problems of the file, each with its place; what is not supported is one.
 pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
+    from_simgrid_within(source, text, Limits::default())
+}
+
+/// The same with so much memory.
+pub(super) fn from_simgrid_within(
+    source: &str,
+    text: &str,
+    limits: Limits,
+) -> Result<LoadedPlatform, Error> {
+    read(source, text, limits).map_err(|error| {
+        error.hinting("`migsim platform export ufrgs` prints a file of this format")
+    })
+}
+
+fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     let options = ParsingOptions {
-        allow_dtd: true, // the line `<!DOCTYPE platform ...>`; nothing is fetched
-        nodes_limit: 100_000_000,
+        allow_dtd: true,         // the line `<!DOCTYPE platform ...>`; nothing is fetched
+        nodes_limit: 40_000_000, // 2.9 GB
         ..ParsingOptions::default()
     };
     let content = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = match Document::parse_with_options(content, options) {
         Ok(document) => document,
-        Err(error) => return Err(not_xml(source, &error).into()),
+        Err(error) => return Err(not_xml(source, content, &error).into()),
     };
     let root = document.root_element();
     let mut reader = Reader::new(source, &document);
@@ -53,7 +69,7 @@ pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     let platform = zone.and_then(|zone| {
         let is_of_clusters = zone.children().any(|child| child.has_tag_name("cluster"));
         if is_of_clusters {
-            cluster::read(&mut reader, zone)
+            cluster::read(&mut reader, zone, limits)
         } else {
             full::read(&mut reader, zone)
         }
@@ -73,13 +89,17 @@ pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     }
 }
 
-fn not_xml(source: &str, error: &roxmltree::Error) -> Problem {
+fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
     let full = error.to_string();
     let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
-    let position = error.pos();
+    let (line, column) = match error {
+        // Its position is the beginning, whatever is missing.
+        roxmltree::Error::UnexpectedEndOfStream => line_column(text, text.len()),
+        _ => (error.pos().row as usize, error.pos().col as usize),
+    };
     Problem::new(format!("not valid XML: {message}"))
         .source(source)
-        .at(position.row as usize, position.col as usize)
+        .at(line, column)
 }
 
 /// The version, the traces, and the one zone.

@@ -181,7 +181,7 @@ fn errors_say_what_and_where() {
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-18446744073709551615' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
-            "GB of memory",
+            "B of memory",
             (4, 1),
         ),
     ];

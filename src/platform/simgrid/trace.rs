@@ -9,6 +9,7 @@ use std::path::Path;
 use roxmltree::Node;
 
 use super::xml::Reader;
+use crate::document::read_text;
 use crate::error::Problem;
 use crate::platform::{Profile, find};
 
@@ -196,7 +197,7 @@ impl<'a> Reader<'a, '_> {
 }
 
 fn read_file(path: &str) -> (Result<Profile, Problem>, String) {
-    match find::read(path) {
+    match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
             let profile = read_profile(path, &text);

@@ -282,7 +282,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         node: Node<'a, 'a>,
         links: &BTreeMap<&str, LinkId>,
     ) -> (Vec<LinkId>, bool) {
-        let mut ids = Vec::new();
+        let mut ids: Vec<LinkId> = Vec::new();
         for child in self.elements(node) {
             if !child.has_tag_name("link_ctn") {
                 self.unknown_element(child, &["link_ctn"]);
@@ -293,6 +293,13 @@ impl<'a, 'input> Reader<'a, 'input> {
                 continue;
             };
             match links.get(name) {
+                Some(id) if ids.contains(id) => {
+                    let message = format!("the route crosses link `{name}` twice");
+                    let problem = self.problem_at(child, "id", message);
+                    self.note(
+                        problem.hint("a route has no cycle: leave the way there and back out"),
+                    );
+                }
                 Some(&id) => ids.push(id),
                 None => self.unknown_name(child, "id", "link", name, links),
             }

@@ -117,11 +117,11 @@ pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
         }
     }
     let cycles = config.cycles_per_instruction;
-    if !(cycles.is_finite() && cycles > 0.0) {
+    if !(cycles.is_normal() && cycles > 0.0) {
         problems.push(
             Problem::new(format!("`cycles_per_instruction` is {cycles}"))
                 .key("workload.cycles_per_instruction")
-                .hint("it must be finite and positive"),
+                .hint("it must be finite and positive, 1e-307 at least"),
         );
     }
     problems

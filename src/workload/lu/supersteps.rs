@@ -5,7 +5,7 @@ use super::grid::grid_of;
 use super::{Blocks, LuConfig, Packing};
 use crate::error::{Error, Problem};
 use crate::units::{Bytes, Instructions, ProcessId};
-use crate::workload::{Message, Plan, Workload};
+use crate::workload::{Extent, Message, Plan, Workload};
 
 /// More messages than this in one superstep are refused (24 B each in memory).
 const MAX_MESSAGES: u128 = 100_000_000;
@@ -215,6 +215,19 @@ impl Workload for Lu {
         self.fill_updates(stage, plan);
         if stage + 1 < self.order {
             self.send_diagonal(stage + 1, plan);
+        }
+    }
+
+    /// The largest is stage 0: every row but the diagonal to the other columns, every column to the other rows.
+    fn extent(&self) -> Extent {
+        let (rows, columns) = (self.rows as f64, self.columns as f64);
+        let messages = match self.config.packing {
+            Packing::Destination => rows * (columns - 1.0) + columns * (rows - 1.0),
+            Packing::Element => self.order as f64 * (rows + columns - 2.0),
+        };
+        Extent {
+            messages,
+            bytes: 0.0,
         }
     }
 

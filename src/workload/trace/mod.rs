@@ -23,11 +23,9 @@ mod line;
 mod parse;
 mod write;
 
-pub(super) use parse::read_bytes;
-
 use std::ops::Range;
 
-use super::{Plan, PrescribedMove, Workload};
+use super::{Extent, Plan, PrescribedMove, Workload};
 use crate::units::{Bytes, Instructions, ProcessId};
 
 /// The largest size of a message: beyond 2^53 bytes not every whole number is a floating point number.
@@ -132,6 +130,17 @@ impl Workload for Trace {
     }
 
     /// The format has no memory: it is the largest image that the process moves in the trace, and 0 B if it never moves.
+    /// Its lists grow by doubling.
+    fn extent(&self) -> Extent {
+        let messages = self.steps.iter().map(|step| step.messages.len()).max();
+        let records = (self.work.len() * size_of::<(ProcessId, Instructions)>()) as f64
+            + (self.messages.len() * size_of::<super::Message>()) as f64;
+        Extent {
+            messages: messages.unwrap_or(0) as f64,
+            bytes: 2.0 * records,
+        }
+    }
+
     fn memory(&self, process: ProcessId) -> Bytes {
         self.memory[process.index()]
     }

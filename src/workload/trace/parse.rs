@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::line::{Complaint, Line, bytes, complaint, number, whole};
 use super::{Records, Trace, TraceBarrier, TraceReceives};
+use crate::document::read_bytes;
 use crate::error::{Error, Problem};
 use crate::units::{Bytes, Instructions, ProcessId, Seconds};
 use crate::workload::{Message, PrescribedMove};
@@ -60,15 +61,6 @@ impl Trace {
         let bytes = read_bytes(path.as_ref())?;
         Self::parse_bytes(&path.as_ref().display().to_string(), &bytes)
     }
-}
-
-/// The bytes of a file, for [`Trace::parse_bytes`] and for its hash.
-pub(in crate::workload) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
-    std::fs::read(path).map_err(|error| {
-        Problem::new(format!("the trace cannot be read: {error}"))
-            .source(path.display().to_string())
-            .hint("name a file in the text format of `migsim`")
-    })
 }
 
 fn not_text(source: &str, valid: &[u8]) -> Problem {

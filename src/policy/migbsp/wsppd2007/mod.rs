@@ -36,6 +36,7 @@ pub use config::{Load, MigBsp2007Config, OwnPartner};
 use self::destination::Offers;
 use self::load::HostLoads;
 use self::metrics::{Potential, ProcessTerms, elected, potentials, processes};
+use super::LISTED_PAIRS;
 use super::config::MigBspConfig;
 use super::forecast::Forecasts;
 use super::trigger::Trigger;
@@ -77,7 +78,7 @@ impl MigBsp2007 {
         })
     }
 
-    /// The decision record: the state of algorithm 1 and, in the first calls, all terms of PM.
+    /// The decision record: the state of algorithm 1 and, in the first calls, all terms of PM unless they are many.
     fn explain(
         &self,
         processes: &[ProcessTerms],
@@ -94,7 +95,7 @@ impl MigBsp2007 {
         put("votes", json!(interval.votes));
         put("highest_potential", json!(highest.reduce(f64::max)));
         put("threshold", json!(self.config.threshold));
-        if self.calls < self.config.explained_calls {
+        if self.calls < self.config.explained_calls && all.len() <= LISTED_PAIRS {
             let terms = all.iter().map(|potential| terms(potential, view));
             put("processes", json!(processes));
             put("potentials", Value::Array(terms.collect()));
@@ -102,6 +103,9 @@ impl MigBsp2007 {
         fields
     }
 }
+
+/// What the terms of a PM(i,j) take as JSON \[B\].
+const RECORD: f64 = 1500.0;
 
 /// The terms of a PM(i,j) for the decision record.
 fn terms(potential: &Potential, view: &View<'_>) -> Value {
@@ -182,6 +186,17 @@ impl Policy for MigBsp2007 {
             candidates,
             explanation: Some(Arc::new(explanation)),
         })
+    }
+
+    /// All PM(i,j) at once, and the records of the first calls as JSON.
+    fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
+        let records = supersteps.min(f64::from(self.config.explained_calls));
+        let listed = if pairs > LISTED_PAIRS as f64 {
+            0.0
+        } else {
+            pairs
+        };
+        pairs * size_of::<Potential>() as f64 + records * listed * RECORD
     }
 
     fn settle(&mut self, moved: usize) {

@@ -1,0 +1,101 @@
+//! What the machine lets this process have: the default of `--memory-limit`.
+//!
+//! The least of what is free (`MemAvailable`), of what is left to each control group the process is in (a container, a batch job), and of
+//! the address space it may have (`ulimit -v`). Where none of them is told, as on other systems than Linux, nothing is refused unless the
+//! flag says what there is.
+
+use std::path::Path;
+
+use super::args::MemoryArguments;
+use crate::memory::{Limits, Purpose};
+
+/// What the command may use: the flag, or what there is; shared by so many threads (none: one per core).
+pub(super) fn limits(
+    arguments: &MemoryArguments,
+    threads: Option<usize>,
+    purpose: Purpose,
+) -> Limits {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = arguments.memory_limit.map(crate::units::Bytes::get);
+    Limits {
+        memory: wanted.or_else(there_is),
+        threads: threads.filter(|wanted| *wanted > 0).unwrap_or_else(cores),
+        purpose,
+    }
+}
+
+/// What there is \[B\], if anything tells.
+fn there_is() -> Option<f64> {
+    let all = [
+        line("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
+        line("/proc/self/limits", "Max address space"),
+        left_to_groups(),
+    ];
+    all.into_iter().flatten().reduce(f64::min)
+}
+
+/// The first number after the words at the begin of a line.
+fn line(file: &str, start: &str) -> Option<f64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// What is left to the control groups of the process \[B\], from its own up to the root, in both versions of their interface.
+fn left_to_groups() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut all = Vec::new();
+    for line in text.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let (root, most, used) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
+            "memory" => (
+                "/sys/fs/cgroup/memory",
+                "memory.limit_in_bytes",
+                "memory.usage_in_bytes",
+            ),
+            _ => continue,
+        };
+        let own = Path::new(root).join(path.trim_start_matches('/'));
+        let groups = own.ancestors().take_while(|group| group.starts_with(root));
+        all.extend(groups.filter_map(|group| left(group, most, used)));
+    }
+    all.into_iter().reduce(f64::min)
+}
+
+/// What is left to one control group \[B\]; without a limit its file has a word.
+fn left(group: &Path, most: &str, used: &str) -> Option<f64> {
+    let number = |file: &str| -> Option<f64> {
+        let text = std::fs::read_to_string(group.join(file)).ok()?;
+        text.trim().parse().ok()
+    };
+    Some((number(most)? - number(used).unwrap_or(0.0)).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_to_a_group_is_its_limit_less_what_it_uses() {
+        let group = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| std::fs::write(group.path().join(file), text).unwrap();
+        let left = || left(group.path(), "most", "used");
+        assert_eq!(left(), None);
+        write("most", "max\n");
+        assert_eq!(left(), None);
+        write("most", "1000\n");
+        assert_eq!(left(), Some(1000.0));
+        write("used", "300\n");
+        assert_eq!(left(), Some(700.0));
+        write("used", "3000\n");
+        assert_eq!(left(), Some(0.0));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_tells_what_there_is() {
+        assert!(there_is().is_some_and(|bytes| bytes > 1e6));
+    }
+}

@@ -1,0 +1,183 @@
+//! Command lines that clap refuses, in the form of all other errors: what is wrong, which flag, how to mend it.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, CommandFactory};
+
+use super::Arguments;
+use crate::error::{Error, Problem};
+
+/// The subcommand that a command line names, and what leads to it: `migsim sweep merge`.
+pub(super) fn command_of(arguments: &[OsString]) -> (Command, String) {
+    let mut command = Arguments::command();
+    let mut name = command.get_name().to_owned();
+    command.build(); // passes on what subcommands inherit
+    for argument in arguments.iter().skip(1) {
+        let Some(found) = argument
+            .to_str()
+            .and_then(|word| command.find_subcommand(word))
+        else {
+            break;
+        };
+        name = format!("{name} {}", found.get_name());
+        command = found.clone();
+    }
+    (command, name)
+}
+
+/// The error for a command line that clap refuses.
+pub(super) fn refusal(error: &clap::Error, arguments: &[OsString]) -> Error {
+    let (command, name) = command_of(arguments);
+    let usage = format!("`{name} --help` lists what there is");
+    let refused = Refused { error, command };
+    let problem = match error.kind() {
+        ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.value(),
+        ErrorKind::ValueValidation => refused.validation(),
+        ErrorKind::UnknownArgument => refused.argument(&usage),
+        ErrorKind::InvalidSubcommand => refused.subcommand(&usage),
+        ErrorKind::ArgumentConflict => refused.conflict(),
+        ErrorKind::MissingRequiredArgument => refused.missing(),
+        _ => None,
+    };
+    let problem = problem.unwrap_or_else(|| {
+        let text = error.render().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Problem::new(first.trim_start_matches("error: "))
+    });
+    Error::from(problem).placed(&name).hinting(&usage)
+}
+
+/// A refusal and the subcommand that it is about.
+#[derive(Debug)]
+struct Refused<'e> {
+    error: &'e clap::Error,
+    command: Command,
+}
+
+impl Refused<'_> {
+    /// What clap tells of one kind, as a list.
+    fn all(&self, kind: ContextKind) -> Vec<String> {
+        match self.error.get(kind) {
+            Some(ContextValue::String(text)) => vec![text.clone()],
+            Some(ContextValue::Strings(texts)) => texts.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn one(&self, kind: ContextKind) -> Option<String> {
+        self.all(kind).into_iter().next()
+    }
+
+    /// The flag or place on the command line, as help shows it: `--n <N>`, `<PLATFORM>`.
+    fn shown(&self) -> Option<String> {
+        self.one(ContextKind::InvalidArg)
+    }
+
+    /// What help says of a flag or place.
+    fn help(&self, shown: &str) -> Option<String> {
+        let is_meant = |arg: &&Arg| arg.to_string() == shown;
+        let arg = self.command.get_arguments().find(is_meant)?;
+        Some(format!("`{shown}`: {}", arg.get_help()?))
+    }
+
+    /// A value that is none of those that exist, or that is not there.
+    fn value(&self) -> Option<Problem> {
+        let shown = self.shown()?;
+        let flag = name_of(&shown);
+        let known = self.all(ContextKind::ValidValue);
+        let value = self.one(ContextKind::InvalidValue).unwrap_or_default();
+        let problem = if value.is_empty() {
+            Problem::new(format!("`{flag}` has no value")).source(flag)
+        } else {
+            Problem::new(format!("unknown value `{value}`")).source(format!("{flag} {value}"))
+        };
+        Some(if known.is_empty() {
+            self.hinted(problem, &shown)
+        } else {
+            problem.known("values", known.iter().map(String::as_str))
+        })
+    }
+
+    /// A value that cannot be read, and why.
+    fn validation(&self) -> Option<Problem> {
+        let shown = self.shown()?;
+        let value = self.one(ContextKind::InvalidValue)?;
+        let why = std::error::Error::source(self.error).map(ToString::to_string)?;
+        let problem = Problem::new(if why.contains(&value) {
+            why
+        } else {
+            format!("`{value}` cannot be taken: {why}")
+        });
+        let problem = problem.source(format!("{} {value}", name_of(&shown)));
+        Some(self.hinted(problem, &shown))
+    }
+
+    fn argument(&self, usage: &str) -> Option<Problem> {
+        let name = self.shown()?;
+        let what = if name.starts_with("--") {
+            "flag"
+        } else {
+            "argument"
+        };
+        let problem = Problem::unknown(what, &name).source(&name);
+        Some(problem.hint(match self.one(ContextKind::SuggestedArg) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => usage.to_owned(),
+        }))
+    }
+
+    fn subcommand(&self, usage: &str) -> Option<Problem> {
+        let name = self.one(ContextKind::InvalidSubcommand)?;
+        let problem = Problem::unknown("command", &name).source(&name);
+        Some(
+            problem.hint(match self.one(ContextKind::SuggestedSubcommand) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => usage.to_owned(),
+            }),
+        )
+    }
+
+    fn conflict(&self) -> Option<Problem> {
+        let shown = self.shown()?;
+        let flag = name_of(&shown);
+        let others = self.all(ContextKind::PriorArg);
+        let others: Vec<String> = others
+            .iter()
+            .map(|other| format!("`{}`", name_of(other)))
+            .collect();
+        let is_itself = others.iter().all(|other| *other == format!("`{flag}`"));
+        let message = if is_itself {
+            format!("`{flag}` is given twice")
+        } else {
+            format!("`{flag}` cannot stand beside {}", others.join(", "))
+        };
+        Some(
+            Problem::new(message)
+                .source(flag)
+                .hint("leave one of the two out"),
+        )
+    }
+
+    fn missing(&self) -> Option<Problem> {
+        let shown = self.all(ContextKind::InvalidArg);
+        let first = shown.first()?;
+        let verb = if shown.len() > 1 { "are" } else { "is" };
+        let names: Vec<String> = shown.iter().map(|name| format!("`{name}`")).collect();
+        let problem = Problem::new(format!("{} {verb} missing", names.join(", "))).source(first);
+        Some(self.hinted(problem, first))
+    }
+
+    /// With what help says of a flag as the hint.
+    fn hinted(&self, problem: Problem, shown: &str) -> Problem {
+        match self.help(shown) {
+            Some(help) => problem.hint(help),
+            None => problem,
+        }
+    }
+}
+
+/// The flag without its value: `--n` of `--n <N>`.
+fn name_of(shown: &str) -> &str {
+    shown.split(' ').next().unwrap_or(shown)
+}

@@ -1,0 +1,3 @@
+PERIODICITY 1e-9
+0 0.5
+1 0.7

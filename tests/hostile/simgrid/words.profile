@@ -1,0 +1,2 @@
+# noon
+zero one
