@@ -39,7 +39,8 @@ pub(super) fn load(data: &[u8]) {
             assert_eq!(again, resolved);
             let mut last = -1.0;
             for (date, load) in load.steps(Stream::new(1, Purpose::Work)).take(100) {
-                assert!(date > last, "{date} after {last}");
+                // Dates that are nearer than numbers can tell are equal.
+                assert!(date >= last, "{date} after {last}");
                 assert!((0.0..=MOST_LOAD).contains(&load), "{load}");
                 last = date;
             }
