@@ -36,6 +36,7 @@ fn check_told(error: &Error, source: &str, text: &str) {
     let problems = match error {
         Error::Input(problems) => &problems[..],
         Error::Run(problem) | Error::Output(problem) => std::slice::from_ref(problem),
+        Error::Broken(broken) => unreachable!("a fault of ours: {}", broken.problem),
     };
     assert!(!problems.is_empty(), "an error without a problem");
     for problem in problems {
