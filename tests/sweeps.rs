@@ -213,6 +213,41 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
 }
 
 #[test]
+fn a_plan_whose_parts_do_not_fit_together_is_refused() {
+    let scratch = tempfile::tempdir().unwrap();
+    swept(scratch.path(), &[]);
+    let plan: serde_json::Value = serde_json::from_str(&read(scratch.path(), "plan.json")).unwrap();
+    for (key, value, message) in [
+        ("seeds", serde_json::json!([]), "a plan without seeds"),
+        ("settings", serde_json::json!([]), "a plan without settings"),
+        ("runs", serde_json::json!(["a"]), "1 runs instead of 24"),
+        (
+            "names",
+            serde_json::json!(["alpha"]),
+            "2 values of 1 parameters",
+        ),
+    ] {
+        let mut plan = plan.clone();
+        plan[key] = value;
+        fs::write(scratch.path().join("plan.json"), plan.to_string()).unwrap();
+        let folder = scratch.path().to_str().unwrap();
+        for command in [
+            &["report", folder][..],
+            &["sweep", "merge", folder, "--out", folder],
+        ] {
+            let output = migsim(command);
+            assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+            let place = "plan.json:1:";
+            assert!(
+                said(&output).contains(message) && said(&output).contains(place),
+                "{}",
+                said(&output)
+            );
+        }
+    }
+}
+
+#[test]
 fn a_run_that_fails_is_a_row_with_its_error() {
     let scratch = tempfile::tempdir().unwrap();
     let sweep = |more: &[&str]| {

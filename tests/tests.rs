@@ -2,9 +2,11 @@
 
 mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
+mod corpus; // what fuzzing has found, once more
 mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
 mod explain; // run folders: read again or refused, and explained
+mod fuzzing; // what is fuzzed: a function per kind of input
 mod hostile; // broken inputs of every kind, each refused with its place and a hint
 mod invariants; // faults of ours stop a run, with a dump
 mod kills; // commands disturbed at random moments: nothing lost, nothing half, the same bytes

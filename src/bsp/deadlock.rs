@@ -38,7 +38,7 @@ impl Runtime<'_, '_> {
         );
         let hint = "blocking sends with late receives need an order in which some receiver is always ready: use \
                     `sends: concurrent` or `receives: early`";
-        Error::Run(Problem::new(message).hint(hint))
+        Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
     }
 
     fn waits_for(&self, process: usize) -> String {

@@ -600,9 +600,8 @@ impl Runtime<'_, '_> {
                 "the policy asks for the impossible after superstep {}: {what}",
                 self.ending + 1
             ));
-            Err(Error::Run(
-                problem.hint(format!("its decision: {}", listed.join(", "))),
-            ))
+            let decision = format!("its decision: {}", listed.join(", "));
+            Err(Error::Run(problem.key("policy").hint(decision)))
         };
         let mut seen: Vec<ProcessId> = decision
             .migrations

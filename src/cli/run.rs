@@ -314,8 +314,8 @@ pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
         .iter()
         .any(|key| keys::short_of(key) == parameter.name)
     {
-        let values = parameter.spec.values().map(|value| beside(path, &value));
-        parameter.spec = Spec::list(values.collect(), parameter.spec.text());
+        let spec = parameter.spec.clone();
+        parameter.spec = spec.map_single(|value| beside(path, value));
     }
 }
 

@@ -17,16 +17,13 @@ use super::run::{
 use super::slurm::Job;
 use super::threads::threads;
 use super::{print, print_json};
-use crate::document::Document;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;
 use crate::output::counted;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
-use crate::sweep::{
-    Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, SweepFile, keys,
-};
+use crate::sweep::{Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, keys};
 use crate::workload::registry;
 
 pub(super) fn sweep(
@@ -367,30 +364,17 @@ fn list_of_names(spec: &Spec) -> Spec {
 /// A sweep file, or an experiment of which nothing varies yet.
 fn read_file(path: &Path) -> Result<Varied, Error> {
     let document = read_experiment(path)?;
-    let mut sweep = empty();
     let is_sweep_file = document.value["schema"] == SWEEP_FILE;
-    if !is_sweep_file {
+    let mut sweep = if is_sweep_file {
+        Sweep::of_file(&document)?
+    } else {
+        let mut sweep = empty();
         sweep.base.push_file(document);
-        return Ok(Varied {
-            sweep,
-            is_sweep_file,
-        });
-    }
-    let source = document.source.clone();
-    let file: SweepFile = document.deserialize()?;
-    if !file.experiment.is_empty() {
-        let text = format!("{:#}", Value::Object(file.experiment.clone()));
         sweep
-            .base
-            .push_file(Document::parse(format!("{source}, experiment"), text)?);
-    }
-    sweep.parameters = file.parameters(&source)?;
+    };
     for parameter in &mut sweep.parameters {
         values_beside(path, parameter);
     }
-    sweep.seeds = file.seeds(&source)?;
-    sweep.combine = file.combine;
-    sweep.draw_seed = file.draw_seed;
     Ok(Varied {
         sweep,
         is_sweep_file,

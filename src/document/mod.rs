@@ -74,6 +74,11 @@ impl Document {
         Some(line_column(&self.text, offset))
     }
 
+    /// Whether there is a value at a dotted path: as [`Self::locate`], without a walk over the text.
+    pub fn has(&self, key: &str) -> bool {
+        has(&self.value, key)
+    }
+
     /// A problem with the value at `key`; if that is absent, it points at the nearest parent that exists.
     pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         let problem = Problem::new(message).source(&self.source);
@@ -111,19 +116,43 @@ impl Document {
     fn doubled_keys(&self) -> Vec<Problem> {
         let mut doubled = Vec::new();
         Scanner::new(&self.text).keys(&mut |path, seen: &mut BTreeSet<String>, key, offset| {
-            if !seen.insert(key.to_owned()) {
+            if seen.insert(key.to_owned()) {
+                return;
+            }
+            let problem = Problem::new(format!("key `{key}` appears twice"));
+            doubled.push(if doubled.len() < MOST_PROBLEMS {
                 let (line, column) = line_column(&self.text, offset);
                 let path = join_path(path, key);
-                doubled.push(
-                    Problem::new(format!("key `{key}` appears twice"))
-                        .source(&self.source)
-                        .at(line, column)
-                        .key(path)
-                        .hint("remove one of the two"),
-                );
-            }
+                let problem = problem.source(&self.source).at(line, column).key(path);
+                problem.hint("remove one of the two")
+            } else {
+                problem // it is only counted
+            });
         });
         doubled
+    }
+}
+
+/// Whether a value has one at a dotted path; keys may have dots and brackets themselves.
+fn has(value: &Value, path: &str) -> bool {
+    if path.is_empty() {
+        return true;
+    }
+    let inside = |rest: &str| rest.strip_prefix('.').unwrap_or(rest).to_owned();
+    match value {
+        Value::Object(members) => {
+            let ends = path.match_indices(['.', '[']).map(|(end, _)| end);
+            ends.chain([path.len()]).any(|end| {
+                let member = members.get(&path[..end]);
+                member.is_some_and(|member| has(member, &inside(&path[end..])))
+            })
+        }
+        Value::Array(elements) => path
+            .strip_prefix('[')
+            .and_then(|path| path.split_once(']'))
+            .and_then(|(index, rest)| Some((elements.get(index.parse::<usize>().ok()?)?, rest)))
+            .is_some_and(|(element, rest)| has(element, &inside(rest))),
+        _ => false,
     }
 }
 
@@ -176,8 +205,9 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().flat_map(digits).collect()
 }
 
-/// `parent.key`, or `key` at the top.
+/// `parent.key`, or `key` at the top; a key without letters is `""`.
 fn join_path(parent: &str, key: &str) -> String {
+    let key = if key.is_empty() { "\"\"" } else { key };
     if parent.is_empty() {
         key.to_owned()
     } else {
@@ -315,6 +345,39 @@ mod tests {
         assert_eq!(document.locate("é.a.b[2]"), None);
         assert_eq!(document.locate("é.a.b[01x]"), None);
         assert_eq!(document.locate("a.b"), None);
+        for key in ["", "é", "é.a.b[0]", "é.a.b[1].c", "a"] {
+            assert!(document.has(key), "{key}");
+        }
+        for key in ["é.a.b[2]", "é.a.b[01x]", "a.b", "é.a", "c"] {
+            assert!(!document.has(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn many_doubled_keys_are_counted_in_a_moment() {
+        // A place of each would be looked for in the whole text: 100 000 times 600 kB.
+        let text = format!("{{{}\"a\": 0}}", "\"a\": 0,\n".repeat(100_000));
+        let found = problems(&text);
+        assert_eq!(found.len(), MOST_PROBLEMS + 1);
+        assert_eq!(
+            found[MOST_PROBLEMS].message,
+            "99980 more problems like these"
+        );
+    }
+
+    #[test]
+    fn a_key_without_letters_has_a_place() {
+        let found = problems("{\"name\": \"x\", \"count\": 1, \"speeds\": [],\n\"\": 1}");
+        assert_eq!(found[0].location.key.as_deref(), Some("\"\""), "{found:?}");
+        let Err(Error::Input(found)) = from_value::<Sample>(&serde_json::json!({"": 1}), "a")
+        else {
+            unreachable!()
+        };
+        assert_eq!(
+            found[0].location.key.as_deref(),
+            Some("a.\"\""),
+            "{found:?}"
+        );
     }
 
     #[test]

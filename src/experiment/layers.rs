@@ -241,8 +241,11 @@ fn merge(below: &mut Value, above: &Value) {
     }
 }
 
-/// Sets a dotted key, making objects on the way; `false` if something on the way is not an object.
+/// Sets a dotted key, making objects on the way; `false` if something on the way is not an object, or has no name.
 fn set(value: &mut Value, key: &str, new: Value) -> bool {
+    if key.split('.').any(str::is_empty) {
+        return false;
+    }
     let mut place = value;
     for part in key.split('.') {
         let Value::Object(map) = place else {
@@ -287,6 +290,18 @@ mod tests {
             json!({"a": {"x": 1, "y": 3, "z": 6}, "list": [4, 5]})
         );
         assert_eq!(layers().get("a.y"), Some(json!(3)));
+    }
+
+    #[test]
+    fn a_flag_for_a_key_without_letters_is_refused() {
+        for key in ["", ".", ".migbsp.x", "a..x", "a."] {
+            let mut layers = layers();
+            let (flag, value) = (format!("--set {key}=1"), json!(1));
+            let key = key.into();
+            layers.push_flags(vec![Flag { key, flag, value }]);
+            let error = layers.merged().unwrap_err().to_string();
+            assert!(error.contains("  --> --set"), "{error}");
+        }
     }
 
     #[test]

@@ -3,10 +3,9 @@
 use std::ops::RangeInclusive;
 
 use crate::error::{Error, Problem};
+pub(super) use crate::platform::SHORTEST_PERIOD;
 use crate::units::Seconds;
 
-/// The shortest period of a load: a limit of this program, which follows every step.
-pub(super) const SHORTEST_PERIOD: f64 = 1e-6;
 /// The longest duration of a parameter \[s\], some thirty years.
 pub(super) const LONGEST: f64 = 1e9;
 

@@ -3,7 +3,7 @@
 //! The steps: names and numbers, profiles, size, hosts and links, paths (given, otherwise shortest), latencies of pairs,
 //! origins. Each step notes all its problems; a step whose input is broken is not begun.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::assemble::{
     Assembly, ClusterParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
@@ -137,6 +137,23 @@ impl<'a> Loader<'a> {
         self.note(problem);
     }
 
+    /// Notes that there is no `what` of this name, and those that there are: all of them are gone through, so only if they are printed.
+    pub(super) fn report_unknown(
+        &mut self,
+        key: &str,
+        (what, name): (&str, &str),
+        known: fn(&Self) -> Vec<&str>,
+    ) {
+        let problem = self.problem(key, format!("unknown {what} `{name}`"));
+        let problem = problem.names_no(what);
+        let is_printed = self.problems.len() < MOST_PROBLEMS;
+        self.note(if is_printed {
+            problem.known(&format!("{what}s"), known(self))
+        } else {
+            problem
+        });
+    }
+
     pub(super) fn note(&mut self, problem: Problem) {
         if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -180,16 +197,11 @@ impl<'a> Loader<'a> {
                 self.report(&key, message);
             }
         }
+        let mut seen = BTreeSet::new();
         for (index, router) in file.routers.iter().flatten().enumerate() {
             let key = format!("routers[{index}]");
             self.check_name(&key, router);
-            if file
-                .routers
-                .iter()
-                .flatten()
-                .take(index)
-                .any(|r| r == router)
-            {
+            if !seen.insert(router) {
                 self.report(&key, format!("router `{router}` is listed twice"));
             }
         }
@@ -239,11 +251,9 @@ impl<'a> Loader<'a> {
 
     fn check_router(&mut self, key: &str, router: &str) {
         if !self.routers.contains_key(router) {
-            let problem = self
-                .problem(key, format!("unknown router `{router}`"))
-                .names_no("router");
-            let problem = problem.known("routers", self.routers.keys().copied());
-            self.note(problem);
+            self.report_unknown(key, ("router", router), |loader| {
+                loader.routers.keys().copied().collect()
+            });
         } else if self.file.routers.is_none() {
             self.check_name(key, router);
         }
@@ -305,7 +315,7 @@ impl<'a> Loader<'a> {
     fn check_origins(&mut self) {
         for (key, text) in &self.file.origins {
             let place = format!("origins.{key}");
-            if key.is_empty() || self.document.locate(key).is_none() {
+            if key.is_empty() || !self.document.has(key) {
                 let problem = self.problem(
                     &place,
                     format!("origin of `{key}`, which is not in this file"),
@@ -400,11 +410,9 @@ impl<'a> Loader<'a> {
         if let Some(&index) = self.clusters.get(name) {
             return Some(index);
         }
-        let problem = self
-            .problem(key, format!("unknown cluster `{name}`"))
-            .names_no("cluster");
-        let problem = problem.known("clusters", self.clusters.keys().copied());
-        self.note(problem);
+        self.report_unknown(key, ("cluster", name), |loader| {
+            loader.clusters.keys().copied().collect()
+        });
         None
     }
 }

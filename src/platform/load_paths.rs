@@ -54,11 +54,9 @@ impl Loader<'_> {
         for (position, name) in file.routes[index].links.iter().enumerate() {
             let key = format!("routes[{index}].links[{position}]");
             let Some(&link) = self.links.get(&**name) else {
-                let problem = self
-                    .problem(&key, format!("unknown link `{name}`"))
-                    .names_no("link");
-                let problem = problem.known("links", self.links.keys().copied());
-                self.note(problem);
+                self.report_unknown(&key, ("link", name), |loader| {
+                    loader.links.keys().copied().collect()
+                });
                 return ids;
             };
             if ids.contains(&LinkId::from_index(link)) {

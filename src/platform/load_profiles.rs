@@ -74,12 +74,9 @@ impl Loader<'_> {
         if self.file.profiles.contains_key(name) {
             return self.read_profile(name, values);
         }
-        let problem = self
-            .problem(key, format!("unknown profile `{name}`"))
-            .names_no("profile");
-        let known = self.file.profiles.keys().map(String::as_str);
-        let problem = problem.known("profiles", known);
-        self.note(problem);
+        self.report_unknown(key, ("profile", name), |loader| {
+            loader.file.profiles.keys().map(String::as_str).collect()
+        });
         None
     }
 

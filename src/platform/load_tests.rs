@@ -529,3 +529,26 @@ fn links_that_are_not_shared_have_no_profiles() {
     let found = problems(&profile);
     assert!(found[0].message.contains("is unshared"), "{found:?}");
 }
+
+/// The time of a file grows with its size, whatever is wrong in it: each of these took the product of two numbers of thousands.
+#[test]
+fn many_wrong_names_are_found_in_a_moment() {
+    let list =
+        |entry: &dyn Fn(usize) -> String| (0..20_000).map(entry).collect::<Vec<_>>().join(",\n");
+    let routers = list(&|index| format!("\"R{index}\""));
+    let origins = list(&|index| format!("\"routers[{index}]\": \"stated: here\""));
+    let links = list(&|index| {
+        let ends = r#""from": "A", "to": "B", "bandwidth": "1 Gbps", "latency": "0 s""#;
+        format!("{{\"name\": \"l{index}\", {ends}}}")
+    });
+    let text = and(&format!(
+        "\"routers\": [{routers}],\n\"origins\": {{{origins}}}"
+    ));
+    let text = text.replacen("\"links\": [", &format!("\"links\": [\n{links},"), 1);
+    let found = problems(&text);
+    assert_eq!(found[0].message, "unknown router `A`");
+    assert_eq!(
+        found.last().unwrap().message,
+        "39980 more problems like these"
+    );
+}

@@ -43,6 +43,7 @@ pub use format::schema;
 pub use load::from_json;
 pub use mapping::Mapping;
 pub use model::{Cluster, ClusterPath, Host, Link, Platform, Route, Routes};
+pub(crate) use profile::SHORTEST_PERIOD;
 pub use profile::{Integral, Profile, ProfileSteps, Steps};
 pub(crate) use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid};

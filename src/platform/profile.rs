@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use crate::error::Problem;
 
+/// The shortest time after which something may repeat \[s\]: a limit of this program, which follows every step.
+pub(crate) const SHORTEST_PERIOD: f64 = 1e-6;
+
 /// Dates \[s\] that increase, each with the value that holds from then on; as many as are asked for.
 pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
@@ -27,8 +30,8 @@ impl Profile {
     /// A profile of `steps` (date in seconds since the start, value), repeated every `period` seconds if given.
     ///
     /// # Errors
-    /// A date or value that is negative or not finite, dates that do not increase, a period that is not positive or that
-    /// is shorter than the last date.
+    /// A date or value that is negative or not finite, dates that do not increase, a period that is shorter than a microsecond or
+    /// than the last date.
     pub fn new(steps: Vec<(f64, f64)>, period: Option<f64>) -> Result<Self, Problem> {
         for (index, &(date, value)) in steps.iter().enumerate() {
             if !date.is_finite() || date < 0.0 {
@@ -53,9 +56,9 @@ impl Profile {
         }
         if let Some(period) = period {
             let last = steps.last().map_or(0.0, |step| step.0);
-            if !period.is_finite() || period <= 0.0 || period < last {
+            if !period.is_finite() || period < SHORTEST_PERIOD || period < last {
                 return Err(Problem::new(format!(
-                    "the period {period} must be positive and not before the last date {last}"
+                    "the period {period:?} s must be {SHORTEST_PERIOD:?} s at least and not before the last date, {last:?} s"
                 )));
             }
         }
@@ -215,5 +218,14 @@ mod tests {
         assert!(Profile::new(vec![(1.0, 0.5), (1.0, 0.6)], None).is_err());
         assert!(Profile::new(vec![(1.0, 0.5), (3.0, 0.6)], Some(2.0)).is_err());
         assert!(Profile::new(vec![(1.0, f64::NAN)], None).is_err());
+    }
+
+    #[test]
+    fn a_period_in_which_time_would_stand_still_is_refused() {
+        for period in [0.0, 1e-300, 9e-7, f64::NAN, f64::INFINITY] {
+            let error = Profile::new(vec![(0.0, 0.5)], Some(period)).unwrap_err();
+            assert!(error.message.contains("1e-6 s at least"), "{error}");
+        }
+        assert!(Profile::new(vec![(0.0, 0.5)], Some(1e-6)).is_ok());
     }
 }

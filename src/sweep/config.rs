@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::keys;
 use super::spec::Spec;
+use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Flag, Layers};
 
@@ -126,6 +127,28 @@ impl Parameter {
 }
 
 impl Sweep {
+    /// The sweep of a sweep file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, but for its experiment.
+    pub fn of_file(document: &Document) -> Result<Self, Error> {
+        let source = &*document.source;
+        let file: SweepFile = document.deserialize()?;
+        let mut base = Layers::default();
+        if !file.experiment.is_empty() {
+            let text = format!("{:#}", Value::Object(file.experiment.clone()));
+            base.push_file(Document::parse(format!("{source}, experiment"), text)?);
+        }
+        Ok(Self {
+            base,
+            fixed: Vec::new(),
+            parameters: file.parameters(source)?,
+            seeds: file.seeds(source)?,
+            combine: file.combine,
+            draw_seed: file.draw_seed,
+        })
+    }
+
     /// All that does not vary.
     pub fn layers(&self) -> Layers {
         let mut layers = self.base.clone();

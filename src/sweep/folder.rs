@@ -189,7 +189,40 @@ pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let found = inside(&path).map_err(|error| cannot_read(&path, &error));
     let text = found.and_then(|_| read_text(&path));
     let text = text.map_err(|problem| problem.hint(hint))?;
-    Document::parse(name, text)?.deserialize()
+    let document = Document::parse(name, text)?;
+    let plan: Plan = document.deserialize()?;
+    check_plan(&plan, &document)?;
+    Ok(plan)
+}
+
+/// A plan has a value of each parameter for each setting, and a run for each setting and seed.
+fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
+    let wrong = |key: &str, message: String| {
+        let problem = document.problem(key, message);
+        Err(problem
+            .hint("the command that began the sweep writes its plan again")
+            .into())
+    };
+    for (key, count) in [
+        ("settings", plan.settings.len()),
+        ("seeds", plan.seeds.len()),
+    ] {
+        if count == 0 {
+            return wrong(key, format!("a plan without {key}"));
+        }
+    }
+    let parameters = plan.names.len();
+    let values = plan.settings.iter().map(Vec::len);
+    if let Some((index, count)) = values.enumerate().find(|(_, count)| *count != parameters) {
+        let message = format!("{count} values of {parameters} parameters");
+        return wrong(&format!("settings[{index}]"), message);
+    }
+    let expected = plan.settings.len().saturating_mul(plan.seeds.len());
+    if plan.runs.len() != expected {
+        let message = format!("{} runs instead of {expected}", plan.runs.len());
+        return wrong("runs", message);
+    }
+    Ok(())
 }
 
 fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result<(), Error> {

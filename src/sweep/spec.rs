@@ -12,7 +12,7 @@ use crate::output::guarded;
 /// The steps of a range of decimals that has none of its own.
 pub const FINE: u64 = 10_000;
 
-/// The digits after the point that numbers of ranges may have.
+/// The digits that numbers of ranges may have before the point, and those that they may have after it.
 const MOST_DIGITS: u32 = 15;
 
 /// The values of a parameter, in the order in which they are written.
@@ -98,6 +98,17 @@ impl Spec {
             Some(values) => Value::Array(values),
             None => Value::from(self.text.as_str()),
         }
+    }
+
+    /// The same with other single values; ranges stay as they are.
+    #[must_use]
+    pub fn map_single(mut self, map: impl Fn(&Value) -> Value) -> Self {
+        for part in &mut self.parts {
+            if let Part::One(value) = part {
+                *value = map(value);
+            }
+        }
+        self
     }
 
     /// How many values there are.
@@ -278,11 +289,14 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
     }
     let mantissa: i128 = format!("{whole}{rest}").parse().ok()?;
     let digits = i32::try_from(rest.len()).ok()? - exponent;
-    match u32::try_from(digits) {
-        Ok(digits) if digits <= MOST_DIGITS => Some((mantissa, digits)),
-        Ok(_) => None,
-        Err(_) => Some((mantissa * 10_i128.pow(digits.unsigned_abs()), 0)),
-    }
+    // Numbers of a range are brought to the same digits: there must be room for those of all of them.
+    let (mantissa, digits) = match u32::try_from(digits) {
+        Ok(digits) if digits <= MOST_DIGITS => (mantissa, digits),
+        Ok(_) => return None,
+        Err(_) => (mantissa * 10_i128.pow(digits.unsigned_abs()), 0),
+    };
+    let is_small = mantissa.unsigned_abs() < 10_u128.pow(MOST_DIGITS + digits);
+    is_small.then_some((mantissa, digits))
 }
 
 /// Splits at the commas that are in no bracket and no quotes.
@@ -388,6 +402,32 @@ mod tests {
             Spec::parse("0..1:1e-12").unwrap().count(),
             1_000_000_000_001
         );
+    }
+
+    #[test]
+    fn numbers_that_no_range_has_room_for_are_texts() {
+        // 1e29 with 15 more digits would be more than 38 digits.
+        let text = "100000000000000e15..0.000000000000001:-1";
+        assert_eq!(values(text), json!([text]));
+        assert_eq!(
+            Spec::parse("0.000000000000001..999999999999999.0:1")
+                .unwrap()
+                .count(),
+            999_999_999_999_999
+        );
+        assert!(
+            Spec::parse("-999999999999999..999999999999999.5")
+                .unwrap()
+                .is_fine()
+        );
+    }
+
+    #[test]
+    fn single_values_are_replaced_and_huge_ranges_stay() {
+        let spec = Spec::parse("a,1..1000000000000").unwrap();
+        let spec = spec.map_single(|value| json!([value]));
+        assert_eq!(spec.get(0), json!(["a"]));
+        assert_eq!(spec.count(), 1_000_000_000_001);
     }
 
     #[test]

@@ -224,3 +224,19 @@ fn deep_nesting_does_not_overflow_the_stack() {
     let text = "<platform version='4.1'>".to_owned() + &"<zone>".repeat(200_000);
     assert!(from_simgrid("a.xml", &text).is_err());
 }
+
+#[test]
+fn many_unknown_names_are_found_in_a_moment() {
+    let hosts = (0..20_000).map(|host| format!("<host id='h{host}' speed='1Gf'/>\n"));
+    let routes =
+        (0..20_000).map(|_| "<route src='a' dst='b'><link_ctn id='l'/></route>\n".to_owned());
+    let text: String = hosts.chain(routes).collect();
+    let Err(Error::Input(found)) = zone("4", &text) else {
+        unreachable!()
+    };
+    // The known hosts are listed with the 20 that are printed; with each of 40 000 that would be as many times 20 000.
+    assert_eq!(
+        found.last().unwrap().message,
+        "59980 more problems like these"
+    );
+}

@@ -332,7 +332,12 @@ impl<'a, 'input> Reader<'a, 'input> {
         let problem = self
             .problem_at(node, attribute, format!("unknown {what} `{name}`"))
             .names_no(what);
-        let problem = problem.known(&format!("{what}s"), known.keys().copied());
-        self.note(problem);
+        // All names are gone through, so only if they are printed.
+        let is_printed = self.problems.len() < MOST_PROBLEMS;
+        self.note(if is_printed {
+            problem.known(&format!("{what}s"), known.keys().copied())
+        } else {
+            problem
+        });
     }
 }

@@ -1,0 +1,24 @@
+//! The inputs that fuzzing has kept, given to its targets again: those that reach something that no other one does, and those that
+//! once failed.
+
+use std::path::Path;
+
+use crate::fuzzing::TARGETS;
+
+#[test]
+fn what_fuzzing_has_found_stays_mended() {
+    for (name, target) in TARGETS {
+        let folder = Path::new("tests/fuzzing/corpus").join(name);
+        let mut files: Vec<_> = std::fs::read_dir(&folder)
+            .expect("each target has a folder")
+            .map(|entry| entry.expect("it is listed").path())
+            .collect();
+        files.sort();
+        assert!(!files.is_empty(), "{name}");
+        for file in files {
+            let data = std::fs::read(&file).expect("it is read");
+            let done = std::panic::catch_unwind(|| target(&data));
+            assert!(done.is_ok(), "see above: {}", file.display());
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What is fuzzed: a function per kind of input. It takes any bytes, must not panic, and asserts what is promised of such an input.
+//!
+//! The fuzzer (`fuzz/`) calls these functions with inputs of its own, the tests with those in `corpus/`.
+
+#![expect(clippy::result_large_err, reason = "the error of the library as it is")]
+
+mod drawn;
+mod folders;
+mod loads;
+mod platforms;
+mod runs;
+mod settings;
+mod traces;
+
+use std::path::Path;
+
+use migsim::error::{Error, Problem};
+use tempfile::TempDir;
+
+/// What is done with an input.
+pub(crate) type Target = fn(&[u8]);
+
+/// The targets by name; each has a folder of that name in `corpus/`.
+pub(crate) const TARGETS: &[(&str, Target)] = &[
+    ("platform", platforms::json),
+    ("simgrid", platforms::simgrid),
+    ("trace", traces::trace),
+    ("settings", settings::settings),
+    ("load", loads::load),
+    ("folder", folders::folder),
+    ("runs", runs::runs),
+];
+
+/// An error has a message and a place, and a place in the text of `source` is one.
+fn check_told(error: &Error, source: &str, text: &str) {
+    let problems = match error {
+        Error::Input(problems) => &problems[..],
+        Error::Run(problem) | Error::Output(problem) => std::slice::from_ref(problem),
+        Error::Broken(broken) => unreachable!("a fault of ours: {}", broken.problem),
+    };
+    assert!(!problems.is_empty(), "an error without a problem");
+    for problem in problems {
+        assert!(!problem.message.is_empty(), "{problem:?}");
+        let place = &problem.location;
+        // The last of many problems tells how many more there are, wherever they are.
+        let is_count = problem.message.ends_with("more problems like these");
+        assert!(
+            is_count || place.source.is_some() || place.key.is_some(),
+            "no place: {problem}"
+        );
+        if place.source.as_deref() == Some(source) {
+            check_place(problem, text);
+        }
+    }
+}
+
+fn check_place(problem: &Problem, text: &str) {
+    if let Some((line, column)) = problem.location.line_column {
+        let found = line.checked_sub(1).and_then(|line| {
+            // Behind the last line something may be missing, too.
+            let mut lines = text.split('\n').chain([""]);
+            lines.nth(line)
+        });
+        let columns = found.map_or(0, |line| line.chars().count() + 1);
+        assert!(
+            (1..=columns).contains(&column),
+            "not in the text: {problem}"
+        );
+    }
+}
+
+/// A folder for the files of an input, in memory where that is possible.
+fn scratch() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    folder.expect("a folder can be made")
+}
+
+/// The name of a file in a folder, as a text.
+fn name(folder: &TempDir, file: &str) -> String {
+    folder.path().join(file).display().to_string()
+}

@@ -1,0 +1,87 @@
+//! Experiment files and sweep files: an experiment with all defaults written out is the same one, and so is the plan of a sweep.
+
+use migsim::document::Document;
+use migsim::error::Error;
+use migsim::experiment::{Experiment, Layers, Limits, Shared};
+use migsim::memory::Purpose;
+use migsim::sweep::{Combine, Plan, Sweep};
+
+use super::check_told;
+
+const SOURCE: &str = "fuzzed.json";
+
+/// No experiment may need more memory than this \[B\].
+const LIMITS: Limits = Limits {
+    memory: Some(5e7),
+    threads: 1,
+    purpose: Purpose::Run,
+};
+
+/// Plans with more settings than this take their time.
+const MOST_RUNS: u64 = 40;
+
+pub(super) fn settings(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let read = Document::parse(SOURCE, text).and_then(|document| {
+        if document.value["schema"] == "migsim-sweep-1" {
+            sweep(&document)
+        } else {
+            experiment(document)
+        }
+    });
+    if let Err(error) = read {
+        check_told(&error, SOURCE, text);
+    }
+}
+
+fn experiment(document: Document) -> Result<(), Error> {
+    let experiment = load(document)?;
+    let text = format!("{:#}", experiment.resolved);
+    let again = Document::parse("again.json", text).and_then(load);
+    assert_eq!(
+        again.expect("what was read is read again").resolved,
+        experiment.resolved
+    );
+    Ok(())
+}
+
+fn load(document: Document) -> Result<Experiment, Error> {
+    let mut layers = Layers::default();
+    layers.push_file(document);
+    Experiment::load(&layers, LIMITS)
+}
+
+fn sweep(document: &Document) -> Result<(), Error> {
+    let sweep = Sweep::of_file(document)?;
+    if is_large(&sweep) {
+        return Ok(());
+    }
+    let shared = Shared::default();
+    let plan = Plan::new(&sweep, LIMITS, &shared)?;
+    let file = serde_json::to_string(&sweep.to_file()?).expect("a sweep is JSON");
+    let again = Sweep::of_file(&Document::parse("again.json", file)?);
+    let again = Plan::new(
+        &again.expect("what was read is read again"),
+        LIMITS,
+        &shared,
+    );
+    let again = again.expect("what was planned is planned again");
+    assert_eq!(
+        (again.settings, again.seeds, again.runs),
+        (plan.settings, plan.seeds, plan.runs)
+    );
+    Ok(())
+}
+
+fn is_large(sweep: &Sweep) -> bool {
+    let counts = sweep.parameters.iter().map(|one| one.spec.count());
+    let settings = match sweep.combine {
+        Combine::Grid => counts.fold(1, u64::saturating_mul),
+        Combine::Zip => counts.max().unwrap_or(1),
+        Combine::Random(count) | Combine::Latin(count) => count,
+    };
+    let seeds = sweep.seeds.as_ref().map_or(1, migsim::sweep::Spec::count);
+    settings.saturating_mul(seeds) > MOST_RUNS
+}
