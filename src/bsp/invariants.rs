@@ -31,7 +31,7 @@ const MOST_DUMPED: usize = 100_000;
 
 impl Runtime<'_, '_> {
     /// Checks the superstep whose barrier has just opened.
-    pub(super) fn check_superstep(&self) -> Result<(), Error> {
+    pub(super) fn check_superstep(&mut self) -> Result<(), Error> {
         let dates = self.outcome.supersteps[self.superstep()];
         let before = self.superstep().checked_sub(1);
         let began = before.map_or(Time::ZERO, |before| self.outcome.supersteps[before].start);
@@ -55,8 +55,10 @@ impl Runtime<'_, '_> {
             return Err(self.broken(Some(process), what));
         }
         if cfg!(debug_assertions) {
-            self.check_hosts()?;
-            self.check_links()?;
+            let mut sums = std::mem::take(&mut self.sums);
+            self.check_hosts(&mut sums)?;
+            self.check_links(&mut sums)?;
+            self.sums = sums;
             let fault = self.engine.fault();
             if let Some(fault) = fault.or_else(|| self.at_once.fault(self.setup.platform)) {
                 return Err(self.broken(None, &fault));
@@ -92,10 +94,11 @@ impl Runtime<'_, '_> {
     }
 
     /// No process computes faster than its host can, and all of a host not faster than its cores.
-    fn check_hosts(&self) -> Result<(), Error> {
+    fn check_hosts(&self, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
         let hosts = &self.setup.platform.hosts;
         // Per host: what is done there, and until when.
-        let mut done = vec![(0.0, 0.0_f64); hosts.len()];
+        sums.clear();
+        sums.resize(hosts.len(), (0.0, 0.0));
         for (process, &HostId(at)) in self.placement.iter().enumerate() {
             let host = &hosts[at as usize];
             let (cycles, compute) = (self.cycles(process), self.measures.compute[process].get());
@@ -108,10 +111,10 @@ impl Runtime<'_, '_> {
                 .delay
                 .get(process)
                 .map_or(0.0, |delay| delay.get());
-            let (sum, until) = &mut done[at as usize];
+            let (sum, until) = &mut sums[at as usize];
             (*sum, *until) = (*sum + cycles, until.max(delay + compute));
         }
-        for (host, (sum, until)) in hosts.iter().zip(done) {
+        for (host, &(sum, until)) in hosts.iter().zip(&*sums) {
             let most = f64::from(host.cores) * host.speed.get() * until;
             if !host.varies() && sum > most * ROUNDING {
                 let what = format!("host `{}` did more than its cores can", host.name);
@@ -122,13 +125,15 @@ impl Runtime<'_, '_> {
     }
 
     /// No link carried more in this superstep than it can in the time that the superstep took.
-    fn check_links(&self) -> Result<(), Error> {
+    fn check_links(&self, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
         let (platform, network) = (self.setup.platform, self.setup.network);
         if !network.sharing {
             return Ok(());
         }
         let duration = self.duration();
-        let mut carried = vec![0.0; platform.links.len()];
+        // Per link: the bytes.
+        sums.clear();
+        sums.resize(platform.links.len(), (0.0, 0.0));
         for message in &self.plan.messages {
             let (from, to) = (
                 self.placement[message.from.index()],
@@ -140,10 +145,10 @@ impl Runtime<'_, '_> {
             if let Some(route) = platform.route(from, to) {
                 route
                     .links()
-                    .for_each(|link| carried[link.index()] += message.size.get());
+                    .for_each(|link| sums[link.index()].0 += message.size.get());
             }
         }
-        for (link, bytes) in platform.links.iter().zip(carried) {
+        for (link, &(bytes, _)) in platform.links.iter().zip(&*sums) {
             let most = link.bandwidth.get() * network.bandwidth_factor * duration;
             let is_checked = link.is_shared && !link.varies();
             if is_checked && bytes > most * ROUNDING {

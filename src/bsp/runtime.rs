@@ -133,6 +133,8 @@ pub(super) struct Runtime<'a, 'r> {
     pub(super) external_load: Vec<f64>,
     pub(super) outcome: Outcome,
     pub(super) log: EventLog,
+    /// Sums per host or link of the checks of a superstep.
+    pub(super) sums: Vec<(f64, f64)>,
 }
 
 impl<'a, 'r> Runtime<'a, 'r> {
@@ -193,6 +195,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
                 event_hash: String::new(),
             },
             log: EventLog::default(),
+            sums: Vec::new(),
         }
     }
 

@@ -36,8 +36,9 @@ pub(super) struct Levels {
     concerned: BinaryHeap<Reverse<Concerned>>,
     /// Groups whose level may have changed since the last repair.
     touched: Vec<u32>,
-    /// The first link that was ever found over its capacity.
+    /// The first link that was ever found over its capacity, and those that are looked at.
     overloaded: Option<u32>,
+    looked_at: Vec<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
@@ -381,11 +382,13 @@ impl Levels {
     }
 
     /// A link of a group whose rate changes that carries more than it can: `Σ n · c · rate > capacity`.
-    fn find_overloaded(&self) -> Option<u32> {
+    fn find_overloaded(&mut self) -> Option<u32> {
+        let mut links = std::mem::take(&mut self.looked_at);
+        links.clear();
         let present = self.touched.iter().copied();
         let present = present.filter(|&group| self.groups[group as usize].count > 0);
-        let links = present.flat_map(|group| self.uses[self.range(group)].iter());
-        let mut links: Vec<u32> = links.map(|used| used.link).collect();
+        let uses = present.flat_map(|group| self.uses[self.range(group)].iter());
+        links.extend(uses.map(|used| used.link));
         links.sort_unstable();
         links.dedup();
         let is_over = |link: u32| {
@@ -398,7 +401,9 @@ impl Levels {
             });
             taken.sum::<f64>() > capacity * OVER
         };
-        links.into_iter().find(|link| is_over(*link))
+        let found = links.iter().copied().find(|link| is_over(*link));
+        self.looked_at = links;
+        found
     }
 
     fn mark(&mut self, link: u32) {

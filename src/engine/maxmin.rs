@@ -110,8 +110,10 @@ impl SharingProblem {
     }
 
     /// A link that `rates` would overload by more than a millionth: `Σ c · r > C`.
-    pub(super) fn overloaded(&self, rates: &[f64]) -> Option<u32> {
-        let mut taken = vec![0.0; self.capacity.len()];
+    pub(super) fn overloaded(&mut self, rates: &[f64]) -> Option<u32> {
+        let taken = &mut self.scratch.left; // the solver fills it anew
+        taken.clear();
+        taken.resize(self.capacity.len(), 0.0);
         for (uses, rate) in self.first_use.windows(2).zip(rates) {
             for &(link, share) in &self.uses[uses[0] as usize..uses[1] as usize] {
                 taken[link as usize] += share * rate;
