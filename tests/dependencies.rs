@@ -6,6 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::succeeded;
+
 const POLICY: &str = include_str!("../deny.toml");
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
@@ -25,12 +27,7 @@ fn cargo(arguments: &[&str]) -> String {
         .args(arguments)
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8(succeeded(output).stdout).unwrap()
 }
 
 /// The packages of this machine.

@@ -345,8 +345,9 @@ impl AtOnce {
                 None
             };
         for (process, &message) in first.iter().enumerate() {
-            let start = go_on(message, computed[process], started, delivered);
-            flights.starts.extend(start);
+            if let Some(start) = go_on(message, computed[process], started, delivered) {
+                flights.starts.push(start);
+            }
         }
         let messages = plan.messages.iter().zip(&*path);
         let flows = messages.filter(|(message, path)| {

@@ -16,6 +16,7 @@ pub struct Clock {
 
 impl Clock {
     /// The current instant.
+    #[inline]
     pub fn now(self) -> Time {
         Time::new(self.origin + self.local).expect("the sum of two dates is a date")
     }

@@ -454,9 +454,12 @@ impl Levels {
             let other = &mut links[used.link as usize];
             let place = &mut other.groups[used.place as usize];
             let before = std::mem::replace(&mut place.ceiling, ceiling);
-            // What others want above the level of a link does not matter there.
+            // What others want above the level of a link does not matter there, and one that is not full has no level with less, either.
             let there = level[used.link as usize];
-            if ceiling != before && there > lesser(ceiling, before) && !other.is_marked {
+            let matters = there > lesser(ceiling, before)
+                && ceiling != before
+                && (there.is_finite() || ceiling > before);
+            if matters && !other.is_marked {
                 other.is_marked = true;
                 concerned.push(Reverse(Concerned::new(there, used.link)));
             }

@@ -21,6 +21,7 @@ const FEWEST: usize = 64;
 
 impl Lookup {
     /// The entry with this hash of which `is_it` holds.
+    #[inline]
     pub(super) fn get(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let last = self.places.len().checked_sub(1)?; // 2^k - 1
         let mut place = first_place(hash, last);

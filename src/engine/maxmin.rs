@@ -59,12 +59,14 @@ impl SharingProblem {
     }
 
     /// Adds a link of `capacity` \[B/s\] and returns its number.
+    #[inline]
     pub fn add_link(&mut self, capacity: f64) -> u32 {
         self.capacity.push(capacity);
         to_u32(self.capacity.len() - 1)
     }
 
     /// Adds a flow of the given weight and bound \[B/s\] that uses `links`, each with a share of its rate.
+    #[inline]
     pub fn add_flow(
         &mut self,
         weight: f64,

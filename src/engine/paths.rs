@@ -89,6 +89,7 @@ impl Paths {
     }
 
     /// The path between two hosts, which may be one; `None` if the platform has no route.
+    #[inline]
     pub(crate) fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from == to {
             return Some(LOOPBACK);
@@ -146,6 +147,7 @@ impl Paths {
     }
 
     /// The shared links of a path, each with what a flow takes there of its rate.
+    #[inline]
     pub(crate) fn uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];
         let first = path.first_use as usize;

@@ -67,6 +67,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Schedules `event` at `date` (infinity: it waits until it is rescheduled).
+    #[inline]
     pub fn push(&mut self, date: f64, event: E) -> Key {
         debug_assert!(date >= 0.0, "a date is not negative");
         let slot = if let Some(slot) = self.free.pop() {
@@ -84,6 +85,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Moves the event `key` to `date`; among equal dates it then comes last.
+    #[inline]
     pub fn reschedule(&mut self, key: Key, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
         let at = self.position[key.0 as usize] as usize;
@@ -99,11 +101,13 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// The date of the next event.
+    #[inline]
     pub fn next_date(&self) -> Option<f64> {
         self.heap.first().map(Entry::date)
     }
 
     /// Takes out the next event.
+    #[inline]
     pub fn pop(&mut self) -> Option<(f64, E)> {
         let first = *self.heap.first()?;
         self.remove_at(0);

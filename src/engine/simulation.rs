@@ -71,6 +71,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     }
 
     /// The current instant.
+    #[inline]
     pub fn now(&self) -> Time {
         self.clock.now()
     }

@@ -53,7 +53,11 @@ impl RunFolder {
         fs::create_dir_all(path)
             .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
         let folder = Self {
-            _lock: lock(path)?,
+            // Some systems cannot open folders.
+            _lock: match File::open(path) {
+                Ok(folder) => Some(locked(folder, "run", path)?),
+                Err(_) => None,
+            },
             path: path.to_owned(),
         };
         for name in FILES
@@ -138,21 +142,22 @@ impl RunFolder {
     }
 }
 
-/// Locks a folder until the file is dropped, and at the latest when the process ends, however that happens.
-fn lock(path: &Path) -> Result<Option<File>, Error> {
-    // Some systems cannot open folders, some network file systems know no locks.
-    let Ok(folder) = File::open(path) else {
-        return Ok(None);
-    };
-    match folder.try_lock() {
+/// Locks a file that stands for `folder`, into which one `writer` (`run`, `sweep`) may write at a time: until it is dropped, and at the
+/// latest when the process ends, however that happens.
+///
+/// # Errors
+/// Another process has it locked.
+pub(crate) fn locked(file: File, writer: &str, folder: &Path) -> Result<File, Error> {
+    match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
-            let problem = Problem::new("another run is writing to this folder")
-                .source(path.display().to_string());
+            let message = format!("another {writer} is writing to this folder");
+            let problem = Problem::new(message).source(folder.display().to_string());
             Err(problem
                 .hint("wait until it has ended, or choose another folder with `--out`")
                 .into())
         }
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(folder)),
+        // Some network file systems know no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 

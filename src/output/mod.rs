@@ -38,6 +38,7 @@ mod workload;
 pub use activity::Activity;
 pub use draft::{Draft, write_file, write_named};
 pub use explain::{Question, Story};
+pub(crate) use folder::locked;
 pub use folder::{Drafts, RunFolder};
 pub(crate) use guard::{guarded, inside};
 pub(crate) use html::escaped;

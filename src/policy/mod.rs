@@ -158,6 +158,7 @@ impl Measures {
     }
 
     /// What `process` exchanged with `cluster`, to be added to.
+    #[inline]
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
         self.traffic
             .get_or_insert(process, cluster, Traffic::default())

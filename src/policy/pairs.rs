@@ -69,6 +69,7 @@ impl<T: Copy + Default> Pairs<T> {
     }
 
     /// The value of a pair; if it has none, it gets `first`.
+    #[inline]
     pub fn get_or_insert(&mut self, process: usize, cluster: usize, first: T) -> &mut T {
         if self.nodes.is_empty() {
             self.nodes.resize(self.processes, Node::empty());
@@ -94,17 +95,19 @@ impl<T: Copy + Default> Pairs<T> {
     }
 
     /// The clusters of which a process has values, in the order in which they came.
+    #[inline]
     pub fn of(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
-        let first = if process < self.processes {
-            self.nodes.get(process)
-        } else {
-            None
-        };
-        let nodes = std::iter::successors(first, |node| self.nodes.get(node.next as usize));
-        nodes.flat_map(|node| {
-            let pairs = node.clusters.iter().zip(&node.values);
-            let pairs = pairs.take_while(|(cluster, _)| **cluster != NONE);
-            pairs.map(|(cluster, value)| (*cluster as usize, value))
+        let first = (process < self.processes).then_some(process);
+        let mut node = first.and_then(|process| self.nodes.get(process));
+        let mut slot = 0;
+        std::iter::from_fn(move || {
+            if slot == SLOTS {
+                node = self.nodes.get(node?.next as usize);
+                slot = 0;
+            }
+            let (cluster, value) = (node?.clusters[slot], &node?.values[slot]);
+            slot += 1;
+            (cluster != NONE).then_some((cluster as usize, value))
         })
     }
 
@@ -112,11 +115,12 @@ impl<T: Copy + Default> Pairs<T> {
     pub(super) fn change(&mut self, process: usize, mut change: impl FnMut(usize, &mut T)) {
         let mut at = process;
         while let Some(node) = self.nodes.get_mut(at) {
-            for (cluster, value) in node.clusters.iter().zip(&mut node.values) {
-                if *cluster == NONE {
+            for (slot, value) in node.values.iter_mut().enumerate() {
+                let cluster = node.clusters[slot];
+                if cluster == NONE {
                     return;
                 }
-                change(*cluster as usize, value);
+                change(cluster as usize, value);
             }
             at = node.next as usize;
         }
@@ -177,6 +181,7 @@ impl<T: Copy + Default + PartialEq> PartialEq for Pairs<T> {
     }
 }
 
+#[inline]
 fn number(at: usize) -> u32 {
     u32::try_from(at).expect("fewer than 2^32 pairs have a value: their memory is checked before")
 }

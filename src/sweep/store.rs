@@ -8,7 +8,7 @@
 //! The later of two rows of a run counts. One process at a time writes to a folder: the file is locked.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError, symlink_metadata};
+use std::fs::{File, OpenOptions, symlink_metadata};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use crate::document::sha256;
 use crate::error::{Error, Problem};
-use crate::output::{Draft, cannot_write, inside};
+use crate::output::{Draft, cannot_write, inside, locked};
 
 /// The name of the file.
 pub const FILE: &str = "runs.jsonl";
@@ -59,21 +59,6 @@ fn open(path: &Path) -> Result<File, Error> {
     file.map_err(|error| cannot_write(&path.display().to_string(), &error))
 }
 
-/// Locks the file of rows.
-fn locked(file: File, folder: &Path) -> Result<File, Error> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            let problem = Problem::new("another sweep is writing to this folder")
-                .source(folder.display().to_string());
-            Err(problem
-                .hint("wait until it has ended, or choose another folder with `--out`")
-                .into())
-        }
-        // Some network file systems know no locks.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
-}
-
 impl Store {
     /// Opens the store of a folder, which is made if it does not exist.
     ///
@@ -85,7 +70,7 @@ impl Store {
         let failed = |error: std::io::Error| cannot_write(&name, &error);
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        let mut file = locked(open(&path)?, folder)?;
+        let mut file = locked(open(&path)?, "sweep", folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (rows, dropped) = read(&bytes);
@@ -96,7 +81,7 @@ impl Store {
                 .filter(|line| record(line).is_some())
                 .collect();
             let (draft, mended) = Draft::create(&path)?;
-            let mut mended = locked(mended, folder)?;
+            let mut mended = locked(mended, "sweep", folder)?;
             mended.write_all(&whole.concat()).map_err(failed)?;
             mended.sync_data().map_err(failed)?;
             draft.publish()?;

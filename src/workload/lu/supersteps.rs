@@ -135,20 +135,25 @@ impl Lu {
     }
 
     fn send(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
-        let (count, each) = match self.config.packing {
-            Packing::Destination if elements > 0.0 => (1, elements),
-            Packing::Destination => (0, 0.0),
+        let message = |elements: f64| {
+            let bytes = (elements * self.config.bytes_per_element.get()).round();
+            let size = Bytes::new(bytes).expect("check_amounts refuses sizes that are not finite");
+            Message { from, to, size }
+        };
+        match self.config.packing {
+            Packing::Destination if elements > 0.0 => plan.messages.push(message(elements)),
+            Packing::Destination => {}
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "at most MAX_MESSAGES"
             )]
-            Packing::Element => (elements.ceil() as usize, 1.0),
-        };
-        let size = Bytes::new((each * self.config.bytes_per_element.get()).round())
-            .expect("check_amounts refuses sizes that are not finite");
-        plan.messages
-            .extend(std::iter::repeat_n(Message { from, to, size }, count));
+            Packing::Element => {
+                let count = elements.ceil() as usize;
+                let each = std::iter::repeat_n(message(1.0), count);
+                plan.messages.extend(each);
+            }
+        }
     }
 
     /// Type 1 (`stage` 0) and the end of type 3: the diagonal process sends `a_kk` down and up its column.
