@@ -22,7 +22,7 @@ use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use super::runtime::Token;
 use crate::engine::{Flights, NetworkModel, PathId, Paths, Simulation, Start};
 use crate::platform::{Link, Platform};
-use crate::policy::Measures;
+use crate::policy::{Measures, refill};
 use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds};
 use crate::workload::Plan;
 
@@ -507,11 +507,6 @@ fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
 
 fn longer(a: Seconds, b: Seconds) -> Seconds {
     if b.get() > a.get() { b } else { a }
-}
-
-fn refill<T: Clone>(list: &mut Vec<T>, count: usize, value: T) {
-    list.clear();
-    list.resize(count, value);
 }
 
 fn to_u32(count: usize) -> u32 {

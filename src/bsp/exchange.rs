@@ -2,6 +2,7 @@
 //!
 //! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
 
+use crate::policy::refill;
 use crate::workload::Plan;
 
 /// The state of the messages of the superstep at hand.
@@ -93,11 +94,6 @@ impl Exchange {
         let at = self.next[process as usize];
         (at > self.first[process as usize]).then(|| self.order[at as usize - 1])
     }
-}
-
-fn refill<T: Clone>(list: &mut Vec<T>, count: usize, value: T) {
-    list.clear();
-    list.resize(count, value);
 }
 
 fn to_u32(count: usize) -> u32 {

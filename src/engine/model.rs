@@ -229,6 +229,16 @@ mod tests {
     }
 
     #[test]
+    fn an_error_tells_whether_0_is_allowed() {
+        let told = |key: &str| {
+            let problem = NetworkModel::default().set(key, "-1").unwrap_err();
+            problem.message
+        };
+        assert!(told("weight_s").ends_with("a finite number and not negative"));
+        assert!(told("bandwidth_factor").ends_with("a finite number and positive"));
+    }
+
+    #[test]
     fn unknown_names_list_the_known_ones() {
         let problem = NetworkModel::preset("lv09").unwrap_err();
         assert!(problem.hint.unwrap().contains("cm02, ideal, lv08"));

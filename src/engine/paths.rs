@@ -318,6 +318,35 @@ mod tests {
     }
 
     #[test]
+    fn a_path_has_the_constants_of_the_model() {
+        // Two links of 1 MB/s and 0.5 s.
+        let platform = line(&[1e9; 2], 1e6, 0.5);
+        let path = |model: NetworkModel| {
+            let mut paths = Paths::new(&platform, model);
+            let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
+            *paths.get(path)
+        };
+        let model = NetworkModel {
+            latency_factor: 13.0,
+            bandwidth_factor: 0.5,
+            weight_s: 2e6,
+            tcp_gamma: Some(1e5),
+            crosstraffic: true,
+            ..NetworkModel::default()
+        };
+        let found = path(model);
+        // Latency 1 s; weight 1 + 2 · 2; a window of 100 kB per 2 s of round trip.
+        assert_eq!((found.delay, found.weight), (13.0, 5.0));
+        assert_eq!((found.bound, found.rate_alone), (5e4, 2.5e4));
+        // Without a window: 5 % of the way back are the flow's own, too.
+        let found = path(NetworkModel {
+            tcp_gamma: None,
+            ..model
+        });
+        assert_eq!((found.bound, found.rate_alone), (1e6, 1e6 / 1.05 * 0.5));
+    }
+
+    #[test]
     fn hosts_with_links_of_their_own_have_doors_of_their_own() {
         assert_eq!(doors(&line(&[1e9; 3], 1e3, 0.0)), [0, 1, 2]);
     }

@@ -150,13 +150,13 @@ fn least_product(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b.as_chunks::<8>();
-    for (a, b) in a.iter().zip(b) {
+    for (at, a) in a.iter().enumerate() {
         for lane in 0..8 {
-            lanes[lane] = less(a[lane] * b[lane], lanes[lane]);
+            lanes[lane] = less(a[lane] * b[at][lane], lanes[lane]);
         }
     }
-    for (lane, (a, b)) in lanes.iter_mut().zip(a_rest.iter().zip(b_rest)) {
-        *lane = less(a * b, *lane);
+    for (lane, a) in a_rest.iter().enumerate() {
+        lanes[lane] = less(a * b_rest[lane], lanes[lane]);
     }
     lanes.into_iter().fold(f64::INFINITY, less)
 }

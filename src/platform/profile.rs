@@ -65,7 +65,8 @@ impl Profile {
         Ok(Self(Arc::new(Schedule { steps, period })))
     }
 
-    /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period.
+    /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period. Dates never fall:
+    /// rounding does not let the end of a round come after the start of the next one.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
         let count = steps.len();
@@ -76,7 +77,11 @@ impl Profile {
         match (index / count, *period) {
             (0, _) => Some((date, value)),
             (_, None) => None,
-            (round, Some(period)) => Some((date + round as f64 * period, value)),
+            (round, Some(period)) => {
+                let round = round as f64;
+                let next = steps[0].0 + (round + 1.0) * period;
+                Some(((date + round * period).min(next), value))
+            }
         }
     }
 
@@ -189,6 +194,14 @@ mod tests {
         let profile = Profile::new(vec![(0.0, 0.5), (1.0, 0.25)], Some(2.0)).unwrap();
         let dates: Vec<f64> = (0..5).map(|i| profile.step(i).unwrap().0).collect();
         assert_eq!(dates, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn dates_of_a_round_that_ends_where_the_next_one_starts_do_not_fall() {
+        let period = 110.015;
+        let profile = Profile::new(vec![(0.0, 1.0), (period, 0.5)], Some(period)).unwrap();
+        let dates = (0..1000).map(|index| profile.step(index).unwrap().0);
+        assert!(dates.is_sorted());
     }
 
     #[test]

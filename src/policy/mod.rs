@@ -137,15 +137,15 @@ pub struct Traffic {
 impl Measures {
     /// Empties the measures for a superstep of `processes`, keeping their memory.
     pub fn clear(&mut self, processes: usize) {
-        fn refill<T: Clone + Default>(list: &mut Vec<T>, count: usize) {
-            list.clear();
-            list.resize(count, T::default());
+        refill(&mut self.work, processes, Instructions::default());
+        for list in [
+            &mut self.delay,
+            &mut self.compute,
+            &mut self.send,
+            &mut self.communication,
+        ] {
+            refill(list, processes, Seconds::default());
         }
-        refill(&mut self.work, processes);
-        refill(&mut self.delay, processes);
-        refill(&mut self.compute, processes);
-        refill(&mut self.send, processes);
-        refill(&mut self.communication, processes);
         self.traffic.clear(processes);
     }
 
@@ -197,6 +197,15 @@ impl Measures {
         received.received = received.received + size;
         received.receive_time += duration;
     }
+}
+
+/// Makes a list that is used again in each superstep `count` times `value`.
+#[inline]
+pub(crate) fn refill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
+    if list.len() != count {
+        list.resize(count, value);
+    }
+    list.fill(value);
 }
 
 /// One wish of a policy: `process` goes to host `to`.
@@ -287,4 +296,33 @@ pub struct Candidate {
     pub accepted: bool,
     /// Why.
     pub reason: Cow<'static, str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_are_equal_if_all_that_they_say_is() {
+        let wanted = Migration {
+            process: ProcessId(0),
+            to: HostId(1),
+        };
+        let (stay, go) = (Decision::default(), Decision::moves(vec![wanted]));
+        let mut told = go.clone();
+        told.explanation = Some(Arc::new(Map::from_iter([("why".to_owned(), 1.into())])));
+        assert_eq!(go, go.clone());
+        assert_eq!(told, told.clone());
+        assert_ne!(go, stay);
+        assert_ne!(go, told);
+    }
+
+    #[test]
+    fn a_list_that_is_used_again_holds_what_it_is_told_to() {
+        let mut list = vec![1, 2, 3];
+        for (count, value) in [(2, 7), (2, 8), (4, 9), (0, 1)] {
+            refill(&mut list, count, value);
+            assert_eq!(list, vec![value; count]);
+        }
+    }
 }

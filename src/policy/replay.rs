@@ -125,3 +125,48 @@ fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId,
             Error::Run(problem.key("policy.replay").known("clusters", names))
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Measures;
+    use crate::random::Purpose;
+    use crate::units::{Bytes, Time};
+
+    fn forced(process: u32, to: &str) -> ForcedMove {
+        ForcedMove {
+            superstep: 1,
+            process,
+            to: to.to_owned(),
+        }
+    }
+
+    #[test]
+    fn moves_into_one_cluster_go_to_different_hosts() {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let host = |name: &str| platform.host_named(name).unwrap();
+        let placement = [host("lan-0"), host("lan-0"), host("a-0")];
+        let measures = Measures::default();
+        let idle = vec![0.0; platform.hosts.len()];
+        let view = View {
+            migrations_happen: true,
+            platform: &platform,
+            superstep: 0,
+            now: Time::ZERO,
+            placement: &placement,
+            measures: &measures,
+            memory: &[Bytes::default(); 3],
+            external_load: &idle,
+            cycles_per_instruction: 1.0,
+        };
+        let config = ReplayConfig {
+            decisions: vec![forced(1, "a"), forced(2, "a"), forced(3, "n-0")],
+            file: None,
+        };
+        let mut policy = config.policy().unwrap();
+        assert!(policy.observe(&view) && !policy.uses_seed());
+        let decision = policy.decide(&view, &mut Stream::new(1, Purpose::Policy));
+        let to: Vec<HostId> = decision.unwrap().migrations.iter().map(|m| m.to).collect();
+        assert_eq!(to, [host("a-1"), host("a-2"), host("n-0")]);
+    }
+}

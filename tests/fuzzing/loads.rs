@@ -48,10 +48,13 @@ pub(super) fn load(data: &[u8]) {
     }
 }
 
-/// The text in the lines in which the reader counts: those of a profile may end as old Macintoshes ended them.
+/// The text in the lines in which the reader counts: those of a profile may end as old Macintoshes ended them. What is no text is refused
+/// before.
 fn as_counted(choice: u8, text: &[u8]) -> String {
     match std::str::from_utf8(text) {
-        Ok(text) if choice & 1 > 0 => text.replace("\r\n", "\n").replace('\r', "\n"),
+        Ok(text) if choice & 1 > 0 && !text.contains('\0') => {
+            text.replace("\r\n", "\n").replace('\r', "\n")
+        }
         _ => String::from_utf8_lossy(text).into_owned(),
     }
 }

@@ -490,6 +490,32 @@ mod tests {
     }
 
     #[test]
+    fn processes_of_one_host_share_what_others_leave() {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let at = platform.host_named("a-0").unwrap();
+        assert_eq!(platform.hosts[at.index()].cores, 1);
+        let mut load = vec![0.0; platform.hosts.len()];
+        load[at.index()] = 0.25;
+        let measures = Measures::default();
+        let view = View {
+            migrations_happen: true,
+            platform: &platform,
+            superstep: 0,
+            now: crate::units::Time::ZERO,
+            placement: &[at, at],
+            measures: &measures,
+            memory: &[Bytes::default(); 2],
+            external_load: &load,
+            cycles_per_instruction: 1.0,
+        };
+        let mut occupancy = vec![0; platform.hosts.len()];
+        for (count, expected) in [(1, 0.75e9), (2, 0.375e9)] {
+            occupancy[at.index()] = count;
+            assert_eq!(speed_here(&occupancy, 0, &view), expected);
+        }
+    }
+
+    #[test]
     fn no_positive_potential_means_no_candidate() {
         let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
         assert_eq!(

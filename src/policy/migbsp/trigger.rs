@@ -245,6 +245,16 @@ mod tests {
     /// The vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and p3
     /// received for 2 s.
     fn vote(population: Population, process_time: ProcessTime, d: f64) -> Vote {
+        voted(population, process_time, d, 2.0).0
+    }
+
+    /// The same if p2 and p3 received for so long, and the D that would have been needed.
+    fn voted(
+        population: Population,
+        process_time: ProcessTime,
+        d: f64,
+        received: f64,
+    ) -> (Vote, f64) {
         let platform = crate::platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();
         measures.clear(3);
@@ -252,8 +262,8 @@ mod tests {
         measures.compute.fill(Seconds::of(1.0));
         measures.send[0] = Seconds::of(9.0);
         for process in [1, 2] {
-            measures.communication[process] = Seconds::of(2.0);
-            measures.traffic_mut(process, 0).receive_time = Seconds::of(2.0);
+            measures.communication[process] = Seconds::of(received);
+            measures.traffic_mut(process, 0).receive_time = Seconds::of(received);
         }
         let idle = vec![0.0; platform.hosts.len()];
         let view = View {
@@ -273,7 +283,20 @@ mod tests {
             process_time,
             ..MigBspConfig::default()
         };
-        Trigger::new(&config).test(&config, &view)
+        let mut trigger = Trigger::new(&config);
+        let vote = trigger.test(&config, &view);
+        (vote, trigger.needed)
+    }
+
+    #[test]
+    fn the_ends_of_the_band_are_outside_and_the_farther_one_says_what_was_needed() {
+        // 1, 2.5 and 2.5 s: the first is at the lower end, 50 % below the average.
+        let receive = ProcessTime::ComputeAndCommunicate;
+        let all = Population::All;
+        assert_eq!(voted(all, receive, 0.5, 1.5), (Vote::Unstable, 0.5));
+        // 10, 1 and 1 s.
+        let send = ProcessTime::ComputeAndSend;
+        assert_eq!(voted(all, send, 0.5, 2.0), (Vote::Unstable, 1.5));
     }
 
     #[test]

@@ -358,6 +358,41 @@ mod tests {
     use crate::units::{Bytes, Instructions};
 
     #[test]
+    fn a_reservation_moves_with_its_process() {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let (from, to) = (HostId(0), HostId(3));
+        let mut measures = Measures::default();
+        measures.clear(2);
+        measures.work.fill(Instructions::of(1e6));
+        let idle = vec![0.0; platform.hosts.len()];
+        let view = View {
+            migrations_happen: true,
+            platform: &platform,
+            superstep: 0,
+            now: crate::units::Time::ZERO,
+            placement: &[from, from],
+            measures: &measures,
+            memory: &[30.0, 4.0].map(Bytes::of),
+            external_load: &idle,
+            cycles_per_instruction: 1.0,
+        };
+        let config = MigBspConfig::default();
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(&config, 4, &view);
+        let mut reservations = Reservations::new(&config, &forecasts, &view);
+        let on = |all: &Reservations, host: HostId| {
+            let at = host.index();
+            let counts = (all.mapped[at], all.active[at], all.computing[at]);
+            (counts, all.memory[at])
+        };
+        assert_eq!(on(&reservations, from), ((2, 2, 2), 34.0));
+        reservations.relocate(0, to, &forecasts, &view);
+        assert_eq!(on(&reservations, from), ((1, 1, 1), 4.0));
+        assert_eq!(on(&reservations, to), ((1, 1, 1), 30.0));
+        assert_eq!(reservations.before[from.index()], 2);
+    }
+
+    #[test]
     fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
         // On `lbm`: p1 on lan-0 has received 500 kB from a in 0.2 s. From n and from a: 5 ms over a (100 MB/s).
         let platform = crate::platform::open("lbm").unwrap().platform;

@@ -506,3 +506,27 @@ fn the_application_takes_no_part() -> (bool, String) {
         "by construction: a workload says what it computes and sends, and knows of no policy";
     (true, seen.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_stands_in_the_published_page() {
+        let page = include_str!("../../../../results/wsppd2007.md");
+        for claim in claims() {
+            let row = page.lines().find(|line| line.contains(claim.id));
+            let row = row.expect("each claim has a row");
+            if row.contains("not checkable") {
+                continue;
+            }
+            let row = row.replace('\\', "");
+            assert!(
+                !claim.seen.is_empty() && row.contains(&claim.seen),
+                "{claim:?}: {row}"
+            );
+            assert_eq!(super::claim(claim.id), Some(claim));
+        }
+        assert_eq!(claim("w07-c21"), None);
+    }
+}

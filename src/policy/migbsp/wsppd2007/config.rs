@@ -137,3 +137,31 @@ impl MigBsp2007Config {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::MigBsp2007;
+    use crate::policy::Policy;
+
+    #[test]
+    fn options_reach_what_they_are_for() {
+        let config = MigBsp2007Config {
+            communication_pattern: CommunicationPattern::OneEachCall,
+            ..MigBsp2007Config::default()
+        };
+        let shared = config.shared();
+        assert_eq!(
+            shared.communication_pattern,
+            CommunicationPattern::OneEachCall
+        );
+        // Only partners that are drawn need the seed.
+        for (own_partner, is_drawn) in [(OwnPartner::Next, false), (OwnPartner::Random, true)] {
+            let policy = MigBsp2007::new(MigBsp2007Config {
+                own_partner,
+                ..MigBsp2007Config::default()
+            });
+            assert_eq!(policy.unwrap().uses_seed(), is_drawn);
+        }
+    }
+}

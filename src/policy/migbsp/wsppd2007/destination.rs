@@ -84,3 +84,14 @@ impl<'a> Offers<'a> {
         limit.is_none_or(|limit| needed <= limit.get())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn icpu_is_what_others_leave_of_the_peak() {
+        let icpu = icpu(InstructionsPerSecond::of(2e9), 0.25);
+        assert_eq!(icpu, 1.5e9);
+    }
+}

@@ -139,6 +139,23 @@ mod tests {
     }
 
     #[test]
+    fn marks_reach_over_the_window_and_are_as_near_as_they_can_be() {
+        let config = MigBsp2007Config {
+            load_window: Seconds::of(600.0),
+            ..MigBsp2007Config::default()
+        };
+        // Of the last 60 supersteps one was busy, or of those before all were.
+        let mut busy = vec![0.0; 1001];
+        busy[970] = 6.0;
+        let found = load(&config, &busy);
+        assert!((found - (0.5 + 6.0 / 600.0)).abs() < 1e-12, "{found}");
+        let mut busy = vec![5.0; 1001];
+        busy[941..].fill(0.0);
+        let found = load(&config, &busy);
+        assert!((found - 0.5).abs() < 1e-12, "{found}");
+    }
+
+    #[test]
     fn what_is_older_than_the_window_is_forgotten() {
         let config = MigBsp2007Config {
             load_window: Seconds::of(15.0),
