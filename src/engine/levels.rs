@@ -301,10 +301,13 @@ impl Levels {
     }
 
     fn remove(&mut self, group: u32) {
-        self.mark_links(group);
         self.groups[group as usize].count = 0;
         for index in self.range(group) {
             let Use { link, place, .. } = self.uses[index];
+            // A link that is not full is not full with less, either.
+            if self.level[link as usize].is_finite() {
+                self.mark(link);
+            }
             let places = &mut self.links[link as usize].groups;
             places.swap_remove(place as usize);
             if let Some(&moved) = places.get(place as usize) {
