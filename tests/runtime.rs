@@ -671,6 +671,15 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
     ] {
         assert!(error.contains(part), "no `{part}` in {error}");
     }
+    // Of many that wait alike some are named.
+    let platform = switch(9, WIRE);
+    let ring: Vec<(u32, u32, f64)> = (0..9).map(|at| (at, (at + 1) % 9, 8.0)).collect();
+    let many = Plans::new(vec![plan(&[0.0; 9], &ring)]);
+    let many = Case {
+        runtime: exchange(Sends::Sequential, Receives::Late),
+        ..Case::new(&platform, &many, 0..9)
+    };
+    assert!(error_of(&many, vec![]).contains("3 more wait like this"));
     // The same messages get through in any other way.
     for runtime in [
         exchange(Sends::Sequential, Receives::Early),

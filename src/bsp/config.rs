@@ -323,3 +323,31 @@ impl Scenario {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shortcuts_are_told_unless_they_are_the_usual_ones() {
+        for (shortcuts, told) in [
+            (Shortcuts::All, None),
+            (Shortcuts::AtOnce, Some("at-once")),
+            (Shortcuts::None, Some("none")),
+        ] {
+            let config = RuntimeConfig {
+                shortcuts,
+                ..RuntimeConfig::default()
+            };
+            let value = serde_json::to_value(config).unwrap();
+            assert_eq!(
+                value.get("shortcuts").and_then(|value| value.as_str()),
+                told
+            );
+            assert_eq!(
+                serde_json::from_value::<RuntimeConfig>(value).unwrap(),
+                config
+            );
+        }
+    }
+}

@@ -318,6 +318,23 @@ mod tests {
     }
 
     #[test]
+    fn pairs_of_many_doors_are_looked_up() {
+        let platform = line(&vec![1e9; MOST_DOORS_OF_TABLE + 1], 1e3, 0.0);
+        let mut paths = Paths::new(&platform, NetworkModel::default());
+        let mut find = |from: u32, to: u32| {
+            let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
+            let uses: Vec<u32> = paths.uses(path).iter().map(|used| used.0).collect();
+            (path, uses)
+        };
+        let pairs: Vec<(u32, u32)> = (0..200).map(|at| (at, (at * 37 + 1) % 2049)).collect();
+        let found: Vec<_> = pairs.iter().map(|&(from, to)| find(from, to)).collect();
+        for (&(from, to), (path, uses)) in pairs.iter().zip(&found) {
+            assert_eq!(uses, &[from, to]);
+            assert_eq!(find(from, to).0, *path);
+        }
+    }
+
+    #[test]
     fn a_path_has_the_constants_of_the_model() {
         // Two links of 1 MB/s and 0.5 s.
         let platform = line(&[1e9; 2], 1e6, 0.5);

@@ -394,6 +394,7 @@ pub struct Availability {
 mod tests {
     use super::*;
     use crate::engine::testing::{line, run};
+    use crate::platform::{ClusterPath, Routes};
 
     #[test]
     fn an_execution_takes_its_work_over_the_speed() {
@@ -413,6 +414,28 @@ mod tests {
         simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'b');
         simulation.execute(HostId(0), Instructions::new(1e9).unwrap(), 'a');
         assert_eq!(run(&mut simulation), [('a', 2.0), ('b', 4.0)]);
+    }
+
+    #[test]
+    fn a_link_that_a_route_passes_twice_counts_twice() {
+        // h0, l0, l2 twice, l1, h1: four latencies, and half of a capacity. 1 + 1e6 / 5e5 s.
+        let mut platform = line(&[1e9; 3], 1e6, 0.25);
+        let Routes::Clustered { pairs, links, .. } = &mut platform.routes else {
+            unreachable!("a line has clusters");
+        };
+        links.extend([LinkId(2), LinkId(2)]);
+        *pairs = vec![Some(ClusterPath {
+            links: 0..2,
+            latency: None,
+        })];
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        let size = Bytes::new(1e6).unwrap();
+        simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
+        assert_eq!(run(&mut simulation), [('m', 3.0)]);
+        let mut paths = crate::engine::Paths::new(&platform, NetworkModel::default());
+        let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
+        let path = paths.get(path);
+        assert_eq!((path.delay, path.rate_alone), (1.0, 5e5));
     }
 
     #[test]

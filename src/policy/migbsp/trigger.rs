@@ -239,7 +239,7 @@ impl Trigger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::Measures;
+    use crate::policy::{Measures, Policy};
     use crate::units::{Instructions, Seconds};
 
     /// The vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and p3
@@ -325,6 +325,10 @@ mod tests {
         assert!(change(|trigger| trigger.next_alpha = 0));
         assert!(change(|trigger| trigger.tolerance = f64::NAN));
         assert!(change(|trigger| trigger.tolerance = -0.1));
+        let mut policy = crate::policy::MigBsp::new(MigBspConfig::default()).unwrap();
+        assert_eq!(policy.fault(), None);
+        policy.trigger.next_alpha = 0;
+        assert!(policy.fault().is_some());
     }
 
     #[test]
