@@ -298,6 +298,31 @@ pub struct Candidate {
     pub reason: Cow<'static, str>,
 }
 
+/// What the tests of policies share.
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+
+    /// The first superstep on quiet hosts, of processes without memory.
+    pub(crate) fn view<'a>(
+        platform: &'a Platform,
+        placement: &'a [HostId],
+        measures: &'a Measures,
+    ) -> View<'a> {
+        View {
+            platform,
+            superstep: 0,
+            now: Time::ZERO,
+            placement,
+            measures,
+            memory: vec![Bytes::default(); placement.len()].leak(),
+            external_load: vec![0.0; platform.hosts.len()].leak(),
+            cycles_per_instruction: 1.0,
+            migrations_happen: true,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -130,8 +130,8 @@ fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId,
 mod tests {
     use super::*;
     use crate::policy::Measures;
+    use crate::policy::testing::view;
     use crate::random::Purpose;
-    use crate::units::{Bytes, Time};
 
     fn forced(process: u32, to: &str) -> ForcedMove {
         ForcedMove {
@@ -147,18 +147,7 @@ mod tests {
         let host = |name: &str| platform.host_named(name).unwrap();
         let placement = [host("lan-0"), host("lan-0"), host("a-0")];
         let measures = Measures::default();
-        let idle = vec![0.0; platform.hosts.len()];
-        let view = View {
-            migrations_happen: true,
-            platform: &platform,
-            superstep: 0,
-            now: Time::ZERO,
-            placement: &placement,
-            measures: &measures,
-            memory: &[Bytes::default(); 3],
-            external_load: &idle,
-            cycles_per_instruction: 1.0,
-        };
+        let view = view(&platform, &placement, &measures);
         let config = ReplayConfig {
             decisions: vec![forced(1, "a"), forced(2, "a"), forced(3, "n-0")],
             file: None,

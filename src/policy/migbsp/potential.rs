@@ -434,6 +434,7 @@ mod tests {
     use super::super::config::CommunicationTime;
     use super::*;
     use crate::policy::Measures;
+    use crate::policy::testing::view;
     use crate::units::{Bytes, Instructions};
     use proptest::prelude::*;
 
@@ -452,16 +453,10 @@ mod tests {
     fn a_host_with_half_its_speed_taken_and_three_processes_on_two_cores_gives_each_a_third() {
         let mut platform = crate::engine::testing::line(&[3e9], 1e6, 0.0);
         platform.hosts[0].cores = 2;
+        let measures = Measures::default();
         let view = View {
-            migrations_happen: true,
-            platform: &platform,
-            superstep: 0,
-            now: crate::units::Time::ZERO,
-            placement: &[HostId(0)],
-            measures: &Measures::default(),
-            memory: &[Bytes::default()],
             external_load: &[0.5],
-            cycles_per_instruction: 1.0,
+            ..view(&platform, &[HostId(0)], &measures)
         };
         // 3e9 / 2 = 1.5e9, times 2 cores for 3 processes.
         assert_eq!(speed_here(&[3], 0, &view), 1e9);
@@ -487,32 +482,6 @@ mod tests {
                 .collect::<Vec<_>>(),
             [(2, 1), (0, 2)]
         );
-    }
-
-    #[test]
-    fn processes_of_one_host_share_what_others_leave() {
-        let platform = crate::platform::open("lbm").unwrap().platform;
-        let at = platform.host_named("a-0").unwrap();
-        assert_eq!(platform.hosts[at.index()].cores, 1);
-        let mut load = vec![0.0; platform.hosts.len()];
-        load[at.index()] = 0.25;
-        let measures = Measures::default();
-        let view = View {
-            migrations_happen: true,
-            platform: &platform,
-            superstep: 0,
-            now: crate::units::Time::ZERO,
-            placement: &[at, at],
-            measures: &measures,
-            memory: &[Bytes::default(); 2],
-            external_load: &load,
-            cycles_per_instruction: 1.0,
-        };
-        let mut occupancy = vec![0; platform.hosts.len()];
-        for (count, expected) in [(1, 0.75e9), (2, 0.375e9)] {
-            occupancy[at.index()] = count;
-            assert_eq!(speed_here(&occupancy, 0, &view), expected);
-        }
     }
 
     #[test]
@@ -545,27 +514,6 @@ mod tests {
         assert_eq!(candidates(&half, highest(&all), 4).0, [all[2], all[1]]);
     }
 
-    /// What a policy sees on a machine that is only ours.
-    fn view<'v>(
-        platform: &'v Platform,
-        placement: &'v [HostId],
-        measures: &'v Measures,
-        memory: &'v [Bytes],
-        external_load: &'v [f64],
-    ) -> View<'v> {
-        View {
-            migrations_happen: true,
-            platform,
-            superstep: 0,
-            now: crate::units::Time::ZERO,
-            placement,
-            measures,
-            memory,
-            external_load,
-            cycles_per_instruction: 1.0,
-        }
-    }
-
     /// The terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on
     /// a-0.
     fn after_a_move(config: &MigBspConfig) -> Vec<Potential> {
@@ -583,7 +531,11 @@ mod tests {
         let idle = vec![0.0; platform.hosts.len()];
         let before = [host("a-0"), host("s-0")];
         let memory = [bytes, bytes];
-        let mut view = view(&platform, &before, &measures, &memory, &idle);
+        let mut view = View {
+            memory: &memory,
+            external_load: &idle,
+            ..view(&platform, &before, &measures)
+        };
         let mut forecasts = Forecasts::default();
         forecasts.observe(config, 4, &view);
         let now = [host("lan-0"), host("s-0")];
@@ -717,14 +669,14 @@ mod tests {
                         (with.sent, with.send_time) = (Bytes::of(1e3), Seconds::of(time));
                     }
                 }
-                let view = view(&platform, &placement, &measures, &memory, &load);
+                let view = View { memory: &memory, external_load: &load, ..view(&platform, &placement, &measures) };
                 forecasts.observe(&config, 4, &view);
             }
             for (process, place) in places.iter().enumerate() {
                 placement[process] = HostId(place.1);
                 occupancy[place.1 as usize] += 1;
             }
-            let view = view(&platform, &placement, &measures, &memory, &load);
+            let view = View { memory: &memory, external_load: &load, ..view(&platform, &placement, &measures) };
             let all = Potentials::new(&config, 1.0, &forecasts, &occupancy, &view);
             let every: Vec<Potential> = (0..count).flat_map(|process| all.of(process)).collect();
             prop_assert_eq!(all.best(), highest(&every));

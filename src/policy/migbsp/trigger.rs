@@ -239,6 +239,7 @@ impl Trigger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::testing::view;
     use crate::policy::{Measures, Policy};
     use crate::units::{Instructions, Seconds};
 
@@ -265,18 +266,7 @@ mod tests {
             measures.communication[process] = Seconds::of(received);
             measures.traffic_mut(process, 0).receive_time = Seconds::of(received);
         }
-        let idle = vec![0.0; platform.hosts.len()];
-        let view = View {
-            migrations_happen: true,
-            platform: &platform,
-            superstep: 0,
-            now: crate::units::Time::ZERO,
-            placement: &[crate::units::HostId(0); 3],
-            measures: &measures,
-            memory: &[crate::units::Bytes::default(); 3],
-            external_load: &idle,
-            cycles_per_instruction: 1.0,
-        };
+        let view = view(&platform, &[crate::units::HostId(0); 3], &measures);
         let config = MigBspConfig {
             d,
             population,

@@ -355,6 +355,7 @@ mod tests {
     use super::*;
     use crate::policy::Measures;
     use crate::policy::migbsp::config::CommunicationTime;
+    use crate::policy::testing::view;
     use crate::units::{Bytes, Instructions};
 
     #[test]
@@ -364,17 +365,11 @@ mod tests {
         let mut measures = Measures::default();
         measures.clear(2);
         measures.work.fill(Instructions::of(1e6));
-        let idle = vec![0.0; platform.hosts.len()];
+        let placement = [from, from];
+        let memory = [30.0, 4.0].map(Bytes::of);
         let view = View {
-            migrations_happen: true,
-            platform: &platform,
-            superstep: 0,
-            now: crate::units::Time::ZERO,
-            placement: &[from, from],
-            measures: &measures,
-            memory: &[30.0, 4.0].map(Bytes::of),
-            external_load: &idle,
-            cycles_per_instruction: 1.0,
+            memory: &memory,
+            ..view(&platform, &placement, &measures)
         };
         let config = MigBspConfig::default();
         let mut forecasts = Forecasts::default();
@@ -402,19 +397,9 @@ mod tests {
         measures.compute.fill(Seconds::of(2e-3));
         measures.traffic_mut(0, 1).received = Bytes::of(500e3);
         measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
-        let idle = vec![0.0; platform.hosts.len()];
         let host = |name: &str| platform.host_named(name).unwrap();
-        let view = View {
-            migrations_happen: true,
-            platform: &platform,
-            superstep: 0,
-            now: crate::units::Time::ZERO,
-            placement: &[host("lan-0")],
-            measures: &measures,
-            memory: &[Bytes::default()],
-            external_load: &idle,
-            cycles_per_instruction: 1.0,
-        };
+        let placement = [host("lan-0")];
+        let view = view(&platform, &placement, &measures);
         let config = MigBspConfig {
             communication_time: CommunicationTime::Received,
             viability_communication: ViabilityCommunication::Uncontended,

@@ -91,7 +91,8 @@ mod tests {
     use super::*;
     use crate::platform::Profile;
     use crate::policy::Measures;
-    use crate::units::{Bytes, Instructions, Seconds};
+    use crate::policy::testing::view;
+    use crate::units::{Instructions, Seconds};
 
     /// The load of a-0 (1 GHz, half of it taken away from 10 s on) after supersteps of 10 s; `busy` says for how much of each the only
     /// process computed there, in seconds of the host for itself.
@@ -102,21 +103,16 @@ mod tests {
         platform.hosts[at.index()].speed_profile = Some(profile);
         let mut measures = Measures::default();
         measures.clear(1);
+        let placement = [at];
         let mut loads = HostLoads::default();
         let mut mean = 0.0;
         for (superstep, busy) in busy.iter().enumerate() {
             let speed = platform.hosts[at.index()].speed.get();
             measures.work[0] = Instructions::of(busy * speed);
             let view = View {
-                platform: &platform,
                 superstep,
                 now: Time::ZERO + Seconds::of(10.0 * (superstep + 1) as f64),
-                placement: &[at],
-                measures: &measures,
-                memory: &[Bytes::default()],
-                external_load: &[],
-                cycles_per_instruction: 1.0,
-                migrations_happen: true,
+                ..view(&platform, &placement, &measures)
             };
             loads.observe(config, &view);
             mean = loads.mean(config, at, &view);
