@@ -343,6 +343,27 @@ mod tests {
     }
 
     #[test]
+    fn work_takes_its_cycles_over_what_others_leave() {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let at = platform.host_named("n-0").unwrap(); // 1.5 GHz
+        let mut load = vec![0.0; platform.hosts.len()];
+        load[at.index()] = 0.5;
+        let (measures, placement) = (Measures::default(), [at]);
+        let view = View {
+            external_load: &load,
+            cycles_per_instruction: 3.0,
+            ..testing::view(&platform, &placement, &measures)
+        };
+        let time = view.execution_time(Instructions::of(1e9), at);
+        assert_eq!(time, Seconds::of(4.0));
+    }
+
+    #[test]
+    fn who_never_moves_anybody_needs_no_seed() {
+        assert!(!never::Never::default().uses_seed());
+    }
+
+    #[test]
     fn a_list_that_is_used_again_holds_what_it_is_told_to() {
         let mut list = vec![1, 2, 3];
         for (count, value) in [(2, 7), (2, 8), (4, 9), (0, 1)] {

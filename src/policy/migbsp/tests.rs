@@ -175,3 +175,19 @@ fn new_options_out_of_range_are_named() {
     let keys: Vec<_> = problems.iter().map(|p| p.location.key.as_deref()).collect();
     assert_eq!(keys, [Some("delta_without_moves"), Some("load_memory")]);
 }
+
+#[test]
+fn d_grows_by_a_finite_factor_of_at_least_1() {
+    for (d_factor, is_right) in [
+        (1.0, true),
+        (0.5, false),
+        (f64::INFINITY, false),
+        (f64::NAN, false),
+    ] {
+        let config = MigBspConfig {
+            d_factor,
+            ..config()
+        };
+        assert_eq!(MigBsp::new(config).is_ok(), is_right, "{d_factor}");
+    }
+}

@@ -238,6 +238,21 @@ mod tests {
     }
 
     #[test]
+    fn the_partner_is_the_next_host_of_the_cluster() {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let mut random = Stream::new(1, crate::random::Purpose::Policy);
+        let mut next = |name: &str| {
+            let here = platform.host_named(name).unwrap();
+            let host = partner(OwnPartner::Next, here, &platform, &mut random);
+            platform.hosts[host.index()].name.clone()
+        };
+        assert_eq!(
+            [next("a-0"), next("a-5"), next("s-0")],
+            ["a-1", "a-0", "s-0"]
+        );
+    }
+
+    #[test]
     fn transfers_of_10_20_and_15_s_have_the_indexes_of_the_paper() {
         // w07-w01, section 2.3.3.
         let found: Vec<f64> = indexes([10.0, 20.0, 15.0]).collect();
