@@ -22,6 +22,13 @@ pub struct Location {
     pub key: Option<String>,
 }
 
+impl Location {
+    /// Whether neither a file or flag nor a key is known.
+    pub fn is_nowhere(&self) -> bool {
+        self.source.is_none() && self.key.is_none()
+    }
+}
+
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -250,13 +257,12 @@ impl Error {
     /// Gives the problems that are nowhere yet this file or flag.
     #[must_use]
     pub fn placed(self, source: &str) -> Self {
-        self.map(|problem| match problem.location {
-            Location {
-                source: None,
-                key: None,
-                ..
-            } => problem.source(source),
-            _ => problem,
+        self.map(|problem| {
+            if problem.location.is_nowhere() {
+                problem.source(source)
+            } else {
+                problem
+            }
         })
     }
 

@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::runtime::Runtime;
 use crate::error::{Broken, Error};
+use crate::policy::refill;
 use crate::units::{HostId, Time};
 
 /// Rounding that sums of many numbers may have (relative).
@@ -97,8 +98,7 @@ impl Runtime<'_, '_> {
     fn check_hosts(&self, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
         let hosts = &self.setup.platform.hosts;
         // Per host: what is done there, and until when.
-        sums.clear();
-        sums.resize(hosts.len(), (0.0, 0.0));
+        refill(sums, hosts.len(), (0.0, 0.0));
         for (process, &HostId(at)) in self.placement.iter().enumerate() {
             let host = &hosts[at as usize];
             let (cycles, compute) = (self.cycles(process), self.measures.compute[process].get());
@@ -132,8 +132,7 @@ impl Runtime<'_, '_> {
         }
         let duration = self.duration();
         // Per link: the bytes.
-        sums.clear();
-        sums.resize(platform.links.len(), (0.0, 0.0));
+        refill(sums, platform.links.len(), (0.0, 0.0));
         for message in &self.plan.messages {
             let (from, to) = (
                 self.placement[message.from.index()],

@@ -11,7 +11,7 @@ use super::shared::Shared;
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Scenario};
 use crate::document;
 use crate::engine::NetworkModel;
-use crate::error::{Error, Location, Problem};
+use crate::error::{Error, Problem};
 use crate::load::Loads;
 use crate::memory::{self, Limits, Size};
 use crate::platform::{self, LoadedPlatform};
@@ -103,8 +103,13 @@ impl Experiment {
         let policy = keep(policy_of(&config.policy), &mut problems);
         let loads = keep(Loads::read(config.load.as_ref()), &mut problems);
         let built = keep(app.build(&keys), &mut problems);
-        let (Some(mut platform), Some(network), Some((entry, options)), Some(loads), Some(built)) =
-            (platform, network, policy, loads, built)
+        let (
+            Some(mut platform),
+            Some(network),
+            Some((entry, options, decides)),
+            Some(loads),
+            Some(built),
+        ) = (platform, network, policy, loads, built)
         else {
             return Err(Error::Input(problems));
         };
@@ -112,9 +117,7 @@ impl Experiment {
             loads.put_on(&mut Arc::make_mut(&mut platform).platform, config.seed)?;
         }
         let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
-        let held = entry
-            .build(&options)?
-            .memory(pairs, built.workload.supersteps() as f64);
+        let held = decides.memory(pairs, built.workload.supersteps() as f64);
         check_size((&config, held), built.workload.as_ref(), &platform, limits)?;
         let placement = place(&config, built.workload.as_ref(), &platform)?;
         check_memory(&placement, built.workload.as_ref(), &platform)?;
@@ -234,13 +237,12 @@ fn app_name(workload: &Map<String, Value>) -> Result<&str, Error> {
 
 /// Gives the problems of an error that have no place the key that named the file.
 fn name_key(error: Error, key: &str) -> Error {
-    error.map(|problem| match problem.location {
-        Location {
-            source: None,
-            key: None,
-            ..
-        } => problem.key(key),
-        _ => problem,
+    error.map(|problem| {
+        if problem.location.is_nowhere() {
+            problem.key(key)
+        } else {
+            problem
+        }
     })
 }
 
@@ -267,8 +269,10 @@ fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     }
 }
 
-/// The policy of the key `policy`, and its options.
-fn policy_of(keys: &Map<String, Value>) -> Result<(&'static policy::Entry, Value), Error> {
+/// The policy of the key `policy`: what it is, its options, and itself.
+type Chosen = (&'static policy::Entry, Value, Box<dyn policy::Policy>);
+
+fn policy_of(keys: &Map<String, Value>) -> Result<Chosen, Error> {
     for key in keys.keys().filter(|key| *key != "name") {
         policy::find(key).map_err(|_| {
             let names = policy::REGISTRY
@@ -293,8 +297,8 @@ fn policy_of(keys: &Map<String, Value>) -> Result<(&'static policy::Entry, Value
     };
     let entry = policy::find(name)?;
     let options = keys.get(name).cloned().unwrap_or_else(|| json!({}));
-    entry.build(&options)?; // its options are checked before anything runs
-    Ok((entry, options))
+    let policy = entry.build(&options)?; // its options are checked before anything runs
+    Ok((entry, options, policy))
 }
 
 /// The runtime of the settings; a trace brings its barrier and receives along, unless the settings say otherwise.

@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use super::guard::{guarded, inside};
+use super::guard::{guarded, read_if_there};
 use super::machine::{Machine, Place};
 use super::read::{Run, RunOfScenario, damaged};
 use crate::bsp::{Recorder, Scenario};
-use crate::document::{cannot_read, read_bytes};
+use crate::document::read_bytes;
 use crate::error::Error;
 use crate::policy::Measures;
 use crate::units::{HostId, Seconds};
@@ -103,11 +103,9 @@ pub(super) fn read(
     machine: &Machine,
 ) -> Result<Option<Vec<Activity>>, Error> {
     let name = path.display().to_string();
-    if !path.exists() {
+    let Some(bytes) = read_if_there(path, read_bytes)? else {
         return Ok(None);
-    }
-    inside(path).map_err(|error| cannot_read(path, &error))?;
-    let bytes = read_bytes(path)?;
+    };
     let mut lines = Lines::new(&bytes);
     let all = run
         .scenarios

@@ -10,6 +10,9 @@ use std::{fs, io};
 
 use serde::{Deserialize, Deserializer};
 
+use crate::document::cannot_read;
+use crate::error::Problem;
+
 /// What formulas begin with, and the sign that says that there is none.
 const FIRST: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 const GUARD: char = '\'';
@@ -47,6 +50,23 @@ pub(crate) fn inside(file: &Path) -> io::Result<PathBuf> {
     } else {
         Err(io::Error::other("it is a link out of its folder"))
     }
+}
+
+/// Reads a file of a folder that somebody else may have made with `read`, unless it is a link that leads out of the folder.
+pub(crate) fn read_inside<'p, T>(
+    file: &'p Path,
+    read: impl FnOnce(&'p Path) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    inside(file).map_err(|error| cannot_read(file, &error))?;
+    read(file)
+}
+
+/// The same for a file that may be missing.
+pub(super) fn read_if_there<'p, T>(
+    file: &'p Path,
+    read: impl FnOnce(&'p Path) -> Result<T, Problem>,
+) -> Result<Option<T>, Problem> {
+    file.exists().then(|| read_inside(file, read)).transpose()
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub use draft::{Draft, write_file, write_named};
 pub use explain::{Question, Story};
 pub(crate) use folder::locked;
 pub use folder::{Drafts, RunFolder};
-pub(crate) use guard::{guarded, inside};
+pub(crate) use guard::{guarded, inside, read_inside};
 pub(crate) use html::escaped;
 pub use machine::{Machine, MachineCluster, MachineLink, MachinePath, Place};
 pub use platform::{draw, platform_sheet};

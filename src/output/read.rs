@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::guard::{inside, unguarded};
+use super::guard::{read_inside, unguarded};
 use super::records;
 use super::summary::manifest;
 use crate::bsp::Scenario;
-use crate::document::{cannot_read, read_text};
+use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Results, Term};
 
@@ -244,8 +244,7 @@ impl Run {
         let name = |file: &str| folder.join(file).display().to_string();
         let read = |file: &str| {
             let path = folder.join(file);
-            let found = inside(&path).map_err(|error| cannot_read(&path, &error));
-            found.and_then(|_| read_text(&path)).map_err(|problem| {
+            read_inside(&path, read_text).map_err(|problem| {
                 problem.hint(
                     "name a folder that `migsim run --out` has written; one without `run.json` is not complete",
                 )

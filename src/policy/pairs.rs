@@ -105,7 +105,8 @@ impl<T: Copy + Default> Pairs<T> {
                 node = self.nodes.get(node?.next as usize);
                 slot = 0;
             }
-            let (cluster, value) = (node?.clusters[slot], &node?.values[slot]);
+            let here = node?;
+            let (cluster, value) = (here.clusters[slot], &here.values[slot]);
             slot += 1;
             (cluster != NONE).then_some((cluster as usize, value))
         })

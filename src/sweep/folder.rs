@@ -11,9 +11,9 @@ use super::run::Shard;
 use super::store::{self, Store};
 use super::summary::Summary;
 use super::table::runs_csv;
-use crate::document::{Document, cannot_read, read_text};
+use crate::document::{Document, read_text};
 use crate::error::{Error, Problem};
-use crate::output::{cannot_write, inside, write_file};
+use crate::output::{cannot_write, read_inside, write_file};
 
 /// The name of the plan.
 const PLAN: &str = "plan.json";
@@ -186,9 +186,7 @@ pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN);
     let name = path.display().to_string();
     let hint = "name folders that `migsim sweep` has written";
-    let found = inside(&path).map_err(|error| cannot_read(&path, &error));
-    let text = found.and_then(|_| read_text(&path));
-    let text = text.map_err(|problem| problem.hint(hint))?;
+    let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;
     let document = Document::parse(name, text)?;
     let plan: Plan = document.deserialize()?;
     check_plan(&plan, &document)?;

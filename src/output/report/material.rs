@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::super::activity::{self, Activity};
-use super::super::guard::inside;
+use super::super::guard::read_if_there;
 use super::super::machine::{Machine, SCHEMA};
 use super::super::read::{Run, damaged, rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
-use crate::document::{cannot_read, read_text};
+use crate::document::read_text;
 use crate::error::Error;
 use crate::experiment::{Experiment, Results};
 
@@ -81,12 +81,7 @@ fn name(path: &Path) -> String {
 
 /// A file that may be missing.
 fn text(path: &Path) -> Result<Option<String>, Error> {
-    if path.exists() {
-        inside(path).map_err(|error| cannot_read(path, &error))?;
-        Ok(Some(read_text(path)?))
-    } else {
-        Ok(None)
-    }
+    Ok(read_if_there(path, read_text)?)
 }
 
 fn read_machine(path: &Path) -> Result<Machine, Error> {
