@@ -12,9 +12,12 @@ pub(super) fn parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MOST)
 }
 
-/// So many threads; one per core if that is not said.
+/// So many threads; one per core if that is not said. A single one is the one that asks, so that nothing is started.
 pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(wanted.unwrap_or(0));
+    let mut threads = rayon::ThreadPoolBuilder::new().num_threads(wanted.unwrap_or(0));
+    if wanted == Some(1) && rayon::current_thread_index().is_none() {
+        threads = threads.use_current_thread();
+    }
     let started = threads.build();
     started.map_err(|error| {
         let problem = Problem::new(format!("cannot start threads: {error}"));
