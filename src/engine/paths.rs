@@ -52,8 +52,10 @@ pub(crate) struct Paths {
     /// The door of each host.
     door: Vec<u32>,
     doors: usize,
-    /// For few doors: path + 1 by `from * doors + to`, 0 if not asked for yet.
+    /// For few doors: path + 1 by `row[from] + to`, 0 if not asked for yet.
     table: Vec<u32>,
+    /// Where the row of each door begins in the table; 0, a row of zeros, until it is first asked for.
+    row: Vec<u32>,
     /// For many doors.
     lookup: Lookup,
     list: Vec<Path>,
@@ -61,7 +63,7 @@ pub(crate) struct Paths {
     uses: Vec<(u32, f64)>,
 }
 
-/// Up to this many doors the table of all pairs is small (16 MB).
+/// Up to this many doors the table is small (16 MB, if all of them send).
 const MOST_DOORS_OF_TABLE: usize = 2048;
 /// The path of a host to itself.
 const LOOPBACK: PathId = 0;
@@ -75,11 +77,8 @@ impl Paths {
             model,
             door,
             doors,
-            table: if is_small {
-                vec![0; doors * doors]
-            } else {
-                Vec::new()
-            },
+            table: vec![0; if is_small { doors } else { 0 }],
+            row: vec![0; if is_small { doors } else { 0 }],
             lookup: Lookup::default(),
             list: Vec::new(),
             uses: Vec::new(),
@@ -94,24 +93,45 @@ impl Paths {
         if from == to {
             return Some(LOOPBACK);
         }
-        let pair = self.door[from.index()] as usize * self.doors + self.door[to.index()] as usize;
-        if self.table.is_empty() {
-            let pair = pair as u64;
-            let list = &self.list;
-            let is_it = |path: u32| list[path as usize].pair == pair;
-            return self.lookup.get(hash(pair), is_it).or_else(|| {
-                let path = self.add(platform, pair, from, to)?;
-                let list = &self.list;
-                self.lookup
-                    .insert(path, |path| hash(list[path as usize].pair));
-                Some(path)
-            });
+        let (out, into) = (self.door[from.index()], self.door[to.index()]);
+        if let Some(&row) = self.row.get(out as usize) {
+            let known = self.table[(row + into) as usize].checked_sub(1);
+            return known.or_else(|| self.add_to_table(platform, from, to));
         }
-        self.table[pair].checked_sub(1).or_else(|| {
-            let path = self.add(platform, pair as u64, from, to)?;
-            self.table[pair] = path + 1;
+        self.look_up(platform, from, to)
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        let pair = self.pair(from, to);
+        let list = &self.list;
+        let is_it = |path: u32| list[path as usize].pair == pair;
+        let known = self.lookup.get(hash(pair), is_it);
+        known.or_else(|| {
+            let path = self.add(platform, from, to)?;
+            let list = &self.list;
+            self.lookup
+                .insert(path, |path| hash(list[path as usize].pair));
             Some(path)
         })
+    }
+
+    /// The pair of doors, as a number.
+    fn pair(&self, from: HostId, to: HostId) -> u64 {
+        let (from, to) = (self.door[from.index()], self.door[to.index()]);
+        u64::from(from) * self.doors as u64 + u64::from(to)
+    }
+
+    #[cold]
+    fn add_to_table(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        let path = self.add(platform, from, to)?;
+        let row = &mut self.row[self.door[from.index()] as usize];
+        if *row == 0 {
+            *row = u32::try_from(self.table.len()).expect("fewer than 2048² places");
+            self.table.resize(self.table.len() + self.doors, 0);
+        }
+        self.table[(*row + self.door[to.index()]) as usize] = path + 1;
+        Some(path)
     }
 
     /// Forgets all paths once they take much memory; whether it has.
@@ -130,11 +150,14 @@ impl Paths {
 
     /// Forgets all paths: links have changed.
     pub(crate) fn forget(&mut self) {
-        if self.table.is_empty() {
+        if self.row.is_empty() {
             self.lookup.clear();
         } else {
+            let doors = self.doors as u64;
             for path in &self.list[LOOPBACK as usize + 1..] {
-                self.table[usize::try_from(path.pair).expect("a place of the table")] = 0;
+                let (from, to) = (path.pair / doors, path.pair % doors);
+                let from = usize::try_from(from).expect("one of the doors");
+                self.table[self.row[from] as usize + usize::try_from(to).expect("one, too")] = 0;
             }
         }
         self.list.clear();
@@ -154,7 +177,8 @@ impl Paths {
         &self.uses[first..first + path.uses as usize]
     }
 
-    fn add(&mut self, platform: &Platform, pair: u64, from: HostId, to: HostId) -> Option<PathId> {
+    fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        let pair = self.pair(from, to);
         let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
         let path = self.measure(platform, from, to)?;
