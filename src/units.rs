@@ -283,6 +283,19 @@ impl fmt::Display for Time {
     }
 }
 
+/// The lesser of two values that are ordered; of equal ones the second. Without the rule for what is no number that `f64::min` has: one
+/// instruction.
+#[inline]
+pub(crate) fn lesser<T: PartialOrd>(a: T, b: T) -> T {
+    if a < b { a } else { b }
+}
+
+/// The greater of two values that are ordered; of equal ones the second.
+#[inline]
+pub(crate) fn greater<T: PartialOrd>(a: T, b: T) -> T {
+    if a > b { a } else { b }
+}
+
 impl Add<Seconds> for Time {
     type Output = Self;
     fn add(self, duration: Seconds) -> Self {

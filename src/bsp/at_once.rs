@@ -23,7 +23,7 @@ use super::runtime::Token;
 use crate::engine::{Flights, NetworkModel, PathId, Paths, Simulation, Start};
 use crate::platform::{Link, Platform};
 use crate::policy::{Measures, refill};
-use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds};
+use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater};
 use crate::workload::Plan;
 
 /// What stays from superstep to superstep: the paths, the remembered shares, and arrays that are filled again.
@@ -278,8 +278,9 @@ impl AtOnce {
     /// The start and the delivery of each message.
     fn exchange(&mut self, scene: &Scene<'_>) {
         let plan = scene.plan;
-        refill(&mut self.started, plan.messages.len(), 0.0);
-        refill(&mut self.delivered, plan.messages.len(), 0.0);
+        // Each gets its own dates below.
+        self.started.resize(plan.messages.len(), 0.0);
+        self.delivered.resize(plan.messages.len(), 0.0);
         match self.config.sends {
             Sends::Concurrent => self.send_concurrently(scene),
             Sends::Sequential => self.send_sequentially(scene),
@@ -300,7 +301,7 @@ impl AtOnce {
         for (at, message) in scene.plan.messages.iter().enumerate() {
             let mut date = computed[message.from.index()];
             if config.receives == Receives::Late {
-                date = date.max(computed[message.to.index()]);
+                date = greater(computed[message.to.index()], date);
             }
             started[at] = date;
             match launch(at, path[at], message.size.get(), date, paths) {
@@ -369,10 +370,10 @@ impl AtOnce {
         let waits_for_own = self.config.sends == Sends::Sequential;
         for (message, &date) in plan.messages.iter().zip(&self.delivered) {
             let to = &mut self.arrival[message.to.index()];
-            *to = to.max(date);
+            *to = greater(date, *to);
             if waits_for_own {
                 let from = &mut self.arrival[message.from.index()];
-                *from = from.max(date);
+                *from = greater(date, *from);
             }
         }
     }
@@ -389,7 +390,8 @@ impl AtOnce {
         }
         for (message, &end) in plan.messages.iter().zip(&self.delivered) {
             let from = message.from.index();
-            measures.send[from] = longer(measures.send[from], after(end, from));
+            let send = &mut measures.send[from];
+            *send = greater(after(end, from), *send);
         }
         if has_policy {
             // Traffic is what policies look at.
@@ -503,10 +505,6 @@ fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
         next[index] = *head;
         *head = to_u32(index);
     }
-}
-
-fn longer(a: Seconds, b: Seconds) -> Seconds {
-    if b.get() > a.get() { b } else { a }
 }
 
 fn to_u32(count: usize) -> u32 {

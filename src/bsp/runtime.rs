@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::platform::Platform;
 use crate::policy::{Measures, Policy, View};
 use crate::random::{Purpose, Stream};
-use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
+use crate::units::{Bytes, HostId, ProcessId, Seconds, Time, greater};
 use crate::workload::{Plan, Workload};
 
 /// What the engine tells when something ends.
@@ -674,12 +674,12 @@ fn digest(plan: &Plan, measures: &Measures) -> (EventLog, Seconds) {
         let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
         log.pair(ends, message.size.get().to_bits());
     }
-    let mut longest = 0.0_f64;
+    let mut longest = Seconds::default();
     for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
         log.pair(compute.get().to_bits(), communication.get().to_bits());
-        longest = longest.max(compute.get());
+        longest = greater(*compute, longest);
     }
-    (log, Seconds::of(longest))
+    (log, longest)
 }
 
 /// What the policy may see.

@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use super::checks::Fault;
 use super::maxmin::{OVER, SharingProblem};
+use crate::units::lesser;
 
 /// All links and the groups of flows on them.
 #[derive(Clone, Debug, Default)]
@@ -571,11 +572,6 @@ impl Levels {
             self.settle(number);
         }
     }
-}
-
-/// The lesser of two numbers.
-fn lesser(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
 }
 
 fn to_u32(count: usize) -> u32 {

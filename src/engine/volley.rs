@@ -18,6 +18,7 @@ use super::flight::{Later, SAME_END, SAME_START, Start};
 use super::paths::{PathId, Paths};
 use super::shares::Shares;
 use crate::platform::Platform;
+use crate::units::lesser;
 
 /// A flow in transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,6 +49,9 @@ pub(super) struct Volley {
     batch: Vec<Start>,
 }
 
+/// Starts of so many dates are sorted date by date.
+const FEW_DATES: usize = 6;
+
 impl Volley {
     /// What went wrong first, if anything did.
     pub(super) fn fault(&self) -> Option<Fault> {
@@ -70,10 +74,7 @@ impl Volley {
             left,
             batch,
         } = self;
-        // Dates are not negative, so that their bits have their order.
-        starts.sort_unstable_by_key(|start| {
-            u128::from(start.date.to_bits()) << 64 | u128::from(Flow::of(start).order())
-        });
+        sort_by_date(starts);
         let mut known = &*starts;
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
@@ -94,16 +95,18 @@ impl Volley {
                     now += until_end;
                     let limit = until_end * SAME_END;
                     let mut kept = 0;
-                    for at in 0..flows.len().min(left.len()) {
-                        let flow = flows[at];
-                        if left[at] * inverses[at] <= limit {
+                    let (rates, inverses) = (&rates[..flows.len()], &inverses[..flows.len()]);
+                    let (flying, bytes) = (&mut flows[..], &mut left[..rates.len()]);
+                    for at in 0..flying.len() {
+                        let flow = flying[at];
+                        if bytes[at] * inverses[at] <= limit {
                             set = set.wrapping_sub(paths.get(flow.path).number);
                             if let Some(start) = ended(flow.name, now) {
                                 later.push(Reverse(Later(start)));
                             }
                         } else {
-                            flows[kept] = flow;
-                            left[kept] = (left[at] - rates[at] * until_end).max(0.0);
+                            flying[kept] = flow;
+                            bytes[kept] = (bytes[at] - rates[at] * until_end).max(0.0);
                             kept += 1;
                         }
                     }
@@ -146,27 +149,49 @@ impl Volley {
 
 /// The least of the products of two lists, in eight lanes.
 fn least_product(a: &[f64], b: &[f64]) -> f64 {
-    let less = |x: f64, y: f64| if x < y { x } else { y };
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b.as_chunks::<8>();
     for (at, a) in a.iter().enumerate() {
         for lane in 0..8 {
-            lanes[lane] = less(a[lane] * b[at][lane], lanes[lane]);
+            lanes[lane] = lesser(a[lane] * b[at][lane], lanes[lane]);
         }
     }
     for (lane, a) in a_rest.iter().enumerate() {
-        lanes[lane] = less(a * b_rest[lane], lanes[lane]);
+        lanes[lane] = lesser(a * b_rest[lane], lanes[lane]);
     }
-    lanes.into_iter().fold(f64::INFINITY, less)
+    lanes.into_iter().fold(f64::INFINITY, lesser)
+}
+
+/// Sorts starts by their dates. There are often few, since who computes alike sends at once: they are taken out one after the other.
+fn sort_by_date(mut starts: &mut [Start]) {
+    for _ in 0..FEW_DATES {
+        let first = starts
+            .iter()
+            .fold(f64::INFINITY, |first, start| lesser(start.date, first));
+        let mut count = 0;
+        for at in 0..starts.len() {
+            if starts[at].date == first {
+                starts.swap(at, count);
+                count += 1;
+            }
+        }
+        starts = &mut starts[count..];
+    }
+    starts.sort_unstable_by(|a, b| a.date.total_cmp(&b.date));
 }
 
 /// Puts a batch, by rising path, into arrays by rising path; among equal paths it comes last.
 fn merge(batch: &[Start], flows: &mut Vec<Flow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
-    let mut to = from + batch.len();
-    flows.resize(to, Flow::default());
-    left.resize(to, 0.0);
+    for start in batch {
+        flows.push(Flow::of(start));
+        left.push(start.bytes);
+    }
+    if from == 0 || flows[from - 1].path <= flows[from].path {
+        return; // they are where they belong
+    }
+    let mut to = flows.len();
     for start in batch.iter().rev() {
         while from > 0 && flows[from - 1].path > start.path {
             (from, to) = (from - 1, to - 1);
@@ -174,5 +199,53 @@ fn merge(batch: &[Start], flows: &mut Vec<Flow>, left: &mut Vec<f64>) {
         }
         to -= 1;
         (flows[to], left[to]) = (Flow::of(start), start.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_are_sorted_by_their_dates_however_many() {
+        for dates in [0, 1, FEW_DATES, FEW_DATES + 1, 40] {
+            let start = |name: u32| Start {
+                date: f64::from(name * 7 % 41 % u32::try_from(dates.max(1)).unwrap()),
+                path: 1,
+                bytes: 1.0,
+                name,
+            };
+            let mut starts: Vec<Start> = (0..if dates == 0 { 0 } else { 100 }).map(start).collect();
+            let mut names: Vec<u32> = starts.iter().map(|start| start.name).collect();
+            sort_by_date(&mut starts);
+            assert!(starts.is_sorted_by_key(|start| start.date));
+            let mut sorted: Vec<u32> = starts.iter().map(|start| start.name).collect();
+            sorted.sort_unstable();
+            names.sort_unstable();
+            assert_eq!(sorted, names, "all of them");
+        }
+    }
+
+    #[test]
+    fn a_batch_goes_behind_equal_paths_and_before_greater_ones() {
+        let start = |path: PathId, name: u32| Start {
+            date: 0.0,
+            path,
+            bytes: f64::from(name),
+            name,
+        };
+        let (mut flows, mut left) = (Vec::new(), Vec::new());
+        // Into nothing, at the end, at the beginning and in between.
+        for batch in [
+            vec![start(3, 1), start(5, 2)],
+            vec![start(5, 3)],
+            vec![start(1, 4), start(3, 5), start(4, 6), start(9, 7)],
+        ] {
+            merge(&batch, &mut flows, &mut left);
+        }
+        let merged: Vec<_> = flows.iter().map(|flow| (flow.path, flow.name)).collect();
+        let expected = [(1, 4), (3, 1), (3, 5), (4, 6), (5, 2), (5, 3), (9, 7)];
+        assert_eq!(merged, expected);
+        assert_eq!(left, [4.0, 1.0, 5.0, 6.0, 2.0, 3.0, 7.0]);
     }
 }
