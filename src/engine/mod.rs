@@ -14,6 +14,7 @@
 //!                          │  meetings   which flows can meet: the rest are closed form
 //!                          │  volley     few sets of flows: remembered shares
 //!                          └  swarm      many sets of flows: repaired levels, flows of a path as one
+//!                             └ ends     the next end of each path, of which many change at every date
 //!
 //! checks: what must hold whatever is simulated
 //! ```
@@ -24,6 +25,7 @@
 mod checks;
 mod clock;
 mod cpu;
+mod ends;
 mod flight;
 mod levels;
 mod log;

@@ -14,10 +14,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::checks::{Fault, is_used_up};
+use super::ends::Ends;
 use super::flight::{Later, SAME_END, SAME_START, Start};
 use super::levels::Levels;
 use super::paths::{PathId, Paths};
-use super::queue::{EventQueue, Key};
 use crate::platform::Platform;
 
 /// The arrays of a swarm, reused from one to the next.
@@ -29,7 +29,7 @@ pub(super) struct Swarm {
     streams: Vec<Stream>,
     free: Vec<u32>,
     /// The next end of each stream.
-    ends: EventQueue<u32>,
+    ends: Ends,
     later: BinaryHeap<Reverse<Later>>,
     /// Streams in which a flow has started or ended at the date at hand.
     touched: Vec<u32>,
@@ -45,7 +45,6 @@ struct Stream {
     moved: f64,
     updated: f64,
     rate: f64,
-    end: Option<Key>,
     /// V at the end of each flow (its bits: they have its order), and the name of the flow: the least, and the others. Most streams have
     /// one flow.
     first: Option<(u64, u32)>,
@@ -126,7 +125,7 @@ impl Swarm {
             let next_later = self.later.peek();
             let next_later = next_later.map_or(f64::INFINITY, |Reverse(Later(start))| start.date);
             let next_start = next_known.min(next_later);
-            let next_end = self.ends.next_date().unwrap_or(f64::INFINITY);
+            let next_end = self.ends.next();
             if next_end.min(next_start) == f64::INFINITY {
                 break;
             }
@@ -190,16 +189,12 @@ impl Swarm {
         number
     }
 
-    /// Ends all flows that end at `now`.
+    /// Ends all flows that end at `now`, by the numbers of their streams.
     fn end(&mut self, now: f64, ended: &mut impl FnMut(u32, f64) -> Option<Start>) {
-        while self
-            .ends
-            .next_date()
-            .is_some_and(|date| date <= now * SAME_END)
-            && let Some((_, number)) = self.ends.pop()
-        {
+        let mut from = 0;
+        while let Some(number) = self.ends.take(from, now * SAME_END) {
+            from = number + 1;
             let stream = &mut self.streams[number as usize];
-            stream.end = None;
             stream.advance(now);
             if cfg!(debug_assertions) {
                 let left = stream.next_target() - stream.moved;
@@ -236,39 +231,33 @@ impl Swarm {
             let stream = &mut streams[number as usize];
             stream.advance(now);
             stream.rate = rate * bandwidth_factor;
-            schedule(stream, number, ends);
+            ends.set(number, stream.next_end());
         });
         for number in touched.drain(..) {
             let stream = &mut streams[number as usize];
             if stream.first.is_some() {
-                schedule(stream, number, ends);
+                ends.set(number, stream.next_end());
             }
         }
     }
 
     /// Ends what is left, which no date that a number can hold ends, and forgets the order in which paths came into use.
     fn clear(&mut self, mut ended: impl FnMut(u32, f64) -> Option<Start>) {
-        while let Some((date, number)) = self.ends.pop() {
-            let stream = &mut self.streams[number as usize];
-            stream.end = None;
+        for (number, stream) in (0..).zip(&mut self.streams) {
+            if stream.first.is_none() {
+                continue;
+            }
             while let Some(name) = stream.pop(f64::INFINITY) {
-                let _ = ended(name, date); // what would follow starts at no date, either
+                let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
             }
             self.number[stream.path as usize] = NOT_IN_USE;
             self.levels.set_count(number, 0);
         }
+        self.ends.clear();
         self.later.clear();
         self.free.clear();
         self.free.extend((0..to_u32(self.streams.len())).rev());
         self.levels.repair(|_, _| {});
-    }
-}
-
-fn schedule(stream: &mut Stream, number: u32, ends: &mut EventQueue<u32>) {
-    let date = stream.next_end();
-    match stream.end {
-        Some(key) => ends.reschedule(key, date),
-        None => stream.end = Some(ends.push(date, number)),
     }
 }
 

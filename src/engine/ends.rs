@@ -1,0 +1,165 @@
+//! The next end of each stream of a swarm, of which many change at every date.
+//!
+//! ```text
+//! least(block) = min of the dates of its streams          next = min of least(block)
+//! ```
+//! A date that is set makes the least of its block wrong only if it is lower, then it is the least, or if it takes the place of the
+//! least: then the block is looked through when the next end is asked for.
+//!
+//! Cost, in instructions: 40 to set a date, 50 per block that lost its least, 2 per block to find the next end. A heap that knows where its
+//! entries are ([`super::queue`], the twin) takes 100 for each change, and guesses wrong more often. Equal dates come out by number.
+
+use crate::units::lesser;
+
+/// The dates, by number of the stream; infinite: it does not end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ends {
+    dates: Vec<f64>,
+    least: Vec<f64>,
+    /// Blocks whose least is to be looked for.
+    stale: Vec<u32>,
+    is_stale: Vec<bool>,
+}
+
+/// Streams of a block.
+const BLOCK: usize = 32;
+const LANES: usize = 8;
+
+impl Ends {
+    /// Sets the next end of a stream; no number counts as infinite.
+    #[inline]
+    pub(super) fn set(&mut self, stream: u32, date: f64) {
+        let at = stream as usize;
+        if at >= self.dates.len() {
+            self.grow(at);
+        }
+        let before = std::mem::replace(&mut self.dates[at], date);
+        let block = at / BLOCK;
+        let least = &mut self.least[block];
+        if date <= *least {
+            *least = date;
+        } else if before <= *least && !self.is_stale[block] {
+            self.is_stale[block] = true;
+            self.stale
+                .push(u32::try_from(block).expect("fewer blocks than streams"));
+        }
+    }
+
+    /// The next end of all; infinite if there is none.
+    pub(super) fn next(&mut self) -> f64 {
+        for block in self.stale.drain(..) {
+            let at = block as usize;
+            self.is_stale[at] = false;
+            self.least[at] = least(&self.dates[at * BLOCK..(at + 1) * BLOCK]);
+        }
+        self.least
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, |a, b| lesser(b, a))
+    }
+
+    /// Takes out a stream that ends at `limit` or before, the one with the least number from `from` on. [`Self::next`] must have been asked.
+    pub(super) fn take(&mut self, from: u32, limit: f64) -> Option<u32> {
+        let mut at = from as usize;
+        while at < self.dates.len() {
+            if self.least[at / BLOCK] > limit {
+                at = (at / BLOCK + 1) * BLOCK;
+            } else if self.dates[at] <= limit {
+                let stream = u32::try_from(at).expect("a stream");
+                self.set(stream, f64::INFINITY);
+                return Some(stream);
+            } else {
+                at += 1;
+            }
+        }
+        None
+    }
+
+    /// Forgets all of them, so that the next ones cost as if they were the first.
+    pub(super) fn clear(&mut self) {
+        self.dates.clear();
+        self.least.clear();
+        self.stale.clear();
+        self.is_stale.clear();
+    }
+
+    fn grow(&mut self, at: usize) {
+        let blocks = at / BLOCK + 1;
+        self.dates.resize(blocks * BLOCK, f64::INFINITY);
+        self.least.resize(blocks, f64::INFINITY);
+        self.is_stale.resize(blocks, false);
+    }
+}
+
+fn least(dates: &[f64]) -> f64 {
+    let mut lanes = [f64::INFINITY; LANES];
+    let (rows, _) = dates.as_chunks::<LANES>();
+    for row in rows {
+        for lane in 0..LANES {
+            lanes[lane] = lesser(row[lane], lanes[lane]);
+        }
+    }
+    lanes.into_iter().fold(f64::INFINITY, |a, b| lesser(b, a))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::queue::{EventQueue, Key};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn streams_end_as_they_leave_a_queue(steps in prop::collection::vec((0_u32..100, 0_u32..40), 1..300)) {
+            let (mut ends, mut queue) = (Ends::default(), EventQueue::new());
+            let mut keys: Vec<Option<Key>> = vec![None; 100];
+            for (at, &(stream, date)) in steps.iter().enumerate() {
+                // Few dates, so that many are equal.
+                let date = f64::from(date);
+                ends.set(stream, date);
+                match keys[stream as usize] {
+                    Some(key) => queue.reschedule(key, date),
+                    None => keys[stream as usize] = Some(queue.push(date, stream)),
+                }
+                if at % 3 > 0 {
+                    continue;
+                }
+                let next = ends.next();
+                prop_assert_eq!(Some(next), queue.next_date());
+                let (mut from, mut taken, mut popped) = (0, Vec::new(), Vec::new());
+                while let Some(stream) = ends.take(from, next) {
+                    from = stream + 1;
+                    taken.push(stream);
+                }
+                while queue.next_date() == Some(next) {
+                    let (_, stream) = queue.pop().unwrap();
+                    keys[stream as usize] = None;
+                    popped.push(stream);
+                }
+                popped.sort_unstable();
+                prop_assert_eq!(taken, popped);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_and_what_is_forgotten_never_ends() {
+        let mut ends = Ends::default();
+        ends.set(70, f64::NAN);
+        assert_eq!(ends.next(), f64::INFINITY);
+        ends.set(3, 5.0);
+        ends.set(70, 4.0);
+        assert_eq!(ends.next(), 4.0);
+        ends.set(70, f64::NAN);
+        assert_eq!(ends.next(), 5.0);
+        assert_eq!(
+            (ends.take(0, 4.9), ends.take(0, 5.0), ends.take(0, 5.0)),
+            (None, Some(3), None)
+        );
+        assert_eq!(ends.next(), f64::INFINITY);
+        ends.set(3, 1.0);
+        ends.clear();
+        assert_eq!((ends.next(), ends.take(0, 1.0)), (f64::INFINITY, None));
+    }
+}
