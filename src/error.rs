@@ -22,13 +22,6 @@ pub struct Location {
     pub key: Option<String>,
 }
 
-impl Location {
-    /// Whether neither a file or flag nor a key is known.
-    pub fn is_nowhere(&self) -> bool {
-        self.source.is_none() && self.key.is_none()
-    }
-}
-
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -257,9 +250,15 @@ impl Error {
     /// Gives the problems that are nowhere yet this file or flag.
     #[must_use]
     pub fn placed(self, source: &str) -> Self {
+        self.map_nowhere(|problem| problem.source(source))
+    }
+
+    /// Changes the problems that are nowhere yet.
+    pub(crate) fn map_nowhere(self, change: impl Fn(Problem) -> Problem) -> Self {
         self.map(|problem| {
-            if problem.location.is_nowhere() {
-                problem.source(source)
+            let location = &problem.location;
+            if location.source.is_none() && location.key.is_none() {
+                change(problem)
             } else {
                 problem
             }

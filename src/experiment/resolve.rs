@@ -237,13 +237,7 @@ fn app_name(workload: &Map<String, Value>) -> Result<&str, Error> {
 
 /// Gives the problems of an error that have no place the key that named the file.
 fn name_key(error: Error, key: &str) -> Error {
-    error.map(|problem| {
-        if problem.location.is_nowhere() {
-            problem.key(key)
-        } else {
-            problem
-        }
-    })
+    error.map_nowhere(|problem| problem.key(key))
 }
 
 /// The network model of the key `network`.
