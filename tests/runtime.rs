@@ -217,6 +217,78 @@ fn a_sequential_barrier_costs_a_message_per_process_each_way() {
 }
 
 #[test]
+fn messages_of_a_barrier_on_links_that_are_not_shared_take_their_latency_and_bytes() {
+    // Three each way: 1e-4 s on the host of the coordinator, and twice 2 s + 1 s.
+    let mut platform = switch(3, Wire(1e6, D / 2.0));
+    for link in &mut platform.links {
+        link.is_shared = false;
+    }
+    let runtime = plain(BarrierKind::Sequential, 1e6);
+    let time = time_of(&platform, plan(&[0.0; 3], &[]), runtime);
+    assert_close(time, 2.0 * (1e-4 + 2.0 * (D + 1.0)), ROUNDING, "unshared");
+}
+
+#[test]
+fn messages_of_a_barrier_share_links_with_those_of_the_superstep() {
+    // After an empty superstep (1e-4 s on the host of the coordinator, 1 s for each other process, each way) process 1 leaves that host.
+    // Then the last process is gathered first: its message and the one that it sends to process 2 share its link until 2 s. The others are
+    // gathered until 4 s and all answered until 7 s.
+    let platform = switch(4, Wire(1e6, 0.0));
+    let away = PrescribedMove {
+        process: ProcessId(0),
+        to: "h3".into(),
+        size: bytes(0.0),
+        delay: seconds(0.0),
+    };
+    let plans = Plans {
+        moves: vec![vec![away]],
+        ..Plans::new(vec![plan(&[0.0; 3], &[]), plan(&[0.0; 3], &[(2, 1, 1e6)])])
+    };
+    let order = GatherOrder::Descending;
+    let case = Case {
+        runtime: barrier(BarrierKind::Sequential, 1e6, order, Release::Simultaneous),
+        ..Case::new(&platform, &plans, 0..3)
+    };
+    let expected = 2.0 * (1e-4 + 2.0) + 7.0;
+    assert_close(makespan(&case.run()), expected, ROUNDING, "shared");
+}
+
+#[test]
+fn each_superstep_that_repeats_one_that_was_simulated_by_events_has_its_flows() {
+    // A message, a notice and an answer in each.
+    let platform = switch(2, WIRE);
+    let other = plan(&[1e9, 2e9], &[(1, 0, 1e6)]);
+    let again = plan(&[1e9, 1e9], &[(0, 1, 1e6)]);
+    let plans = Plans::new(vec![other, again.clone(), again]);
+    let case = Case {
+        runtime: plain(BarrierKind::Central, 8.0),
+        ..Case::new(&platform, &plans, 0..2)
+    };
+    assert_eq!(case.run().flows, 9);
+}
+
+#[test]
+fn a_workload_without_supersteps_takes_no_time() {
+    let platform = switch(2, WIRE);
+    let plans = Plans::repeat(plan(&[1e9; 2], &[(0, 1, 1e6)]), 0);
+    let outcome = Case::new(&platform, &plans, 0..2).run();
+    assert_eq!((makespan(&outcome), outcome.flows), (0.0, 0));
+}
+
+#[test]
+fn after_a_link_has_changed_flows_share_what_it_has_now() {
+    // 1 s of work, then two flows over the link of process 1: 2 s at 1e6 B/s. From 10 s on it has half: the fourth superstep ends its
+    // work then, and its flows take 4 s, as those of the fifth do.
+    let mut platform = switch(3, Wire(1e6, 0.0));
+    let profile = migsim::platform::Profile::new(vec![(10.0, 5e5)], None);
+    platform.links[0].bandwidth_profile = Some(profile.expect("a profile"));
+    let work = plan(&[1e9, 0.0, 0.0], &[(0, 1, 1e6), (0, 2, 1e6)]);
+    let plans = Plans::repeat(work, 5);
+    let outcome = Case::new(&platform, &plans, 0..3).run();
+    assert_close(makespan(&outcome), 9.0 + 5.0 + 5.0, 1e-9, "makespan");
+}
+
+#[test]
 fn the_order_of_the_gathering_matters_when_somebody_is_late() {
     // Three processes, the second one computes 10 d. Release: 2 d.
     let platform = switch(3, Wire(1e6, D / 2.0));
@@ -637,12 +709,40 @@ fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
             ..Case::new(&platform, &plans, hosts.iter().copied())
         };
         let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
-        outcome.scheduling.get()
+        let work = outcome.calls[0].work;
+        let from = (work.from.get() - 1.0, work.until.get() - 1.0);
+        (outcome.scheduling.get(), from)
     };
     let expected = 0.003 + 0.0135 + 0.003 + 0.004;
-    assert_close(cost(3, &[0, 1, 3]), expected, ROUNDING, "two managers");
+    let (all, (from, until)) = cost(3, &[0, 1, 3]);
+    assert_close(all, expected, ROUNDING, "two managers");
+    // The reports come first, the answers last.
+    assert_close(from, 0.003 + 0.0135, 1e-9, "they begin to compute");
+    assert_close(until, 0.003 + 0.0135 + 0.003, 1e-9, "they have computed");
     // One manager has nobody to exchange with: 3 ms + 2 ms + 4 ms.
-    assert_close(cost(2, &[0, 1]), 0.009, ROUNDING, "one manager");
+    let (all, _) = cost(2, &[0, 1]);
+    assert_close(all, 0.009, ROUNDING, "one manager");
+}
+
+#[test]
+fn managers_that_have_nothing_to_compute_answer_at_once() {
+    // A report of 1000 B and an answer of 2000 B, each after 2 ms.
+    let platform = switch(2, WIRE);
+    let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
+    let case = Case {
+        scenario: Scenario::Ii,
+        costs: call_costs(CallCost {
+            model: CallModel::Messages,
+            report: bytes(1000.0),
+            exchange: bytes(500.0),
+            decision: instructions(0.0),
+            answer: bytes(2000.0),
+            ..CallCost::default()
+        }),
+        ..Case::new(&platform, &plans, 0..2)
+    };
+    let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
+    assert_close(outcome.scheduling.get(), 0.003 + 0.004, 1e-9, "both");
 }
 
 fn error_of(case: &Case<'_>, script: Vec<(usize, Vec<(u32, u32)>)>) -> String {
@@ -680,6 +780,13 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
         ..Case::new(&platform, &many, 0..9)
     };
     assert!(error_of(&many, vec![]).contains("3 more wait like this"));
+    let ring: Vec<(u32, u32, f64)> = (0..6).map(|at| (at, (at + 1) % 6, 8.0)).collect();
+    let six = Plans::new(vec![plan(&[0.0; 6], &ring)]);
+    let six = Case {
+        runtime: exchange(Sends::Sequential, Receives::Late),
+        ..Case::new(&platform, &six, 0..6)
+    };
+    assert!(!error_of(&six, vec![]).contains("more wait like this"));
     // The same messages get through in any other way.
     for runtime in [
         exchange(Sends::Sequential, Receives::Early),
@@ -754,6 +861,14 @@ fn a_policy_that_asks_for_the_impossible_ends_the_run_with_its_decision() {
     let script = |moves| Script(vec![(0, vec![(0, 2)]), (1, moves)]);
     let outcome = case.run_with(script(vec![(1, 2), (0, 1)])).unwrap();
     assert_eq!(outcome.migrations.len(), 3);
+    // Both fill a host of 2e6 B to the last byte.
+    platform.hosts[2].memory = Some(bytes(2e6));
+    let case = Case {
+        scenario: Scenario::Iii,
+        ..Case::new(&platform, &plans, [0, 1])
+    };
+    let outcome = case.run_with(script(vec![(1, 2)])).unwrap();
+    assert_eq!(outcome.migrations.len(), 2);
 }
 
 #[test]

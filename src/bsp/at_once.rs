@@ -510,3 +510,33 @@ fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
 fn to_u32(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 messages in a superstep")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When executions of these works end \[s\] on a host of so many instructions per second.
+    fn ends(works: &[f64], speed: f64) -> Vec<f64> {
+        let works: Vec<(f64, u32)> = works.iter().copied().zip(0..).collect();
+        let mut computed = vec![0.0; works.len()];
+        share_host(&works, speed, 1.0, &mut computed);
+        computed
+    }
+
+    #[test]
+    fn executions_on_a_host_end_apart_however_short_or_long_they_are() {
+        // Half of the host each for two units of time, then the rest alone.
+        for (work, speed) in [(8.0, 1e9), (2e15, 1e9), (1.0, 1e-8)] {
+            let unit = work / speed;
+            let found = ends(&[work, 2.0 * work], speed);
+            assert!((found[0] / unit - 2.0).abs() < 1e-12, "{found:?}");
+            assert!((found[1] / unit - 3.0).abs() < 1e-12, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn executions_that_differ_by_rounding_end_together() {
+        let found = ends(&[1e9, 1e9 + 1e-6], 1e9);
+        assert_eq!(found, [2.0, 2.0]);
+    }
+}

@@ -421,6 +421,16 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_rises_alone_has_all_digits_of_what_the_others_leave() {
+        // The first one wants 1 of 10 and pulls 1e16 times as much: beside it the pull of the other, 1.25, is lost in rounding.
+        let system = System {
+            capacity: vec![10.0],
+            flows: vec![(3e-16, 1.0, vec![(0, 1.0)]), (0.8, 1e20, vec![(0, 1.0)])],
+        };
+        assert_eq!(solve(&system), [1.0, 9.0]);
+    }
+
+    #[test]
     fn what_a_bounded_flow_leaves_goes_to_the_others() {
         let system = System {
             capacity: vec![10.0],

@@ -180,12 +180,23 @@ mod tests {
     /// The ends of all flows `(start, from, to, bytes)`, by the groups or, as their twin, in one volley; and how many groups there are.
     fn ends(flows: &[(f64, u32, u32, f64)], in_groups: bool) -> (Vec<f64>, usize) {
         let platform = line(&[1e9; 8], 1e3, 1e-3);
-        let mut paths = Paths::new(&platform, NetworkModel::default());
+        ends_on(&platform, NetworkModel::default(), flows, in_groups)
+    }
+
+    /// The same on a platform with another model.
+    fn ends_on(
+        platform: &Platform,
+        model: NetworkModel,
+        flows: &[(f64, u32, u32, f64)],
+        in_groups: bool,
+    ) -> (Vec<f64>, usize) {
+        let factor = model.bandwidth_factor;
+        let mut paths = Paths::new(platform, model);
         let (mut volley, mut meetings) = (Volley::default(), Meetings::default());
         let mut starts = Vec::new();
         let mut ends = vec![0.0; flows.len()];
         for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
-            let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
+            let path = paths.find(platform, HostId(from), HostId(to)).unwrap();
             starts.push(Start {
                 date,
                 path,
@@ -194,19 +205,19 @@ mod tests {
             });
         }
         if !in_groups {
-            volley.fly(&platform, &paths, 1.0, &mut starts, |name, date| {
+            volley.fly(platform, &paths, factor, &mut starts, |name, date| {
                 ends[name as usize] = date;
                 None
             });
             return (ends, 1);
         }
-        meetings.split(&platform, &paths, 1.0, &mut starts, |name, date| {
+        meetings.split(platform, &paths, factor, &mut starts, |name, date| {
             ends[name as usize] = date;
         });
         let mut groups = 0;
         for group in meetings.groups() {
             groups += 1;
-            volley.fly(&platform, &paths, 1.0, group, |name, date| {
+            volley.fly(platform, &paths, factor, group, |name, date| {
                 ends[name as usize] = date;
                 None
             });
@@ -229,6 +240,41 @@ mod tests {
             ends(&[(0.0, 0, 1, 1e3), (0.0, 2, 3, 1e3)], true),
             (vec![1.0, 1.0], 0)
         );
+    }
+
+    #[test]
+    fn a_link_is_busy_for_longer_where_flows_get_a_part_of_its_bandwidth() {
+        // Seven flows of 1e3 B at 500 B/s over one link: all end after 14 s. The last one meets the first on another link, which leaves
+        // it 6/7 of 500 B/s until then.
+        let model = NetworkModel {
+            bandwidth_factor: 0.5,
+            ..NetworkModel::default()
+        };
+        let mut flows: Vec<_> = (1..8).map(|to| (0.0, 0, to, 1e3)).collect();
+        flows.push((13.0, 2, 1, 1e3));
+        let (found, groups) = ends_on(&line(&[1e9; 8], 1e3, 0.0), model, &flows, true);
+        let moved = 500.0 * 6.0 / 7.0;
+        let last = 14.0 + (1e3 - moved) / 500.0;
+        for (found, expected) in found.into_iter().zip([14.0; 7].into_iter().chain([last])) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+        assert_eq!(groups, 1);
+    }
+
+    #[test]
+    fn a_flow_that_is_slow_by_itself_is_met_as_long_as_it_lasts() {
+        // A window of 100 B/s: 10 s, until which it takes that from the other flow, which has no latency and so no window.
+        let mut platform = line(&[1e9; 3], 1e4, 0.0);
+        platform.links[1].latency = crate::units::Seconds::of(1.0);
+        let model = NetworkModel {
+            tcp_gamma: Some(200.0),
+            ..NetworkModel::default()
+        };
+        let flows = [(0.0, 0, 1, 1e3), (5.0, 0, 2, 1e4)];
+        let (found, groups) = ends_on(&platform, model, &flows, true);
+        assert!((found[0] - 10.0).abs() < 1e-9, "{found:?}");
+        assert!((found[1] - (5.0 + 1e4 / 9900.0)).abs() < 1e-9, "{found:?}");
+        assert_eq!(groups, 1);
     }
 
     proptest! {

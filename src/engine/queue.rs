@@ -201,6 +201,18 @@ mod tests {
         assert_eq!(order, (0..10).collect::<Vec<_>>());
     }
 
+    #[test]
+    fn an_event_that_is_put_off_leaves_the_others_in_their_order() {
+        // In a heap of four children each: 101 stands below 100, on the left, and the last 2 below the last 1, on its left.
+        let mut queue = EventQueue::new();
+        let dates = [0.0, 100.0, 1.0, 1.0, 1.0].into_iter();
+        let dates = dates.chain([101.0; 4]).chain([2.0; 12]);
+        let keys: Vec<Key> = dates.map(|date| queue.push(date, ())).collect();
+        queue.reschedule(keys[5], 200.0);
+        let order: Vec<f64> = std::iter::from_fn(|| queue.pop().map(|(date, ())| date)).collect();
+        assert!(order.is_sorted(), "{order:?}");
+    }
+
     #[derive(Clone, Debug)]
     enum Operation {
         Push(u8),

@@ -611,4 +611,119 @@ mod tests {
             "{error}"
         );
     }
+
+    #[test]
+    fn executions_end_apart_however_short_or_long_they_are() {
+        // One and two units of work on a host: half of it each for two units of time, then the rest alone.
+        let platform = line(&[1e9], 1e6, 0.0);
+        let ends = |work: f64| {
+            let mut simulation = Simulation::new(&platform, NetworkModel::default());
+            for (name, times) in [('a', 1.0), ('b', 2.0)] {
+                let work = Instructions::new(times * work).unwrap();
+                simulation.execute(HostId(0), work, name);
+            }
+            run(&mut simulation)
+        };
+        for (work, unit) in [(8.0, 8e-9), (2e15, 2e6)] {
+            let found = ends(work);
+            let [(first, a), (second, b)] = found[..] else {
+                panic!("{found:?}");
+            };
+            assert_eq!((first, second), ('a', 'b'));
+            assert!((a / unit - 2.0).abs() < 1e-12, "{a}");
+            assert!((b / unit - 3.0).abs() < 1e-12, "{b}");
+        }
+    }
+
+    #[test]
+    fn an_empty_message_passes_a_link_that_is_down() {
+        for latency in [0.0, 0.5] {
+            let mut platform = line(&[1e9, 1e9], 1e6, latency);
+            platform.links[0].bandwidth_profile =
+                Some(crate::platform::Profile::new(vec![(0.0, 0.0)], None).unwrap());
+            let mut simulation = Simulation::new(&platform, NetworkModel::default());
+            simulation.wait(Seconds::of(1.0), 'w');
+            assert_eq!(simulation.next_ended().unwrap(), Some('w'));
+            simulation
+                .send(HostId(0), HostId(1), Bytes::default(), 'm')
+                .unwrap();
+            assert_eq!(run(&mut simulation), [('m', 1.0 + 2.0 * latency)]);
+        }
+    }
+
+    #[test]
+    fn what_stands_still_for_ever_is_named_if_something_waits_for_it() {
+        let stop = || Some(crate::platform::Profile::new(vec![(1.0, 0.0)], None).unwrap());
+        let mut platform = line(&[1e9; 3], 1e6, 0.0);
+        platform.hosts[0].speed_profile = stop();
+        platform.hosts[1].speed_profile = stop();
+        platform.links[0].bandwidth_profile = stop();
+        platform.links[2].bandwidth_profile = stop();
+        // Nothing runs on h1, and nothing crosses l2; l1 could move what l0 holds back.
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), 'a');
+        let size = Bytes::new(2e6).unwrap();
+        simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
+        let error = simulation.next_ended().unwrap_err().to_string();
+        for (name, is_told) in [
+            ("h0", true),
+            ("h1", false),
+            ("l0", true),
+            ("l1", false),
+            ("l2", false),
+        ] {
+            assert_eq!(
+                error.contains(&format!("`{name}`")),
+                is_told,
+                "{name}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn over_no_time_a_host_was_available() {
+        let mut platform = line(&[1e9], 1e6, 0.0);
+        let profile = crate::platform::Profile::new(vec![(0.0, 0.5)], None).unwrap();
+        platform.hosts[0].speed_profile = Some(profile);
+        let simulation = Simulation::<char>::new(&platform, NetworkModel::default());
+        let mark = simulation.availability_mark(HostId(0));
+        assert_eq!(simulation.mean_availability(HostId(0), mark), 1.0);
+    }
+
+    #[test]
+    fn a_bandwidth_that_changes_cuts_no_latency_short_where_weights_do_not_depend_on_it() {
+        // 1 s of latency; then 1e6 B at 5e5 B/s, as the link is from 0.25 s on.
+        let mut platform = line(&[1e9, 1e9], 1e6, 0.5);
+        let profile = crate::platform::Profile::new(vec![(0.25, 5e5)], None).unwrap();
+        platform.links[0].bandwidth_profile = Some(profile);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        let size = Bytes::new(1e6).unwrap();
+        simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
+        assert_eq!(run(&mut simulation), [('m', 3.0)]);
+    }
+
+    #[test]
+    fn a_flow_that_has_lost_its_latency_shares_as_one_without() {
+        // The first flow moves from 0.5 s on; at 1.5 s both have 1e6 B left, and half of 1e6 B/s each.
+        let mut platform = line(&[1e9; 3], 1e6, 0.0);
+        platform.links[0].latency = Seconds::of(0.5);
+        let profile = crate::platform::Profile::new(vec![(1.0, 0.0)], None).unwrap();
+        platform.links[0].latency_profile = Some(profile);
+        let mut simulation = Simulation::new(&platform, NetworkModel::default());
+        let mut send = |to: u32, size: f64, name: char, until: f64| {
+            let size = Bytes::new(size).unwrap();
+            simulation.send(HostId(0), HostId(to), size, name).unwrap();
+            if until > 0.0 {
+                simulation.wait(Seconds::of(until), 'w');
+                assert_eq!(simulation.next_ended().unwrap(), Some('w'));
+            }
+        };
+        send(1, 2e6, 'a', 1.5);
+        send(2, 1e6, 'b', 0.0);
+        let found = run(&mut simulation);
+        assert!(
+            found.iter().all(|(_, date)| (date - 3.5).abs() < 1e-9),
+            "{found:?}"
+        );
+    }
 }

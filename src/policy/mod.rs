@@ -363,6 +363,37 @@ mod tests {
         assert!(!never::Never::default().uses_seed());
     }
 
+    /// Says nothing of its seed and its memory.
+    #[derive(Debug)]
+    struct Silent;
+
+    impl Policy for Silent {
+        fn observe(&mut self, _view: &View<'_>) -> bool {
+            false
+        }
+
+        fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+            Ok(Decision::default())
+        }
+    }
+
+    #[test]
+    fn who_says_nothing_of_it_may_draw_and_holds_nothing() {
+        assert!(Silent.uses_seed());
+        assert_eq!(Silent.memory(10.0, 10.0), 0.0);
+    }
+
+    #[test]
+    fn traffic_is_told_as_it_was_measured_and_makes_measures_differ() {
+        let mut measures = Measures::default();
+        measures.clear(2);
+        let quiet = measures.clone();
+        measures.traffic_mut(1, 3).sent = Bytes::of(7.0);
+        assert_eq!(measures.traffic(1, 3).sent, Bytes::of(7.0));
+        assert_eq!(measures.traffic(0, 3), Traffic::default());
+        assert_ne!(measures, quiet);
+    }
+
     #[test]
     fn a_list_that_is_used_again_holds_what_it_is_told_to() {
         let mut list = vec![1, 2, 3];

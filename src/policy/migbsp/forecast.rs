@@ -326,4 +326,23 @@ mod tests {
         judge(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
         assert_eq!(regularity, 0.5);
     }
+
+    #[test]
+    fn a_computation_is_recent_for_as_many_supersteps_as_are_remembered() {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let mut measures = crate::policy::Measures::default();
+        measures.clear(1);
+        measures.work.fill(crate::units::Instructions::of(1e6));
+        let placement = [crate::units::HostId(2)];
+        let at = |superstep| View {
+            superstep,
+            ..crate::policy::testing::view(&platform, &placement, &measures)
+        };
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(&MigBspConfig::default(), 4, &at(3));
+        let is_recent = |memory, now| forecasts.computed_recently(2, memory, &at(now));
+        // In superstep 3: the third last one at superstep 5.
+        assert!(is_recent(Some(3), 5) && !is_recent(Some(2), 5));
+        assert!(is_recent(None, 9) && !forecasts.computed_recently(0, None, &at(5)));
+    }
 }

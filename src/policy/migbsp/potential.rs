@@ -517,6 +517,11 @@ mod tests {
     /// The terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on
     /// a-0.
     fn after_a_move(config: &MigBspConfig) -> Vec<Potential> {
+        after_a_move_over(config, 1.0, 0)
+    }
+
+    /// The same over so many supersteps, with so many processes on each host.
+    fn after_a_move_over(config: &MigBspConfig, horizon: f64, mapped: u32) -> Vec<Potential> {
         let platform = crate::platform::open("lbm").unwrap().platform;
         let host = |name: &str| platform.host_named(name).unwrap();
         let mut measures = Measures::default();
@@ -540,8 +545,8 @@ mod tests {
         forecasts.observe(config, 4, &view);
         let now = [host("lan-0"), host("s-0")];
         view.placement = &now;
-        let occupancy = vec![0; platform.hosts.len()];
-        let all = Potentials::new(config, 1.0, &forecasts, &occupancy, &view);
+        let occupancy = vec![mapped; platform.hosts.len()];
+        let all = Potentials::new(config, horizon, &forecasts, &occupancy, &view);
         assert_eq!(
             all.count(),
             (0..2).flat_map(|process| all.of(process)).count()
@@ -584,6 +589,61 @@ mod tests {
         assert_eq!(communication(CommunicationTime::Larger), both);
         let one = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0];
         assert_eq!(communication(CommunicationTime::Received), one);
+    }
+
+    #[test]
+    fn computation_and_communication_count_over_all_supersteps_ahead() {
+        let config = MigBspConfig {
+            own_cluster: OwnCluster::Competes,
+            ..MigBspConfig::default()
+        };
+        let (one, ten) = (
+            after_a_move_over(&config, 1.0, 0),
+            after_a_move_over(&config, 10.0, 0),
+        );
+        // p1 sends to s for 50 ms in each.
+        assert!((ten[3].communication - 0.5).abs() < 1e-12);
+        for (one, ten) in one.iter().zip(&ten) {
+            assert!((ten.compute - 10.0 * one.compute).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn where_no_host_of_any_cluster_is_free_computation_draws_nowhere() {
+        let config = MigBspConfig {
+            set_index: SetIndex::BestFreeHost,
+            ..MigBspConfig::default()
+        };
+        let all = after_a_move_over(&config, 1.0, 1);
+        let compute: Vec<f64> = all.iter().map(|potential| potential.compute).collect();
+        assert_eq!(compute, [0.0; 6]);
+    }
+
+    #[test]
+    fn where_x_counts_processes_those_that_gain_nothing_are_none_unless_they_may() {
+        let all = [
+            potential(0, 1, 1.0),
+            potential(1, 1, 0.0),
+            potential(2, 1, -1.0),
+        ];
+        let mut config = MigBspConfig {
+            x: 1.0,
+            x_of: ThresholdMeaning::OfProcesses,
+            ..MigBspConfig::default()
+        };
+        assert_eq!(candidates(&config, highest(&all), 3).0, [all[0]]);
+        config.only_positive = false;
+        assert_eq!(candidates(&config, highest(&all), 3).0, all);
+    }
+
+    #[test]
+    fn inside_a_cluster_bytes_go_from_its_manager_to_the_next_host() {
+        use crate::engine::testing::line;
+        let platform = line(&[1e9; 3], 1e6, 0.0);
+        let route = route_between(&platform, 0, 0).unwrap();
+        let links: Vec<u32> = route.links().map(|link| link.0).collect();
+        assert_eq!(links, [0, 1]);
+        assert!(route_between(&line(&[1e9], 1e6, 0.0), 0, 0).is_none());
     }
 
     /// Twelve clusters of three hosts behind two kinds of links, with these speeds \[GHz\].

@@ -191,3 +191,16 @@ fn d_grows_by_a_finite_factor_of_at_least_1() {
         assert_eq!(MigBsp::new(config).is_ok(), is_right, "{d_factor}");
     }
 }
+
+#[test]
+fn d_is_finite_and_not_negative() {
+    for (d, is_right) in [
+        (0.0, true),
+        (-0.1, false),
+        (f64::INFINITY, false),
+        (f64::NAN, false),
+    ] {
+        let config = MigBspConfig { d, ..config() };
+        assert_eq!(MigBsp::new(config).is_ok(), is_right, "{d}");
+    }
+}

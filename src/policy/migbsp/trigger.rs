@@ -287,6 +287,8 @@ mod tests {
         // 10, 1 and 1 s.
         let send = ProcessTime::ComputeAndSend;
         assert_eq!(voted(all, send, 0.5, 2.0), (Vote::Unstable, 1.5));
+        // The first is at the upper end, 150 % above the average.
+        assert_eq!(voted(all, send, 1.5, 2.0), (Vote::Unstable, 1.5));
     }
 
     #[test]

@@ -148,9 +148,11 @@ mod tests {
     fn options_reach_what_they_are_for() {
         let config = MigBsp2007Config {
             communication_pattern: CommunicationPattern::OneEachCall,
+            d: 0.75,
             ..MigBsp2007Config::default()
         };
         let shared = config.shared();
+        assert_eq!(shared.d, 0.75);
         assert_eq!(
             shared.communication_pattern,
             CommunicationPattern::OneEachCall

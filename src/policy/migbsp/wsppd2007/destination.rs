@@ -91,20 +91,26 @@ mod tests {
     use crate::engine::testing::line;
     use crate::policy::Measures;
     use crate::policy::testing::view;
+    use crate::units::Bytes;
 
     #[test]
-    fn a_process_that_is_sent_to_a_host_takes_one_of_its_processors() {
+    fn a_process_that_is_sent_to_a_host_takes_one_of_its_processors_and_memory() {
         let mut platform = line(&[1e9; 2], 1e6, 0.0);
         platform.hosts[1].cores = 2;
         let mut measures = Measures::default();
         measures.clear(1);
-        let view = view(&platform, &[HostId(0)], &measures);
+        let memory = [Bytes::of(30.0)];
+        let view = View {
+            memory: &memory,
+            ..view(&platform, &[HostId(0)], &measures)
+        };
         let config = MigBsp2007Config::default();
         let mut loads = HostLoads::default();
         loads.observe(&config, &view);
         let mut offers = Offers::new(&config, &mut loads, &view);
         offers.send(0, HostId(1));
         assert_eq!(offers.loads, [0.0, 0.5]);
+        assert_eq!(offers.memory, [0.0, 30.0]);
     }
 
     #[test]

@@ -94,13 +94,14 @@ mod tests {
     use crate::policy::testing::view;
     use crate::units::{Instructions, Seconds};
 
-    /// The load of a-0 (1 GHz, half of it taken away from 10 s on) after supersteps of 10 s; `busy` says for how much of each the only
-    /// process computed there, in seconds of the host for itself.
+    /// The load of a-0 (two cores of 1 GHz, half of it taken away from 10 s on) after supersteps of 10 s; `busy` says for how much of
+    /// each the only process computed there, in seconds of the whole host for itself.
     fn load(config: &MigBsp2007Config, busy: &[f64]) -> f64 {
         let mut platform = crate::platform::open("lbm").expect("built in").platform;
         let at = platform.host_named("a-0").expect("a host of it");
         let profile = Profile::new(vec![(10.0, 0.5)], None).expect("a profile");
         platform.hosts[at.index()].speed_profile = Some(profile);
+        platform.hosts[at.index()].cores = 2;
         let mut measures = Measures::default();
         measures.clear(1);
         let placement = [at];
@@ -108,7 +109,7 @@ mod tests {
         let mut mean = 0.0;
         for (superstep, busy) in busy.iter().enumerate() {
             let speed = platform.hosts[at.index()].speed.get();
-            measures.work[0] = Instructions::of(busy * speed / 2.0);
+            measures.work[0] = Instructions::of(busy * speed); // of two cycles each, on two cores
             let view = View {
                 cycles_per_instruction: 2.0,
                 superstep,

@@ -212,3 +212,23 @@ impl Policy for MigBsp2007 {
         self.config.own_partner == OwnPartner::Random
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_memory_is_all_potentials_and_the_records_of_the_first_calls() {
+        let config = MigBsp2007Config {
+            explained_calls: 3,
+            ..MigBsp2007Config::default()
+        };
+        let policy = MigBsp2007::new(config).unwrap();
+        let each = size_of::<Potential>() as f64;
+        let most = LISTED_PAIRS as f64;
+        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * RECORD);
+        assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * RECORD);
+        // More pairs are not listed.
+        assert_eq!(policy.memory(most + 1.0, 9.0), (most + 1.0) * each);
+    }
+}
