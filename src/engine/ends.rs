@@ -14,6 +14,8 @@ use crate::units::lesser;
 /// The dates, by number of the stream; infinite: it does not end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ends {
+    /// How many there are; the last block of blocks is filled up with infinite ones.
+    count: usize,
     dates: Vec<f64>,
     blocks: Tier,
     blocks_of_blocks: Tier,
@@ -37,8 +39,8 @@ impl Ends {
     #[inline]
     pub(super) fn set(&mut self, stream: u32, date: f64) {
         let at = stream as usize;
-        if at >= self.dates.len() {
-            self.grow(at);
+        if at >= self.count {
+            self.grow(at + 1);
         }
         let before = std::mem::replace(&mut self.dates[at], date);
         if let Some(least) = self.blocks.change(at, before, date) {
@@ -52,6 +54,7 @@ impl Ends {
             dates,
             blocks,
             blocks_of_blocks,
+            ..
         } = self;
         blocks.look(dates, |block, before, least| {
             blocks_of_blocks.change(block, before, least);
@@ -60,35 +63,45 @@ impl Ends {
         least(&blocks_of_blocks.least)
     }
 
-    /// Takes out a stream that ends at `limit` or before, the one with the least number from `from` on. [`Self::next`] must have been asked.
-    pub(super) fn take(&mut self, from: u32, limit: f64) -> Option<u32> {
-        let mut at = from as usize;
-        while at < self.dates.len() {
-            let block = at / BLOCK;
-            if self.blocks_of_blocks.least[block / BLOCK] > limit {
-                at = (block / BLOCK + 1) * BLOCK * BLOCK;
-            } else if self.blocks.least[block] > limit {
-                at = (block + 1) * BLOCK;
-            } else if self.dates[at] <= limit {
-                let stream = to_u32(at);
-                self.set(stream, f64::INFINITY);
-                return Some(stream);
-            } else {
-                at += 1;
+    /// Takes out all streams that end at `limit`, a finite date, or before; `taken` has them by their numbers then. [`Self::next`] must
+    /// have been asked.
+    pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
+        taken.clear();
+        let blocks = self.count.div_ceil(BLOCK);
+        for (tier, &least) in self.blocks_of_blocks.least.iter().enumerate() {
+            if least > limit {
+                continue;
+            }
+            for block in tier * BLOCK..((tier + 1) * BLOCK).min(blocks) {
+                if self.blocks.least[block] > limit {
+                    continue;
+                }
+                for at in block * BLOCK..(block + 1) * BLOCK {
+                    if self.dates[at] <= limit {
+                        taken.push(to_u32(at));
+                    }
+                }
             }
         }
-        None
+        for &stream in &*taken {
+            self.set(stream, f64::INFINITY);
+        }
     }
 
     /// Forgets all of them, so that the next ones cost as if they were the first.
     pub(super) fn clear(&mut self) {
+        self.count = 0;
         self.dates.clear();
         self.blocks.resize(0);
         self.blocks_of_blocks.resize(0);
     }
 
-    fn grow(&mut self, at: usize) {
-        let blocks_of_blocks = at / (BLOCK * BLOCK) + 1;
+    fn grow(&mut self, count: usize) {
+        self.count = count;
+        if count <= self.dates.len() {
+            return;
+        }
+        let blocks_of_blocks = count.div_ceil(BLOCK * BLOCK);
         self.blocks_of_blocks.resize(blocks_of_blocks);
         self.blocks.resize(blocks_of_blocks * BLOCK);
         self.dates
@@ -138,8 +151,14 @@ fn least(list: &[f64]) -> f64 {
             lanes[lane] = lesser(row[lane], lanes[lane]);
         }
     }
-    let all = lanes.iter().chain(rest);
-    all.fold(f64::INFINITY, |least, &value| lesser(value, least))
+    let mut least = f64::INFINITY;
+    for value in lanes {
+        least = lesser(value, least);
+    }
+    for &value in rest {
+        least = lesser(value, least);
+    }
+    least
 }
 
 fn to_u32(count: usize) -> u32 {
@@ -173,11 +192,8 @@ mod tests {
                 }
                 let next = ends.next();
                 prop_assert_eq!(Some(next), queue.next_date());
-                let (mut from, mut taken, mut popped) = (0, Vec::new(), Vec::new());
-                while let Some(stream) = ends.take(from, next) {
-                    from = stream + 1;
-                    taken.push(stream);
-                }
+                let (mut taken, mut popped) = (Vec::new(), Vec::new());
+                ends.take(next, &mut taken);
                 while queue.next_date() == Some(next) {
                     let (_, stream) = queue.pop().unwrap();
                     keys[stream as usize] = None;
@@ -199,13 +215,16 @@ mod tests {
         assert_eq!(ends.next(), 4.0);
         ends.set(70, f64::NAN);
         assert_eq!(ends.next(), 5.0);
-        assert_eq!(
-            (ends.take(0, 4.9), ends.take(0, 5.0), ends.take(0, 5.0)),
-            (None, Some(3), None)
-        );
+        let mut taken = Vec::new();
+        for (limit, expected) in [(4.9, &[][..]), (5.0, &[3]), (5.0, &[])] {
+            ends.take(limit, &mut taken);
+            assert_eq!(taken, expected);
+        }
         assert_eq!(ends.next(), f64::INFINITY);
         ends.set(3, 1.0);
         ends.clear();
-        assert_eq!((ends.next(), ends.take(0, 1.0)), (f64::INFINITY, None));
+        assert_eq!(ends.next(), f64::INFINITY);
+        ends.take(1.0, &mut taken);
+        assert!(taken.is_empty());
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Swarm {
     free: Vec<u32>,
     /// The next end of each stream.
     ends: Ends,
+    /// Those that end at the date at hand.
+    done: Vec<u32>,
     later: BinaryHeap<Reverse<Later>>,
     /// Streams in which a flow has started or ended at the date at hand.
     touched: Vec<u32>,
@@ -191,9 +193,8 @@ impl Swarm {
 
     /// Ends all flows that end at `now`, by the numbers of their streams.
     fn end(&mut self, now: f64, ended: &mut impl FnMut(u32, f64) -> Option<Start>) {
-        let mut from = 0;
-        while let Some(number) = self.ends.take(from, now * SAME_END) {
-            from = number + 1;
+        self.ends.take(now * SAME_END, &mut self.done);
+        for &number in &self.done {
             let stream = &mut self.streams[number as usize];
             stream.advance(now);
             if cfg!(debug_assertions) {
