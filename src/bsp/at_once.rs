@@ -278,9 +278,9 @@ impl AtOnce {
     /// The start and the delivery of each message.
     fn exchange(&mut self, scene: &Scene<'_>) {
         let plan = scene.plan;
-        // Each gets its own dates below.
-        self.started.resize(plan.messages.len(), 0.0);
-        self.delivered.resize(plan.messages.len(), 0.0);
+        // What starts at no date that a number can hold is never delivered.
+        refill(&mut self.started, plan.messages.len(), 0.0);
+        refill(&mut self.delivered, plan.messages.len(), f64::INFINITY);
         match self.config.sends {
             Sends::Concurrent => self.send_concurrently(scene),
             Sends::Sequential => self.send_sequentially(scene),
