@@ -3,6 +3,7 @@
 //! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
 
 use crate::policy::refill;
+use crate::units::HostId;
 use crate::workload::Plan;
 
 /// The state of the messages of the superstep at hand.
@@ -21,7 +22,10 @@ pub(super) struct Exchange {
     blocked: Vec<u32>,
     next_blocked: Vec<u32>,
     /// Per message: the local date at which its flow started \[s\]; no number once it is delivered.
-    pub(super) started: Vec<f64>,
+    started: Vec<f64>,
+    /// With debug assertions, per message: the hosts between which its flow goes. Those of its processes may be others by the end of the
+    /// superstep, if somebody settles in the middle of it.
+    ends: Vec<(HostId, HostId)>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -37,6 +41,9 @@ impl Exchange {
         refill(&mut self.next_blocked, count, NONE);
         refill(&mut self.started, count, 0.0);
         refill(&mut self.order, count, 0);
+        if cfg!(debug_assertions) {
+            refill(&mut self.ends, count, (HostId(0), HostId(0)));
+        }
         for message in &plan.messages {
             self.first[message.from.index() + 1] += 1;
             self.awaited[message.to.index()] += 1;
@@ -61,6 +68,19 @@ impl Exchange {
         }
         self.next[process as usize] += 1;
         Some(self.order[at as usize])
+    }
+
+    /// Notes that the flow of a message starts, at a local date \[s\] and between two hosts.
+    pub(super) fn start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
+        self.started[message as usize] = date;
+        if cfg!(debug_assertions) {
+            self.ends[message as usize] = ends;
+        }
+    }
+
+    /// With debug assertions: the hosts between which the flow of each message went.
+    pub(super) fn ends(&self) -> &[(HostId, HostId)] {
+        &self.ends
     }
 
     /// Notes that a message has been delivered; returns when its flow started \[s\], nothing if it was delivered before.
@@ -119,11 +139,12 @@ mod tests {
         };
         let mut exchange = Exchange::default();
         exchange.open(&plan, 2);
-        exchange.started[0] = 0.5;
+        exchange.start(0, 0.5, (HostId(3), HostId(4)));
         assert_eq!(
             (exchange.deliver(0, 1), exchange.awaited[1]),
             (Some(0.5), 0)
         );
         assert_eq!((exchange.deliver(0, 1), exchange.awaited[1]), (None, 0));
+        assert_eq!(exchange.ends(), [(HostId(3), HostId(4))]);
     }
 }

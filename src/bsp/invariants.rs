@@ -133,11 +133,16 @@ impl Runtime<'_, '_> {
         let duration = self.duration();
         // Per link: the bytes.
         refill(sums, platform.links.len(), (0.0, 0.0));
-        for message in &self.plan.messages {
-            let (from, to) = (
-                self.placement[message.from.index()],
-                self.placement[message.to.index()],
-            );
+        let has_events = self.passed_by_events();
+        for (index, message) in self.plan.messages.iter().enumerate() {
+            let (from, to) = if has_events {
+                self.exchange.ends()[index]
+            } else {
+                (
+                    self.placement[message.from.index()],
+                    self.placement[message.to.index()],
+                )
+            };
             if from == to {
                 continue;
             }

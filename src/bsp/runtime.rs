@@ -443,11 +443,12 @@ impl<'a, 'r> Runtime<'a, 'r> {
 
     fn start_flow(&mut self, message: u32) -> Result<(), Error> {
         let planned = self.plan.messages[message as usize];
-        self.exchange.started[message as usize] = self.engine.local_now();
         let (from, to) = (
             self.placement[planned.from.index()],
             self.placement[planned.to.index()],
         );
+        self.exchange
+            .start(message, self.engine.local_now(), (from, to));
         self.engine
             .send(from, to, planned.size, Token::Delivered(message))
     }
