@@ -79,7 +79,10 @@ fn page(arguments: &RunArguments) -> Result<Option<PathBuf>, Error> {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
             let name = file.display().to_string();
-            Err(cannot_write(&name, &"there is no such folder"))
+            Err(cannot_write(
+                &name,
+                &std::io::Error::other("there is no such folder"),
+            ))
         }
         _ => Ok(Some(file)),
     }

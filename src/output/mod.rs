@@ -59,8 +59,12 @@ pub use workload::{Load, loads, picture, workload_sheet};
 use crate::error::{Error, Problem};
 
 /// The error of an output that cannot be written.
-pub(crate) fn cannot_write(what: &str, error: &dyn std::fmt::Display) -> Error {
+pub(crate) fn cannot_write(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
-    let problem = problem.source(what);
-    Error::Output(problem.hint("choose a folder that can be written to, with enough space"))
+    let hint = match error.kind() {
+        // What is to be written, not where.
+        std::io::ErrorKind::InvalidData => "choose another format for this run, or leave it out",
+        _ => "choose a folder that can be written to, with enough space",
+    };
+    Error::Output(problem.source(what).hint(hint))
 }

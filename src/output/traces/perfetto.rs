@@ -160,7 +160,8 @@ impl<'a> Perfetto<'a> {
             let what = format!(
                 "a date of {date} s is later than a trace for Perfetto can tell ({LATEST} s)"
             );
-            self.lines.fail(std::io::Error::other(what));
+            self.lines
+                .fail(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
         }
         #[expect(
             clippy::cast_possible_truncation,
