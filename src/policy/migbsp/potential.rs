@@ -19,6 +19,9 @@ use crate::platform::{Platform, Route};
 use crate::policy::View;
 use crate::units::{BytesPerSecond, ClusterId, HostId, Seconds};
 
+/// The largest term of a PM \[s\]: three of them add up to a number, however fast a host or long a message is.
+const LARGEST: f64 = 1e307;
+
 /// PM(i,j) and its terms, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
@@ -114,7 +117,7 @@ impl<'a> Potentials<'a> {
         let index = match config.index_form {
             IndexForm::OfBest if self.best > 0.0 => power / self.best,
             IndexForm::GainOverSource if power > 0.0 => {
-                1.0 - speed_here(self.occupancy, process, self.view) / power
+                (1.0 - speed_here(self.occupancy, process, self.view) / power).max(-LARGEST)
             }
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
@@ -122,7 +125,7 @@ impl<'a> Potentials<'a> {
             forecasts.regularity(process) * forecasts.compute(process).get() * index * horizon;
         let time = match config.potential_communication {
             PotentialCommunication::Counted => {
-                forecasts.communication(process, cluster).get() * horizon
+                (forecasts.communication(process, cluster).get() * horizon).min(LARGEST)
             }
             PotentialCommunication::Ignored => 0.0,
         };
@@ -130,9 +133,9 @@ impl<'a> Potentials<'a> {
             process,
             cluster,
             is_own: cluster == self.view.cluster_of(process).index(),
-            compute,
+            compute: compute.clamp(-LARGEST, LARGEST),
             communication: forecasts.traffic_regularity(process, cluster) * time,
-            memory: self.memory_cost(process, cluster, rate).get(),
+            memory: self.memory_cost(process, cluster, rate).get().min(LARGEST),
         }
     }
 
@@ -397,7 +400,7 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
             let count = hosts.len() as f64;
             let clock = |host: usize| view.platform.hosts[host].speed.get();
             let left = |host: usize| clock(host) * (1.0 - view.external_load[host]);
-            match config.set_index {
+            let power: f64 = match config.set_index {
                 SetIndex::MeanClock => hosts.map(clock).sum::<f64>() / count,
                 SetIndex::MeanFreePower => {
                     hosts
@@ -413,7 +416,8 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
                     .map(|host| left(host) / f64::from(occupancy[host] + 1))
                     .fold(0.0, f64::max),
                 SetIndex::AggregatePower => hosts.map(clock).sum(),
-            }
+            };
+            power.min(f64::MAX)
         })
         .collect()
 }
@@ -435,7 +439,7 @@ mod tests {
     use super::*;
     use crate::policy::Measures;
     use crate::policy::testing::view;
-    use crate::units::{Bytes, Instructions};
+    use crate::units::{Bytes, Instructions, InstructionsPerSecond};
     use proptest::prelude::*;
 
     fn potential(process: usize, cluster: usize, value: f64) -> Potential {
@@ -552,6 +556,49 @@ mod tests {
             (0..2).flat_map(|process| all.of(process)).count()
         );
         (0..2).flat_map(|process| all.of(process)).collect()
+    }
+
+    #[test]
+    fn speeds_at_the_end_of_the_numbers_have_potentials_that_are_numbers() {
+        let mut platform = crate::platform::open("lbm").unwrap().platform;
+        let (slow, fast) = (f64::MIN_POSITIVE, f64::MAX);
+        for (host, speed) in platform
+            .hosts
+            .iter_mut()
+            .zip([slow, fast, fast].iter().cycle())
+        {
+            host.speed = InstructionsPerSecond::new(*speed).unwrap();
+        }
+        let mut measures = Measures::default();
+        measures.clear(2);
+        measures.work = vec![Instructions::of(1e300); 2];
+        measures.compute = vec![Seconds::of(f64::MAX), Seconds::of(1.0)];
+        measures.traffic_mut(0, 1).sent = Bytes::of(f64::MAX);
+        measures.traffic_mut(0, 1).send_time = Seconds::of(f64::MAX);
+        let placement = [HostId(0), HostId(1)];
+        let memory = [Bytes::of(f64::MAX); 2];
+        let idle = vec![0.0; platform.hosts.len()];
+        let view = View {
+            memory: &memory,
+            external_load: &idle,
+            ..view(&platform, &placement, &measures)
+        };
+        let occupancy = vec![1; platform.hosts.len()];
+        for set_index in [SetIndex::MeanClock, SetIndex::AggregatePower] {
+            for index_form in [IndexForm::OfBest, IndexForm::GainOverSource] {
+                let config = MigBspConfig {
+                    set_index,
+                    index_form,
+                    ..MigBspConfig::default()
+                };
+                let mut forecasts = Forecasts::default();
+                forecasts.observe(&config, 4, &view);
+                let all = Potentials::new(&config, 1e9, &forecasts, &occupancy, &view);
+                let values = (0..2).flat_map(|process| all.of(process));
+                let mut finite = values.map(|potential| potential.value().is_finite());
+                assert!(finite.all(|is| is), "{config:?}");
+            }
+        }
     }
 
     #[test]
