@@ -72,15 +72,16 @@ impl Ends {
             if least > limit {
                 continue;
             }
-            for block in tier * BLOCK..((tier + 1) * BLOCK).min(blocks) {
-                if self.blocks.least[block] > limit {
+            let first = tier * BLOCK;
+            let last = (first + BLOCK).min(blocks);
+            for (block, &least) in (first..).zip(&self.blocks.least[first..last]) {
+                if least > limit {
                     continue;
                 }
-                for at in block * BLOCK..(block + 1) * BLOCK {
-                    if self.dates[at] <= limit {
-                        taken.push(to_u32(at));
-                    }
-                }
+                let first = block * BLOCK;
+                let dates = (first..).zip(&self.dates[first..first + BLOCK]);
+                let due = dates.filter(|&(_, &date)| date <= limit);
+                taken.extend(due.map(|(at, _)| to_u32(at)));
             }
         }
         for &stream in &*taken {
