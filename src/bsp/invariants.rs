@@ -12,6 +12,7 @@
 //!                         no link carries more than its capacity:   Σ bytes over l <= factor · capacity · duration
 //!                         the engine's own sums ([`Simulation::fault`])
 //! ```
+//! with durations to within what two dates can be apart and yet are one: next to 1e6 s a microsecond is hardly told from nothing.
 //! The bounds of hosts and links follow from the plan and what was measured alone, however the superstep was simulated: by events, at once
 //! or from memory. They hold for hosts and links that do not vary.
 //!
@@ -21,6 +22,7 @@
 use serde_json::{Map, Value, json};
 
 use super::runtime::Runtime;
+use crate::engine::SAME_DATE;
 use crate::error::{Broken, Error};
 use crate::policy::refill;
 use crate::units::{HostId, Time};
@@ -89,6 +91,11 @@ impl Runtime<'_, '_> {
         }
     }
 
+    /// How near two dates of the superstep at hand must be to be one \[s\]: what is done in less has no duration.
+    fn resolution(&self) -> f64 {
+        SAME_DATE * self.engine.local_now()
+    }
+
     /// The cycles of the computation of a process.
     fn cycles(&self, process: usize) -> f64 {
         self.plan.work[process].get() * self.setup.workload.cycles_per_instruction()
@@ -99,9 +106,11 @@ impl Runtime<'_, '_> {
         let hosts = &self.setup.platform.hosts;
         // Per host: what is done there, and until when.
         refill(sums, hosts.len(), (0.0, 0.0));
+        let resolution = self.resolution();
         for (process, &HostId(at)) in self.placement.iter().enumerate() {
             let host = &hosts[at as usize];
-            let (cycles, compute) = (self.cycles(process), self.measures.compute[process].get());
+            let cycles = self.cycles(process);
+            let compute = self.measures.compute[process].get() + resolution;
             if !host.varies() && cycles > host.speed.get() * compute * ROUNDING {
                 let what = format!("it computed faster than host `{}` can", host.name);
                 return Err(self.broken(Some(process), &what));
@@ -130,7 +139,7 @@ impl Runtime<'_, '_> {
         if !network.sharing {
             return Ok(());
         }
-        let duration = self.duration();
+        let duration = self.duration() + self.resolution();
         // Per link: the bytes.
         refill(sums, platform.links.len(), (0.0, 0.0));
         let has_events = self.passed_by_events();

@@ -22,14 +22,15 @@ pub(super) enum Fault {
 }
 
 /// Ends this near (relative to the date) are one end: what a flow or an execution still had then is no loss.
-const SAME_DATE: f64 = 2e-13;
+pub(crate) const SAME_DATE: f64 = 2e-13;
 /// What is left of an amount by rounding (relative).
 const ROUNDING: f64 = 1e-9;
 
 /// Whether `left` of an `amount` that was used up at `rate` is nothing but rounding at an end at local date `now`. Amounts at the edge of
 /// what a number can hold are not judged.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
-    !left.is_finite() || left.abs() <= ROUNDING * amount + SAME_DATE * rate * now
+    let rounding = ROUNDING * amount + SAME_DATE * rate * now;
+    !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 
 impl Fault {
@@ -67,5 +68,7 @@ mod tests {
         // At 1e12 s an end within 2e-13 of the date is within 0.2 s: at 100 B/s that is 20 B.
         assert!(is_used_up(20.0, 0.0, 100.0, 1e12));
         assert!(!is_used_up(21.0, 0.0, 100.0, 1e12));
+        // Of less than any normal number nobody can tell a part.
+        assert!(is_used_up(1e-308, 1e-308, 0.0, 0.0));
     }
 }

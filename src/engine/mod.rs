@@ -52,5 +52,6 @@ pub use profile::{Change, Changes, Target};
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};
 
+pub(crate) use checks::SAME_DATE;
 pub(crate) use flight::{Flights, Start};
 pub(crate) use paths::{PathId, Paths};
