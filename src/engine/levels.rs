@@ -71,7 +71,7 @@ impl Link {
         let before = std::mem::replace(&mut place.ceiling, ceiling);
         let more = place.pull * (ceiling - before);
         // What is wanted above the level of a link does not matter there.
-        let matters = if level.is_finite() {
+        let matters = if level < f64::INFINITY {
             level > lesser(ceiling, before) && ceiling != before
         } else {
             self.may_fill(more) && ceiling > before
@@ -102,6 +102,9 @@ struct Place {
     group: u32,
     /// Which of the uses of the group this is.
     which: u32,
+    /// If the group has two links: the other one, and where it lists the group; else [`NO_LINK`].
+    other: u32,
+    at_other: u32,
     /// n · c / w.
     pull: f64,
     /// u.
@@ -301,10 +304,16 @@ impl Levels {
             places.push(Place {
                 group,
                 which,
+                other: NO_LINK,
+                at_other: 0,
                 pull: f64::from(count) * share / weight,
                 ceiling: f64::INFINITY,
             });
             self.uses[at * self.width + which as usize] = Use { link, place, share };
+        }
+        if let &[a, b] = &self.uses[self.range(group)] {
+            self.pair(a, b);
+            self.pair(b, a);
         }
         self.settle(group);
         for index in self.range(group) {
@@ -312,6 +321,12 @@ impl Levels {
             let place = self.links[used.link as usize].groups[used.place as usize];
             self.want(used.link, place.pull * place.ceiling);
         }
+    }
+
+    /// Tells the place of a group of two links where the other one is.
+    fn pair(&mut self, used: Use, other: Use) {
+        let place = &mut self.links[used.link as usize].groups[used.place as usize];
+        (place.other, place.at_other) = (other.link, other.place);
     }
 
     /// Another number of flows; none: the group leaves its links.
@@ -355,6 +370,10 @@ impl Levels {
             if let Some(&moved) = places.get(place as usize) {
                 let first = moved.group as usize * self.width;
                 self.uses[first + moved.which as usize].place = place;
+                if moved.other != NO_LINK {
+                    let other = &mut self.links[moved.other as usize].groups;
+                    other[moved.at_other as usize].at_other = place;
+                }
             }
         }
     }
@@ -506,25 +525,17 @@ impl Levels {
                     touched.push(place.group);
                 }
             }
-            let first = place.group as usize * *width;
-            let uses = &uses[first..first + group.uses as usize];
-            if let [a, b] = uses {
-                let other = if place.which == 0 { b } else { a };
-                let there = level[other.link as usize];
-                let other_link = &mut links[other.link as usize];
-                if other_link.raise(other.place, lesser(group.highest, new), there) {
-                    concerned.push(Reverse(Concerned::new(there, other.link)));
+            if place.other != NO_LINK {
+                let there = level[place.other as usize];
+                let other = &mut links[place.other as usize];
+                if other.raise(place.at_other, lesser(group.highest, new), there) {
+                    concerned.push(Reverse(Concerned::new(there, place.other)));
                 }
                 continue;
             }
-            let others = Least::but_for(link, group, uses, level);
-            for used in uses.iter().filter(|used| used.link != link) {
-                let there = level[used.link as usize];
-                let ceiling = lesser(others.without(used.link), new);
-                if links[used.link as usize].raise(used.place, ceiling, there) {
-                    concerned.push(Reverse(Concerned::new(there, used.link)));
-                }
-            }
+            let first = place.group as usize * *width;
+            let uses = &uses[first..first + group.uses as usize];
+            raise_others(links, (link, new), group, uses, level, concerned);
         }
         links[link as usize].groups = here;
     }
@@ -615,6 +626,26 @@ impl Levels {
         self.concerned.clear();
         for number in present {
             self.settle(number);
+        }
+    }
+}
+
+/// Gives a group of a link that has a new level its ceilings on its other links, and notes those that this concerns.
+#[inline(never)]
+fn raise_others(
+    links: &mut [Link],
+    (link, new): (u32, f64),
+    group: &Group,
+    uses: &[Use],
+    level: &[f64],
+    concerned: &mut BinaryHeap<Reverse<Concerned>>,
+) {
+    let others = Least::but_for(link, group, uses, level);
+    for used in uses.iter().filter(|used| used.link != link) {
+        let there = level[used.link as usize];
+        let ceiling = lesser(others.without(used.link), new);
+        if links[used.link as usize].raise(used.place, ceiling, there) {
+            concerned.push(Reverse(Concerned::new(there, used.link)));
         }
     }
 }
