@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use super::checks::Fault;
-use super::maxmin::{OVER, SharingProblem};
+use super::maxmin::{OVER, SharingProblem, held};
 use crate::units::lesser;
 
 /// All links and the groups of flows on them.
@@ -138,7 +138,7 @@ struct Group {
 
 impl Group {
     fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (weight.clamp(LIGHTEST, HEAVIEST), bound);
+        (self.weight, self.bound) = (held(weight, bound).clamp(LIGHTEST, HEAVIEST), bound);
         self.highest = bound * self.weight;
     }
 

@@ -46,6 +46,8 @@ pub(super) const OVER: f64 = 1.0 + 1e-6;
 const SAME_LEVEL: f64 = 1.0 + 1e-13;
 /// A running difference that has lost this much of its value is summed afresh.
 const RESUM_BELOW: f64 = 1e-4;
+/// The level of a bound \[B\] that would be no number counts as this.
+const HIGHEST: f64 = 1e300;
 
 impl SharingProblem {
     /// Empties the problem.
@@ -73,7 +75,7 @@ impl SharingProblem {
         bound: f64,
         links: impl IntoIterator<Item = (u32, f64)>,
     ) {
-        self.weight.push(weight);
+        self.weight.push(held(weight, bound));
         self.bound.push(bound);
         self.uses.extend(links);
         self.first_use.push(to_u32(self.uses.len()));
@@ -275,6 +277,16 @@ fn to_u32(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 flows and links share")
 }
 
+/// A weight as it is, unless its level at a bound is beyond what a number can hold: then one with which it is not.
+pub(super) fn held(weight: f64, bound: f64) -> f64 {
+    let is_held = weight * bound < f64::INFINITY;
+    if is_held || !weight.is_finite() || !bound.is_finite() {
+        weight
+    } else {
+        HIGHEST / bound
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,6 +397,20 @@ mod tests {
         (0..rates.len())
             .map(|flow| rates[flow] * share(flow).sum::<f64>())
             .sum()
+    }
+
+    #[test]
+    fn a_link_is_shared_even_if_the_levels_of_its_flows_are_no_numbers() {
+        let mut problem = SharingProblem::default();
+        problem.clear();
+        problem.add_link(1e306);
+        for _ in 0..2 {
+            problem.add_flow(1e31, 1e306, [(0, 1.0)]);
+        }
+        let mut rates = Vec::new();
+        problem.solve(&mut rates);
+        let half = |rate: &f64| (rate - 5e305).abs() < 1e292;
+        assert!(rates.iter().all(half), "{rates:?}");
     }
 
     #[test]
