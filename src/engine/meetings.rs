@@ -7,7 +7,7 @@
 //! latest = s + B / rate alone + Σ over its links that several flows can use of (all bytes there / capacity)
 //! ```
 //! A link where each flow starts at or after the latest ends of all before it never has two flows, and nobody has to wait there. Found in
-//! two rounds, the second without the links that the first has freed. Flows that are connected over the links that remain form a group.
+//! two rounds, the second without the links that the first has freed, if any. Flows that are connected over the links that remain form a group.
 //!
 //! Cost: about 60 ns a flow. Twin: a volley of all flows ([`super::volley`]).
 
@@ -75,8 +75,9 @@ impl Meetings {
                 state.busy += share * start.bytes / capacity;
             }
         }
-        self.find_meetings(paths, starts);
-        self.find_meetings(paths, starts);
+        if self.find_meetings(paths, starts) {
+            self.find_meetings(paths, starts);
+        }
         self.grouped.clear();
         for (index, start) in (0..).zip(&*starts) {
             let mut group = None;
@@ -112,8 +113,8 @@ impl Meetings {
         })
     }
 
-    /// Finds the links where flows can meet, among those where that is not excluded yet; `starts` by date.
-    fn find_meetings(&mut self, paths: &Paths, starts: &[Start]) {
+    /// Finds the links where flows can meet, among those where that is not excluded yet; `starts` by date. Whether it has freed any.
+    fn find_meetings(&mut self, paths: &Paths, starts: &[Start]) -> bool {
         for start in starts {
             let uses = paths.uses(start.path);
             let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
@@ -129,12 +130,15 @@ impl Meetings {
                 link.latest = link.latest.max(latest);
             }
         }
+        let mut has_freed = false;
         for &link in &self.used {
             let link = &mut self.links[link as usize];
+            has_freed |= link.has_meetings && !link.has_two;
             link.has_meetings &= link.has_two;
             link.has_two = false;
             link.latest = 0.0;
         }
+        has_freed
     }
 
     /// The one link that stands for the group of a link.
