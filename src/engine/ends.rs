@@ -79,9 +79,11 @@ impl Ends {
                     continue;
                 }
                 let first = block * BLOCK;
-                let dates = (first..).zip(&self.dates[first..first + BLOCK]);
-                let due = dates.filter(|&(_, &date)| date <= limit);
-                taken.extend(due.map(|(at, _)| to_u32(at)));
+                for (at, &date) in (first..).zip(&self.dates[first..first + BLOCK]) {
+                    if date <= limit {
+                        taken.push(to_u32(at));
+                    }
+                }
             }
         }
         for &stream in &*taken {

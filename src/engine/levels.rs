@@ -247,6 +247,8 @@ const SAME: f64 = 1e-15;
 const HEAVIEST: f64 = 1e300;
 /// A weight whose inverse no number could hold (a latency next to nothing) counts as this.
 const LIGHTEST: f64 = 1e-300;
+/// There is room for so many groups from the first one on.
+const ROOM: usize = 512;
 /// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
 const MOST_REPAIRS: usize = 50;
 
@@ -289,8 +291,9 @@ impl Levels {
             self.widen(uses.len());
         }
         if at >= self.groups.len() {
-            self.groups.resize(at + 1, Group::default());
-            self.uses.resize((at + 1) * self.width, Use::default());
+            let room = (at + 1).next_power_of_two().max(ROOM);
+            self.groups.resize(room, Group::default());
+            self.uses.resize(room * self.width, Use::default());
         }
         let entry = &mut self.groups[at];
         debug_assert_eq!(entry.count, 0, "a group is put once");

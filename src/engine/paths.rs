@@ -65,6 +65,10 @@ pub(crate) struct Paths {
 
 /// Up to this many doors the table is small (16 MB, if all of them send).
 const MOST_DOORS_OF_TABLE: usize = 2048;
+/// There is room for so many paths from the first one on (memory that is not used is not there, either).
+const ROOM: usize = 1024;
+/// And for so many places of the table.
+const ROOM_OF_TABLE: usize = 16 * ROOM;
 /// The path of a host to itself.
 const LOOPBACK: PathId = 0;
 
@@ -73,15 +77,20 @@ impl Paths {
         let door = doors(platform);
         let doors = door.last().map_or(0, |last| *last as usize + 1);
         let is_small = doors <= MOST_DOORS_OF_TABLE;
+        let mut table = Vec::new();
+        if is_small {
+            table.reserve(ROOM_OF_TABLE);
+            table.resize(doors, 0);
+        }
         let mut paths = Self {
             model,
             door,
             doors,
-            table: vec![0; if is_small { doors } else { 0 }],
+            table,
             row: vec![0; if is_small { doors } else { 0 }],
             lookup: Lookup::default(),
-            list: Vec::new(),
-            uses: Vec::new(),
+            list: Vec::with_capacity(ROOM),
+            uses: Vec::with_capacity(2 * ROOM),
         };
         paths.add_loopback();
         paths

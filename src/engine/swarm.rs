@@ -33,7 +33,7 @@ pub(super) struct Swarm {
     /// Those that end at the date at hand.
     done: Vec<u32>,
     later: BinaryHeap<Reverse<Later>>,
-    /// Streams in which a flow has started or ended at the date at hand.
+    /// Streams in which a flow has started or ended at the date at hand, but for those taken into use, whose rate will be told.
     touched: Vec<u32>,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
@@ -168,12 +168,12 @@ impl Swarm {
         } else {
             let count = self.streams[number as usize].len() + 1;
             self.levels.set_count(number, count);
+            self.touched.push(number);
             number
         };
         let stream = &mut self.streams[number as usize];
         stream.advance(now);
         stream.push(start.bytes, start.name);
-        self.touched.push(number);
     }
 
     /// Takes a path into use.
