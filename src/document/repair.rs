@@ -133,6 +133,7 @@ fn in_words(message: &str) -> String {
         None => plain,
     };
     plain
+        .replace("expected a map", "expected an object")
         .replace("invalid type: ", "")
         .replace("invalid value: ", "")
         .replace(", expected ", ": expected ")

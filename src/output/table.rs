@@ -127,10 +127,14 @@ fn against(results: &Results, run: &ScenarioRun) -> Cell {
     }
 }
 
+/// Above this \[s\] nobody reads single digits: 300 000 years.
+const AGES: f64 = 1e13;
+
 /// Two decimals as in the papers, more for short times.
 pub(super) fn seconds(value: f64) -> String {
     match value {
         0.0 => "0.00".into(),
+        AGES.. => format!("{value:.4e}"),
         1.0.. => format!("{value:.2}"),
         0.001.. => format!("{value:.4}"),
         _ => format!("{value:.2e}"),
@@ -178,14 +182,17 @@ fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
         .map(|(_, seconds)| seconds.abs())
         .fold(0.0, f64::max);
     let decimals = decimals(largest);
-    let zero = format!("{:.decimals$}", 0.0);
-    let is_shown = |(_, seconds): &(Term, f64)| format!("{:.decimals$}", seconds.abs()) != zero;
+    let in_words = |seconds: f64| match seconds.abs() {
+        AGES.. => format!("{seconds:+.4e}"),
+        _ => format!("{seconds:+.decimals$}"),
+    };
+    let zero = in_words(0.0);
+    let is_shown = |(_, seconds): &(Term, f64)| in_words(seconds.abs()) != zero;
     let title = format!("Scenario {} less i", run.scenario.name());
     let columns = [words(title, "term"), numbers("[s]", "difference_s")];
     let mut table = Table::new("ledger", "", &columns);
     let mut push = |name: &str, seconds: f64| {
-        let shown = format!("{seconds:+.decimals$}");
-        table.push([Cell::text(name), Cell::value(seconds, shown)]);
+        table.push([Cell::text(name), Cell::value(seconds, in_words(seconds))]);
     };
     for (term, seconds) in ledger.terms().filter(is_shown) {
         push(term.name(), seconds);
@@ -315,5 +322,19 @@ mod tests {
     fn ranges_of_processes_are_shortened_and_count_from_one() {
         let ids: Vec<ProcessId> = [0, 1, 2, 6, 8, 9].into_iter().map(ProcessId).collect();
         assert_eq!(ranges(&ids), "p1-p3, p7, p9-p10");
+    }
+
+    #[test]
+    fn seconds_have_the_digits_that_somebody_reads() {
+        let shown = [0.0, 1.5e-7, 0.012_345, 21.049, 1e12, 1e200].map(seconds);
+        let expected = [
+            "0.00",
+            "1.50e-7",
+            "0.0123",
+            "21.05",
+            "1000000000000.00",
+            "1.0000e200",
+        ];
+        assert_eq!(shown, expected);
     }
 }
