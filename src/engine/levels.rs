@@ -37,7 +37,7 @@ pub(super) struct Levels {
     width: usize,
     /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
     marked: Vec<u32>,
-    concerned: BinaryHeap<Reverse<Concerned>>,
+    concerned: Agenda,
     /// Groups whose level may have changed since the last repair.
     touched: Vec<u32>,
     /// The first link that was ever found over its capacity, and those that are looked at.
@@ -93,6 +93,45 @@ impl Concerned {
 
     fn link(self) -> u32 {
         u32::try_from(self.0 & u128::from(u32::MAX)).expect("the lower half")
+    }
+}
+
+/// Links to repair, the least first: a few in their order, which is all in most repairs, the others in a heap.
+#[derive(Clone, Debug, Default)]
+struct Agenda {
+    /// From the greatest to the least.
+    few: Vec<Concerned>,
+    others: BinaryHeap<Reverse<Concerned>>,
+}
+
+impl Agenda {
+    fn push(&mut self, new: Concerned) {
+        let mut at = self.few.len();
+        if at == FEW {
+            self.others.push(Reverse(new));
+            return;
+        }
+        self.few.push(new);
+        while at > 0 && self.few[at - 1] < new {
+            self.few[at] = self.few[at - 1];
+            at -= 1;
+        }
+        self.few[at] = new;
+    }
+
+    fn pop(&mut self) -> Option<Concerned> {
+        let Some(Reverse(other)) = self.others.peek() else {
+            return self.few.pop();
+        };
+        if self.few.last().is_some_and(|least| least < other) {
+            return self.few.pop();
+        }
+        self.others.pop().map(|Reverse(least)| least)
+    }
+
+    fn clear(&mut self) {
+        self.few.clear();
+        self.others.clear();
     }
 }
 
@@ -247,6 +286,8 @@ const SAME: f64 = 1e-15;
 const HEAVIEST: f64 = 1e300;
 /// A weight whose inverse no number could hold (a latency next to nothing) counts as this.
 const LIGHTEST: f64 = 1e-300;
+/// So many links to repair are kept in their order.
+const FEW: usize = 8;
 /// There is room for so many groups from the first one on.
 const ROOM: usize = 512;
 /// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
@@ -423,7 +464,7 @@ impl Levels {
         }
         marked.clear();
         self.marked = marked;
-        while let Some(Reverse(concerned)) = self.concerned.pop() {
+        while let Some(concerned) = self.concerned.pop() {
             self.bring_to_level(concerned.link());
             repairs += 1;
             if repairs > limit {
@@ -532,7 +573,7 @@ impl Levels {
                 let there = level[place.other as usize];
                 let other = &mut links[place.other as usize];
                 if other.raise(place.at_other, lesser(group.highest, new), there) {
-                    concerned.push(Reverse(Concerned::new(there, place.other)));
+                    concerned.push(Concerned::new(there, place.other));
                 }
                 continue;
             }
@@ -641,14 +682,14 @@ fn raise_others(
     group: &Group,
     uses: &[Use],
     level: &[f64],
-    concerned: &mut BinaryHeap<Reverse<Concerned>>,
+    concerned: &mut Agenda,
 ) {
     let others = Least::but_for(link, group, uses, level);
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
         let ceiling = lesser(others.without(used.link), new);
         if links[used.link as usize].raise(used.place, ceiling, there) {
-            concerned.push(Reverse(Concerned::new(there, used.link)));
+            concerned.push(Concerned::new(there, used.link));
         }
     }
 }
@@ -819,6 +860,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn an_agenda_goes_from_the_least_level_to_the_greatest(steps in prop::collection::vec(prop::option::weighted(0.7, 0_u8..8), 0..100)) {
+            let (mut agenda, mut heap) = (Agenda::default(), BinaryHeap::new());
+            for (link, step) in (0..).zip(steps) {
+                if let Some(level) = step {
+                    // Few levels, so that many are equal.
+                    let concerned = Concerned::new(f64::from(level), link % 50);
+                    agenda.push(concerned);
+                    heap.push(Reverse(concerned));
+                } else {
+                    prop_assert_eq!(agenda.pop(), heap.pop().map(|Reverse(least)| least));
+                }
+            }
+            while let Some(Reverse(least)) = heap.pop() {
+                prop_assert_eq!(agenda.pop(), Some(least));
+            }
+            prop_assert_eq!(agenda.pop(), None);
+        }
+
         #[test]
         fn repaired_levels_agree_with_the_solver(steps in steps()) {
             play(steps, false)?;
