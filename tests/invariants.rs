@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use migsim::bsp::Scenario;
+use migsim::bsp::{Costs, MoveCost, Scenario, Waiting};
 use migsim::error::{Broken, Error};
 use migsim::policy::{Decision, Policy, View};
 use migsim::random::Stream;
 use migsim::units::{Bytes, ProcessId};
 use migsim::workload::{Plan, Workload};
 
-use crate::support::{Case, Plans, Wire, bytes, plan, switch};
+use crate::support::{Case, Plans, Script, Wire, bytes, plan, seconds, switch};
 
 /// A workload whose processors turn out to be slower once it has computed.
 #[derive(Debug)]
@@ -86,6 +86,29 @@ fn a_process_that_computes_faster_than_its_host_stops_the_run() {
     assert_eq!(told.dump["work"], serde_json::json!([1e9, 0.0]));
     assert_eq!(told.dump["message"], serde_json::json!([[1, 2, 1e3]]));
     assert_eq!(Error::Broken(Box::new(told)).exit_code(), 1);
+}
+
+#[test]
+fn what_is_computed_in_less_than_dates_can_tell_is_not_too_fast() {
+    // The move of process 0 takes 1e6 s, in which process 1 goes on; then process 0 computes for 1e-12 s.
+    let platform = switch(2, Wire(1e6, 0.0));
+    let workload = Plans::repeat(plan(&[1e-3, 1e9], &[]), 2);
+    let costs = Costs {
+        migration: MoveCost {
+            fixed: seconds(1e6),
+            wait: Waiting::Movers,
+            ..MoveCost::default()
+        },
+        ..Costs::default()
+    };
+    let case = Case {
+        costs,
+        scenario: Scenario::Iii,
+        ..Case::new(&platform, &workload, [0, 1])
+    };
+    let outcome = case.run_with(Script(vec![(0, vec![(0, 1)])]));
+    let makespan = outcome.expect("no check stops it").makespan.get();
+    assert!((1e6..1e6 + 3.0).contains(&makespan), "{makespan}");
 }
 
 #[test]

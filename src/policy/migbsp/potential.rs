@@ -657,13 +657,16 @@ mod tests {
 
     #[test]
     fn where_no_host_of_any_cluster_is_free_computation_draws_nowhere() {
-        let config = MigBspConfig {
-            set_index: SetIndex::BestFreeHost,
-            ..MigBspConfig::default()
-        };
-        let all = after_a_move_over(&config, 1.0, 1);
-        let compute: Vec<f64> = all.iter().map(|potential| potential.compute).collect();
-        assert_eq!(compute, [0.0; 6]);
+        for index_form in [IndexForm::OfBest, IndexForm::GainOverSource] {
+            let config = MigBspConfig {
+                set_index: SetIndex::BestFreeHost,
+                index_form,
+                ..MigBspConfig::default()
+            };
+            let all = after_a_move_over(&config, 1.0, 1);
+            let compute: Vec<f64> = all.iter().map(|potential| potential.compute).collect();
+            assert_eq!(compute, [0.0; 6], "{index_form:?}");
+        }
     }
 
     #[test]
