@@ -4,13 +4,13 @@
 //! check that debug builds have, and:
 //!
 //! - superstep memory changes nothing;
-//! - without shortcuts scenario i ends at the same dates within rounding;
+//! - without shortcuts scenario i ends at the same dates within rounding, or within what rounding can do to this run;
 //! - the terms of each ledger add up to the last bit;
 //! - dates go on, and every process is on one host of the machine;
 //! - the settings with all defaults written out are the same experiment;
 //! - all that is written of the run can be written, and is read as it was.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use migsim::bsp::{MigrationRecord, Outcome, Recorder, Remembered, Room, Scenario, Shortcuts};
 use migsim::document::Document;
@@ -18,7 +18,7 @@ use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
 use migsim::output::{Activity, Form, Question, Report, Run, Story, summary, table};
 use migsim::policy::Measures;
-use migsim::units::HostId;
+use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -32,6 +32,9 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
 
 /// How near the dates without shortcuts must be, relative to the whole run.
 const ROUNDING: f64 = 1e-9;
+
+/// How far, relatively, the capacities of a machine are moved to see what the last digits of its numbers do to its dates.
+const NUDGE: f64 = 1e-14;
 
 pub(super) fn runs(data: &[u8]) {
     let folder = scratch();
@@ -409,21 +412,50 @@ fn check_dates(outcome: &Outcome) {
 }
 
 /// Event by event scenario i ends at the same dates.
+///
+/// In some runs each meeting of two messages magnifies a difference of dates, so that after hundreds of them rounding can be seen: one
+/// superstep of the input `sensitive-to-dates` ends 88 500 s earlier for each second by which a latency changes later, as long as that is
+/// less than some microseconds. Such a run is held to the standard of numerical analysis: its dates are those of a machine whose
+/// capacities differ by no more than [`NUDGE`]. The machine is made slower and faster: dates that jump, as where a tie is broken
+/// differently, do so on one side only, and are not excused.
 fn check_slowly(text: &str, fast: &Outcome) {
+    let slow = event_by_event(text, 1.0);
+    assert_eq!(slow.flows, fast.flows);
+    let apart = farthest(&slow, fast);
+    let mut allowed = ROUNDING * slow.makespan.get();
+    if apart > allowed {
+        let nudged = [1.0 - NUDGE, 1.0 + NUDGE];
+        let moved = nudged.map(|factor| farthest(&slow, &event_by_event(text, factor)));
+        allowed += moved[0].min(moved[1]);
+    }
+    assert!(
+        apart <= allowed,
+        "without shortcuts dates differ by {apart} s; {allowed} s can be rounding"
+    );
+}
+
+/// Scenario i without shortcuts, on the machine with its speeds and bandwidths times `factor`.
+fn event_by_event(text: &str, factor: f64) -> Outcome {
     let mut settings: Value = serde_json::from_str(text).expect("it is JSON");
     settings["runtime"]["shortcuts"] = json!(Shortcuts::None);
-    let experiment = load(&settings.to_string()).expect("it was loaded before");
-    let slow = simulate(&experiment, Scenario::I, None).expect("it ends as well");
-    let slow = slow.0.outcome;
-    assert_eq!(slow.flows, fast.flows);
-    let makespan = slow.makespan.get();
-    for (a, b) in slow.supersteps.iter().zip(&fast.supersteps) {
-        let (a, b) = (a.end.get(), b.end.get());
-        assert!(
-            (a - b).abs() <= ROUNDING * makespan,
-            "{a} without shortcuts, {b} with them"
-        );
+    let mut experiment = load(&settings.to_string()).expect("it was loaded before");
+    let platform = &mut Arc::make_mut(&mut experiment.platform).platform;
+    for host in &mut platform.hosts {
+        host.speed = InstructionsPerSecond::new(host.speed.get() * factor).expect("a speed");
     }
+    for link in &mut platform.links {
+        link.bandwidth = BytesPerSecond::new(link.bandwidth.get() * factor).expect("a bandwidth");
+    }
+    let run = simulate(&experiment, Scenario::I, None).expect("it ends as well");
+    run.0.outcome
+}
+
+/// How far apart two runs end a superstep at most \[s\].
+fn farthest(one: &Outcome, other: &Outcome) -> f64 {
+    let pairs = one.supersteps.iter().zip(&other.supersteps);
+    pairs
+        .map(|(a, b)| (a.end.get() - b.end.get()).abs())
+        .fold(0.0, f64::max)
 }
 
 /// What users are shown of it.
