@@ -15,12 +15,13 @@
 //! Cost: 5 ns a process, 10 ns a message, and the volley.
 //!
 //! The slow twin is the simulation event by event ([`super::runtime`]). The two agree to 1e-12, not to the bit: in the queue of the
-//! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link.
+//! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
+//! magnify that: one superstep of 300 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
 use super::barrier::Barrier;
 use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use super::runtime::Token;
-use crate::engine::{Flights, NetworkModel, PathId, Paths, Simulation, Start};
+use crate::engine::{Flights, NetworkModel, PathId, Paths, SAME_DATE, Simulation, Start};
 use crate::platform::{Link, Platform};
 use crate::policy::{Measures, refill};
 use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater};
@@ -75,8 +76,6 @@ pub(super) struct Passed {
 const NONE: u32 = u32::MAX;
 /// A change of capacity this near after a date (as a factor) may happen at that date.
 const JUST_AFTER: f64 = 1.0 + 1e-12;
-/// Executions whose ends are this near (relative to their date) end together, as in the engine.
-const SAME_DATE: f64 = 1e-14;
 
 impl AtOnce {
     pub(super) fn new(

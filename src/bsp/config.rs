@@ -122,7 +122,8 @@ impl LoadMeasure {
     }
 }
 
-/// Which shortcuts the simulator may take. Its results are the same: with `all` and `at-once` to the bit, with `none` up to rounding.
+/// Which shortcuts the simulator may take. Its results are the same: with `all` and `at-once` to the bit, with `none` up to rounding,
+/// which hundreds of messages that meet one after the other can magnify.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcuts {

@@ -22,7 +22,7 @@
 use serde_json::{Map, Value, json};
 
 use super::runtime::Runtime;
-use crate::engine::SAME_DATE;
+use crate::engine::DATE_SLACK;
 use crate::error::{Broken, Error};
 use crate::policy::refill;
 use crate::units::{HostId, Time};
@@ -93,7 +93,7 @@ impl Runtime<'_, '_> {
 
     /// How near two dates of the superstep at hand must be to be one \[s\]: what is done in less has no duration.
     fn resolution(&self) -> f64 {
-        SAME_DATE * self.engine.local_now()
+        DATE_SLACK * self.engine.local_now()
     }
 
     /// The cycles of the computation of a process.

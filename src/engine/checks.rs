@@ -22,14 +22,14 @@ pub(super) enum Fault {
 }
 
 /// Ends this near (relative to the date) are one end: what a flow or an execution still had then is no loss.
-pub(crate) const SAME_DATE: f64 = 2e-13;
+pub(crate) const DATE_SLACK: f64 = 2e-13;
 /// What is left of an amount by rounding (relative).
 const ROUNDING: f64 = 1e-9;
 
 /// Whether `left` of an `amount` that was used up at `rate` is nothing but rounding at an end at local date `now`. Amounts at the edge of
 /// what a number can hold are not judged.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
-    let rounding = ROUNDING * amount + SAME_DATE * rate * now;
+    let rounding = ROUNDING * amount + DATE_SLACK * rate * now;
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 

@@ -6,6 +6,9 @@
 
 use crate::units::Time;
 
+/// Events this near (relative to the local date) happen at one date: what starts alike ends alike but for rounding.
+pub(crate) const SAME_DATE: f64 = 1e-14;
+
 /// A clock that refuses to go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clock {

@@ -5,6 +5,7 @@
 //! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
 
 use super::checks::{Fault, is_used_up};
+use super::clock::SAME_DATE;
 use super::queue::{EventQueue, Key};
 use crate::platform::Platform;
 use crate::units::HostId;
@@ -56,9 +57,6 @@ pub(super) struct Cpus<T> {
     /// What went wrong first, if anything did.
     pub(super) fault: Option<Fault>,
 }
-
-/// Executions whose ends are this near (relative to the local date) end together.
-const SAME_DATE: f64 = 1e-14;
 
 impl<T: Copy> Cpus<T> {
     pub(super) fn new(platform: &Platform) -> Self {

@@ -8,6 +8,7 @@
 //! Which of the two flies a group is a matter of its flows alone, never of what was simulated before. Their dates agree to 1e-13, not to
 //! the bit. The slow twin is [`super::Simulation`].
 
+use super::clock::SAME_DATE;
 use super::meetings::Meetings;
 use super::paths::{PathId, Paths};
 use super::swarm::Swarm;
@@ -53,7 +54,7 @@ impl Ord for Later {
 /// Starts this near (relative) happen at one date.
 pub(super) const SAME_START: f64 = 1.0 + 4e-16;
 /// Ends this near (relative) happen at one date.
-pub(super) const SAME_END: f64 = 1.0 + 1e-14;
+pub(super) const SAME_END: f64 = 1.0 + SAME_DATE;
 
 /// So many flows are few, whatever their sizes.
 const FEW: usize = 64;

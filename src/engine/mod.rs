@@ -52,6 +52,7 @@ pub use profile::{Change, Changes, Target};
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};
 
-pub(crate) use checks::SAME_DATE;
+pub(crate) use checks::DATE_SLACK;
+pub(crate) use clock::SAME_DATE;
 pub(crate) use flight::{Flights, Start};
 pub(crate) use paths::{PathId, Paths};

@@ -5,7 +5,7 @@
 //! dates: everything that ends at a date ends, capacities change, then the owner reacts (starts new activities), then the
 //! rates are computed.
 
-use super::clock::Clock;
+use super::clock::{Clock, SAME_DATE};
 use super::cpu::Cpus;
 use super::model::NetworkModel;
 use super::network::Network;
@@ -42,8 +42,6 @@ pub struct Simulation<'p, T> {
     changed: u64,
 }
 
-/// Events this near (relative to the local date) happen at one date. Flows that start alike end alike but for rounding.
-const SAME_DATE: f64 = 1.0 + 1e-14;
 /// Changes of capacity in a row, with nothing able to progress, after which the run counts as stuck.
 const MOST_IDLE_CHANGES: u64 = 1_000_000;
 /// Changes of capacity in a row without an end of anything after which a profile counts as too fine to be simulated.
@@ -244,7 +242,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// Applies to a host the changes that have come while nothing ran there.
     pub fn refresh(&mut self, host: HostId) {
         let clock = self.clock;
-        let until = (clock.local() * SAME_DATE).min(f64::MAX);
+        let until = (clock.local() * (1.0 + SAME_DATE)).min(f64::MAX);
         let is_due = |date| clock.to_local(date) <= until;
         while let Some(change) = self.changes.take_due(host, is_due) {
             self.apply(change);
@@ -283,7 +281,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
     fn end_all(&mut self, date: f64) {
-        let until = (date * SAME_DATE).min(f64::MAX);
+        let until = (date * (1.0 + SAME_DATE)).min(f64::MAX);
         while self.queue.next_date().is_some_and(|next| next <= until) {
             let (_, event) = self.queue.pop().expect("just seen");
             match event {
