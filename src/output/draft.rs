@@ -1,42 +1,49 @@
 //! Files that appear when they are complete: each is written under a hidden name beside its place, `.name.tmp`, and renamed.
 //!
 //! A draft goes away with its run unless it is put in its place. A process that is killed leaves it behind; who writes the same file again
-//! removes it. A draft is always a new file: a link that stands at its name is not followed.
+//! removes it. A draft is always a new file: a link that stands at its name is not followed. It is locked while somebody is at work on
+//! it, so that of two processes that write one file the second is refused.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::cannot_write;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 
 /// A file that is not in its place yet; it goes away unless it is put there.
 #[derive(Debug)]
 pub struct Draft {
     temporary: PathBuf,
     path: PathBuf,
+    /// Keeps the lock.
+    file: File,
+    is_placed: bool,
 }
 
 impl Draft {
     /// Starts the file that is to stand at `path`, in place of a draft that was left behind.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// It cannot be made, or another process is writing the same file.
     pub fn create(path: &Path) -> Result<(Self, File), Error> {
+        let source = path.display().to_string();
+        let failed = |error| cannot_write(&source, &error);
+        let temporary = temporary(path);
+        let Some(file) = new_file(&temporary).map_err(failed)? else {
+            let problem = Problem::new("another process is writing this file").source(source);
+            return Err(problem
+                .hint("wait until it has ended, or choose another file")
+                .into());
+        };
+        let handle = file.try_clone().map_err(failed)?;
         let draft = Self {
-            temporary: temporary(path),
+            temporary,
             path: path.to_owned(),
+            file,
+            is_placed: false,
         };
-        let create = || {
-            remove(&draft.temporary)?;
-            let mut options = OpenOptions::new();
-            let new = options.read(true).append(true).create_new(true);
-            new.open(&draft.temporary)
-        };
-        match create() {
-            Ok(file) => Ok((draft, file)),
-            Err(error) => Err(draft.failed(&error)),
-        }
+        Ok((draft, handle))
     }
 
     /// Removes the draft of `path` that a killed process may have left.
@@ -49,15 +56,19 @@ impl Draft {
 
     /// The file as far as it is written.
     pub(super) fn read(&self) -> io::Result<File> {
-        File::open(&self.temporary)
+        let mut file = self.file.try_clone()?;
+        file.rewind()?;
+        Ok(file)
     }
 
     /// Puts the file in its place.
     ///
     /// # Errors
     /// That cannot be done.
-    pub fn publish(self) -> Result<(), Error> {
-        fs::rename(&self.temporary, &self.path).map_err(|error| self.failed(&error))
+    pub fn publish(mut self) -> Result<(), Error> {
+        fs::rename(&self.temporary, &self.path).map_err(|error| self.failed(&error))?;
+        self.is_placed = true;
+        Ok(())
     }
 
     /// The error of a write that failed.
@@ -68,8 +79,11 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // After a rename there is nothing to remove; and what cannot be removed is hidden and incomplete by its name.
-        let _ = fs::remove_file(&self.temporary);
+        // What was put in its place has left its name to the next one.
+        if !self.is_placed {
+            // What cannot be removed is hidden and incomplete by its name.
+            let _ = fs::remove_file(&self.temporary);
+        }
     }
 }
 
@@ -77,6 +91,53 @@ impl Drop for Draft {
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.tmp"))
+}
+
+/// A new file, locked, in place of one that was left behind; `None` if somebody is at work on a file of this name.
+///
+/// A name changes hands only through who has locked the file that it names, so nobody removes, or puts in place, what another one writes.
+fn new_file(path: &Path) -> io::Result<Option<File>> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => {
+            let left = match File::open(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                left => left?,
+            };
+            if !is_ours(&left, path) {
+                return Ok(None);
+            }
+            remove(path)?;
+        }
+        Ok(_) => remove(path)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut options = OpenOptions::new();
+    let new = options.read(true).append(true).create_new(true);
+    match new.open(path) {
+        Ok(file) => Ok(is_ours(&file, path).then_some(file)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Locks a file; whether that was possible and the file is (still) the one at `path`.
+fn is_ours(file: &File, path: &Path) -> bool {
+    // Some network file systems know no locks.
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_at(file, path)
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let name = |found: fs::Metadata| (found.dev(), found.ino());
+    let (file, path) = (file.metadata(), fs::symlink_metadata(path));
+    matches!((file.map(name), path.map(name)), (Ok(file), Ok(path)) if file == path)
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 /// Removes a file, or a link, if it is there.
@@ -143,6 +204,66 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         write_file(&path, b"whole").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn of_two_who_write_a_file_the_second_is_refused_and_the_first_completes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let (draft, mut file) = Draft::create(&path).unwrap();
+        file.write_all(b"who").unwrap();
+        let error = write_file(&path, b"another").unwrap_err().to_string();
+        assert!(
+            error.contains("another process is writing this file"),
+            "{error}"
+        );
+        file.write_all(b"le").unwrap();
+        // What has been written is still being looked after until it is in its place.
+        drop(file);
+        assert!(write_file(&path, b"another").is_err());
+        draft.publish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        write_file(&path, b"another").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "another");
+    }
+
+    #[test]
+    fn however_many_write_a_file_at_once_it_is_always_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let texts: Vec<String> = (0..4).map(|who| format!("{who}").repeat(100_000)).collect();
+        write_file(&path, texts[0].as_bytes()).unwrap();
+        let written: usize = std::thread::scope(|scope| {
+            let write = |text: &String| {
+                let mut written = 0;
+                for _ in 0..50 {
+                    // Half of it, and then the other half.
+                    let (first, second) = text.as_bytes().split_at(50_000);
+                    let done = replace(&path, |out| {
+                        out.write_all(first)?;
+                        out.flush()?;
+                        out.write_all(second)
+                    });
+                    match done {
+                        Ok(()) => written += 1,
+                        Err(error) => {
+                            let error = error.to_string();
+                            assert!(error.contains("another process is writing"), "{error}");
+                        }
+                    }
+                    let found = fs::read_to_string(&path).unwrap();
+                    assert!(texts.contains(&found), "a half file");
+                }
+                written
+            };
+            let threads: Vec<_> = texts
+                .iter()
+                .map(|text| scope.spawn(move || write(text)))
+                .collect();
+            threads.into_iter().map(|done| done.join().unwrap()).sum()
+        });
+        assert!(written > 0);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
