@@ -16,7 +16,7 @@
 //!
 //! The slow twin is the simulation event by event ([`super::runtime`]). The two agree to 1e-12, not to the bit: in the queue of the
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
-//! magnify that: one superstep of 300 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
+//! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
 use super::barrier::Barrier;
 use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
