@@ -166,7 +166,8 @@ macro_rules! quantity {
         /// The shortest text that [`Self::parse`] reads back to the same value.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{} {}", self.0, $unit)
+                write_number(f, self.0)?;
+                write!(f, " {}", $unit)
             }
         }
 
@@ -279,7 +280,17 @@ impl Time {
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s", self.0)
+        write_number(f, self.0)?;
+        f.write_str(" s")
+    }
+}
+
+/// Writes a number such that it is read as the same: of more than 16 digits before or behind the point with an exponent.
+fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
+    if number == 0.0 || (1e-16..1e16).contains(&number) {
+        write!(f, "{number}")
+    } else {
+        write!(f, "{number:e}")
     }
 }
 
@@ -412,7 +423,10 @@ mod tests {
         for value in [0.1, 1e-300, 5.7e-6, 12_500_000.0, 1e300] {
             let text = Seconds::new(value).unwrap().to_string();
             assert_eq!(Seconds::parse(&text).unwrap().get(), value, "{text}");
+            assert!(text.len() < 16, "{text}");
         }
+        assert_eq!(Seconds::of(0.0).to_string(), "0 s");
+        assert_eq!(Time::new(1.5e16).unwrap().to_string(), "1.5e16 s");
     }
 
     #[test]

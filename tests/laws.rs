@@ -164,7 +164,9 @@ fn fast_ends(platform: &Platform, model: NetworkModel, activities: &[(f64, Activ
         match activities[index].1 {
             _ if !starts => ends[index] = simulation.now().get(),
             Activity::Execution { host, work } => {
-                simulation.execute(host, instructions(work), (index, false));
+                simulation
+                    .execute(host, instructions(work), (index, false))
+                    .expect("no host varies");
             }
             Activity::Flow { from, to, size } => simulation
                 .send(from, to, bytes(size), (index, false))

@@ -169,7 +169,7 @@ impl Runtime<'_, '_> {
 
     /// The rescheduling call: what is decided at the barrier, then its price.
     fn call(&mut self) -> Result<(), Error> {
-        self.measure_loads();
+        self.measure_loads()?;
         let now = self.engine.now();
         let decision = {
             let Self {
@@ -324,7 +324,7 @@ impl Runtime<'_, '_> {
                     for (cluster, _) in self.populated_clusters() {
                         self.rescheduling.call_pending += 1;
                         self.engine
-                            .execute(platform.manager(cluster), work, Token::Call);
+                            .execute(platform.manager(cluster), work, Token::Call)?;
                     }
                 }
             }
@@ -572,9 +572,9 @@ impl Runtime<'_, '_> {
     }
 
     /// Measures the load that is not ours: its mean since the last call, or as it is now.
-    fn measure_loads(&mut self) {
+    fn measure_loads(&mut self) -> Result<(), Error> {
         for (host, mark) in &mut self.rescheduling.varying {
-            self.engine.refresh(*host);
+            self.engine.refresh(*host)?;
             let left = match self.setup.runtime.load {
                 LoadMeasure::SinceCall => self.engine.mean_availability(*host, *mark),
                 LoadMeasure::Present => self.engine.available(*host),
@@ -582,6 +582,7 @@ impl Runtime<'_, '_> {
             self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
             *mark = self.engine.availability_mark(*host);
         }
+        Ok(())
     }
 
     /// Refuses what cannot be done.

@@ -290,7 +290,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
             self.origin = self.engine.now();
         }
         let is_alone = is_idle && !self.rescheduling.is_overlapped();
-        if is_alone && self.pass() {
+        if is_alone && self.pass()? {
             return Ok(());
         }
         self.flows_before = is_alone.then(|| self.engine.flows());
@@ -301,9 +301,9 @@ impl<'a, 'r> Runtime<'a, 'r> {
     }
 
     /// Does the open superstep without events: as the one before it, as another run did it, or at once. Returns whether it did.
-    fn pass(&mut self) -> bool {
+    fn pass(&mut self) -> Result<bool, Error> {
         let start = self.engine.now();
-        let steady_until = self.engine.steady_until(&self.placement);
+        let steady_until = self.engine.steady_until(&self.placement)?;
         let scene = Scene {
             platform: self.setup.platform,
             plan: &self.plan,
@@ -321,10 +321,10 @@ impl<'a, 'r> Runtime<'a, 'r> {
         };
         let recalled = known.or_else(|| kept.as_ref().map(|kept| kept.passed));
         let Some(passed) = recalled.or_else(|| self.at_once.pass(&scene, &self.barrier)) else {
-            return false;
+            return Ok(false);
         };
         if !self.engine.pass(passed.duration, passed.flows) {
-            return false;
+            return Ok(false);
         }
         let has_policy = self.setup.scenario != Scenario::I;
         if let Some(kept) = kept {
@@ -343,7 +343,7 @@ impl<'a, 'r> Runtime<'a, 'r> {
         self.began.clear();
         self.outcome.supersteps[self.superstep].start = start;
         self.barrier.let_all_leave();
-        true
+        Ok(true)
     }
 
     fn remember(&mut self, passed: Passed) {
@@ -398,9 +398,9 @@ impl<'a, 'r> Runtime<'a, 'r> {
             let cycles = crate::units::Instructions::of(
                 work.get() * self.setup.workload.cycles_per_instruction(),
             );
-            self.engine
+            return self
+                .engine
                 .execute(self.placement[at], cycles, Token::Computed(process));
-            return Ok(());
         }
         self.on_computed(process)
     }

@@ -40,11 +40,14 @@ pub struct Simulation<'p, T> {
     flows: u64,
     /// How many changes of capacity there were.
     changed: u64,
+    /// [`MOST_CHANGES`]; fewer in tests.
+    most_changes: u64,
 }
 
 /// Changes of capacity in a row, with nothing able to progress, after which the run counts as stuck.
 const MOST_IDLE_CHANGES: u64 = 1_000_000;
-/// Changes of capacity in a row without an end of anything after which a profile counts as too fine to be simulated.
+/// Changes of capacity in a row without an end of anything, or while a host sleeps, after which a profile counts as too fine to be
+/// simulated: some seconds of CPU.
 const MOST_CHANGES: u64 = 200_000_000;
 
 impl<'p, T: Copy> Simulation<'p, T> {
@@ -60,6 +63,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
             ended: Vec::new(),
             flows: 0,
             changed: 0,
+            most_changes: MOST_CHANGES,
         };
         // A change at date 0 holds for what starts at date 0.
         while simulation.changes.next_date() <= 0.0 {
@@ -99,18 +103,21 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Until when (local date, \[s\]) neither the speeds of `hosts` nor any link change, while nothing is in progress. What these hosts
     /// have is up to date then ([`Self::available`]).
-    pub fn steady_until(&mut self, hosts: &[HostId]) -> f64 {
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn steady_until(&mut self, hosts: &[HostId]) -> Result<f64, Error> {
         if self.changes.is_empty() {
-            return f64::INFINITY;
+            return Ok(f64::INFINITY);
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
         self.changes.let_hosts_sleep();
         let mut until = self.changes.next_date();
         for &host in hosts {
-            self.refresh(host);
+            self.refresh(host)?;
             until = until.min(self.changes.next_date_of(host));
         }
-        self.clock.to_local(until)
+        Ok(self.clock.to_local(until))
     }
 
     /// How many changes of capacity have been applied: as long as they are as many, nothing has changed.
@@ -131,9 +138,12 @@ impl<'p, T: Copy> Simulation<'p, T> {
     }
 
     /// Starts an execution of `work` on a host, whose cores all executions on it share.
-    pub fn execute(&mut self, host: HostId, work: Instructions, token: T) {
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn execute(&mut self, host: HostId, work: Instructions, token: T) -> Result<(), Error> {
         if !self.changes.is_empty() {
-            self.refresh(host);
+            self.refresh(host)?;
             self.changes.wake(host);
         }
         let now = self.clock.local();
@@ -145,6 +155,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
             &mut self.queue,
             Event::Host(host.0),
         );
+        Ok(())
     }
 
     /// Starts a flow between two hosts.
@@ -217,7 +228,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
                     self.starved("nothing in progress gets on, however often capacities change")
                 );
             }
-            if changes > MOST_CHANGES {
+            if changes > self.most_changes {
                 return Err(self.starved("capacities change so often that nothing ends"));
             }
             self.clock.advance_to(change);
@@ -240,13 +251,29 @@ impl<'p, T: Copy> Simulation<'p, T> {
     }
 
     /// Applies to a host the changes that have come while nothing ran there.
-    pub fn refresh(&mut self, host: HostId) {
+    ///
+    /// # Errors
+    /// They are so many that nobody can wait for them.
+    pub fn refresh(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
         let until = (clock.local() * (1.0 + SAME_DATE)).min(f64::MAX);
         let is_due = |date| clock.to_local(date) <= until;
+        let most = self.changed + self.most_changes;
         while let Some(change) = self.changes.take_due(host, is_due) {
+            if self.changed == most {
+                let name = &self.platform.hosts[host.index()].name;
+                let problem = Problem::new(format!(
+                    "the speed of host `{name}` has changed more than {} times up to {} while nothing ran there",
+                    self.most_changes,
+                    self.now()
+                ));
+                return Err(Error::Run(problem.source(self.platform.name.clone()).hint(
+                    "give its profile or load a longer period, or look for a tiny bandwidth or a huge message",
+                )));
+            }
             self.apply(change);
         }
+        Ok(())
     }
 
     /// The mean fraction of a host's speed that was available since `since`; 1 if it does not vary. Up to date after [`Self::refresh`].
@@ -399,7 +426,9 @@ mod tests {
         // 3e9 instructions at 1.5 GHz: 2 s.
         let platform = line(&[1.5e9, 1e9], 1e6, 1e-3);
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'a');
+        simulation
+            .execute(HostId(0), Instructions::new(3e9).unwrap(), 'a')
+            .unwrap();
         assert_eq!(run(&mut simulation), [('a', 2.0)]);
         assert_eq!((simulation.flows(), simulation.fault()), (0, None));
     }
@@ -409,8 +438,12 @@ mod tests {
         // 1e9 and 3e9 at 1 GHz: half each until 2 s, then the second has 2e9 left: 4 s.
         let platform = line(&[1e9], 1e6, 0.0);
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'b');
-        simulation.execute(HostId(0), Instructions::new(1e9).unwrap(), 'a');
+        simulation
+            .execute(HostId(0), Instructions::new(3e9).unwrap(), 'b')
+            .unwrap();
+        simulation
+            .execute(HostId(0), Instructions::new(1e9).unwrap(), 'a')
+            .unwrap();
         assert_eq!(run(&mut simulation), [('a', 2.0), ('b', 4.0)]);
     }
 
@@ -456,7 +489,9 @@ mod tests {
         platform.hosts[0].cores = 2;
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
         for name in ['a', 'b', 'c'] {
-            simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), name);
+            simulation
+                .execute(HostId(0), Instructions::new(2e9).unwrap(), name)
+                .unwrap();
         }
         // Three on two cores: 2/3 of the speed each, 3 s.
         assert_eq!(run(&mut simulation), [('a', 3.0), ('b', 3.0), ('c', 3.0)]);
@@ -547,7 +582,9 @@ mod tests {
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
         let mut durations = Vec::new();
         for _ in 0..100 {
-            simulation.execute(HostId(0), Instructions::new(1e6 / 3.0).unwrap(), 'a');
+            simulation
+                .execute(HostId(0), Instructions::new(1e6 / 3.0).unwrap(), 'a')
+                .unwrap();
             simulation
                 .send(HostId(0), HostId(1), Bytes::new(12_345.0).unwrap(), 'b')
                 .unwrap();
@@ -570,7 +607,9 @@ mod tests {
         platform.hosts[0].speed_profile =
             Some(crate::platform::Profile::new(steps, Some(1e-6)).unwrap());
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.execute(HostId(0), Instructions::new(3e9).unwrap(), 'a');
+        simulation
+            .execute(HostId(0), Instructions::new(3e9).unwrap(), 'a')
+            .unwrap();
         let ended = run(&mut simulation);
         assert!((ended[0].1 - 4.0).abs() < 1e-6, "{ended:?}");
     }
@@ -585,15 +624,40 @@ mod tests {
         simulation.wait(Seconds::of(1.5), 'a');
         assert_eq!(simulation.next_ended().unwrap(), Some('a'));
         // From 1.5 to 2 s a quarter of the speed, 0.125e9; the rest at full speed.
-        simulation.execute(HostId(0), Instructions::new(1e9).unwrap(), 'b');
+        simulation
+            .execute(HostId(0), Instructions::new(1e9).unwrap(), 'b')
+            .unwrap();
         assert_eq!(run(&mut simulation), [('b', 2.875)]);
         let since_start = Availability::default();
         // 1 s of 0.5, 1 s of 0.25, 0.875 s of 1.
         let mean = simulation.mean_availability(HostId(0), since_start);
         assert_eq!(mean, 1.625 / 2.875);
         // Asleep or not, what comes next is known.
-        assert_eq!(simulation.steady_until(&[HostId(0)]), 9.0);
-        assert_eq!(simulation.steady_until(&[HostId(1)]), f64::INFINITY);
+        assert_eq!(simulation.steady_until(&[HostId(0)]).unwrap(), 9.0);
+        assert_eq!(
+            simulation.steady_until(&[HostId(1)]).unwrap(),
+            f64::INFINITY
+        );
+    }
+
+    #[test]
+    fn a_host_that_sleeps_through_more_changes_than_anybody_can_wait_for_is_an_error() {
+        let mut platform = line(&[1e9], 1e6, 0.0);
+        let steps = vec![(0.0, 1.0), (0.5, 0.5)];
+        platform.hosts[0].speed_profile =
+            Some(crate::platform::Profile::new(steps, Some(1.0)).unwrap());
+        // 2 changes a second, from 0 s on.
+        for (until, is_refused) in [(50.0, false), (60.0, true), (1e254, true)] {
+            let mut simulation = Simulation::<char>::new(&platform, NetworkModel::default());
+            simulation.most_changes = 101;
+            assert!(simulation.pass(until, 0));
+            let done = simulation.refresh(HostId(0));
+            assert_eq!(done.is_err(), is_refused, "{until}");
+            if let Err(error) = done {
+                let error = error.to_string();
+                assert!(error.contains("the speed of host `h0`"), "{error}");
+            }
+        }
     }
 
     #[test]
@@ -602,7 +666,9 @@ mod tests {
         platform.hosts[0].speed_profile =
             Some(crate::platform::Profile::new(vec![(1.0, 0.0)], None).unwrap());
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), 'a');
+        simulation
+            .execute(HostId(0), Instructions::new(2e9).unwrap(), 'a')
+            .unwrap();
         let error = simulation.next_ended().unwrap_err().to_string();
         assert!(
             error.contains("can ever end") && error.contains("host `h0`"),
@@ -618,7 +684,7 @@ mod tests {
             let mut simulation = Simulation::new(&platform, NetworkModel::default());
             for (name, times) in [('a', 1.0), ('b', 2.0)] {
                 let work = Instructions::new(times * work).unwrap();
-                simulation.execute(HostId(0), work, name);
+                simulation.execute(HostId(0), work, name).unwrap();
             }
             run(&mut simulation)
         };
@@ -659,7 +725,9 @@ mod tests {
         platform.links[2].bandwidth_profile = stop();
         // Nothing runs on h1, and nothing crosses l2; l1 could move what l0 holds back.
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
-        simulation.execute(HostId(0), Instructions::new(2e9).unwrap(), 'a');
+        simulation
+            .execute(HostId(0), Instructions::new(2e9).unwrap(), 'a')
+            .unwrap();
         let size = Bytes::new(2e6).unwrap();
         simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
         let error = simulation.next_ended().unwrap_err().to_string();

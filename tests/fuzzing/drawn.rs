@@ -4,14 +4,26 @@ use serde_json::{Map, Value, json};
 
 /// Bytes from which choices are drawn; when they have run out, each choice is the first one.
 #[derive(Debug)]
-pub(super) struct Choices<'a>(pub(super) &'a [u8]);
+pub(super) struct Choices<'a> {
+    pub(super) bytes: &'a [u8],
+    /// What magnitudes are multiplied by.
+    pub(super) scales: &'static [f64],
+}
+
+/// Magnitudes as machines have them.
+pub(super) const USUAL: &[f64] = &[1.0, 0.01, 10.0, 100.0];
+/// Up to the edge of what numbers hold, mixed with usual ones.
+pub(super) const EXTREME: &[f64] = &[
+    1.0, 100.0, 1.0, 0.01, 1.0, 1e6, 1.0, 1e-6, 1e12, 1e-12, 1e40, 1e-40, 1e150, 1e-150, 1e300,
+    1e-300,
+];
 
 impl Choices<'_> {
     pub(super) fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else {
+        let Some((first, rest)) = self.bytes.split_first() else {
             return 0;
         };
-        self.0 = rest;
+        self.bytes = rest;
         *first
     }
 
@@ -34,9 +46,9 @@ impl Choices<'_> {
         f64::from(self.byte()) / 255.0
     }
 
-    /// A magnitude with three digits: from 0 to 25 500 times `unit`.
+    /// A magnitude with three digits: with usual scales from 0 to 25 500 times `unit`.
     pub(super) fn amount(&mut self, unit: f64) -> f64 {
-        let scale = [1.0, 0.01, 10.0, 100.0][self.below(4)];
+        let scale = self.scales[self.below(self.scales.len())];
         f64::from(self.byte()) * scale * unit
     }
 }

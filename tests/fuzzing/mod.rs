@@ -29,6 +29,7 @@ pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("load", loads::load),
     ("folder", folders::folder),
     ("runs", runs::runs),
+    ("extremes", runs::extremes),
 ];
 
 /// An error has a message and a place, and a place in the text of `source` is one.

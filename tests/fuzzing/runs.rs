@@ -22,7 +22,7 @@ use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::drawn::{Choices, Drawer};
+use super::drawn::{Choices, Drawer, EXTREME, USUAL};
 use super::{check_told, name, scratch};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
@@ -37,9 +37,21 @@ const ROUNDING: f64 = 1e-9;
 const NUDGE: f64 = 1e-14;
 
 pub(super) fn runs(data: &[u8]) {
+    run_drawn(data, USUAL);
+}
+
+/// The same with numbers of any size.
+pub(super) fn extremes(data: &[u8]) {
+    run_drawn(data, EXTREME);
+}
+
+fn run_drawn(data: &[u8], scales: &'static [f64]) {
     let folder = scratch();
     let mut drawer = Drawer {
-        choices: Choices(data),
+        choices: Choices {
+            bytes: data,
+            scales,
+        },
         definitions: &SCHEMA["$defs"],
         names: Vec::new(),
     };
