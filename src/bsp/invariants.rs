@@ -93,7 +93,7 @@ impl Runtime<'_, '_> {
 
     /// How near two dates of the superstep at hand must be to be one \[s\]: what is done in less has no duration.
     fn resolution(&self) -> f64 {
-        DATE_SLACK * self.engine.local_now()
+        DATE_SLACK * self.engine.local_now() + f64::MIN_POSITIVE
     }
 
     /// The cycles of the computation of a process.

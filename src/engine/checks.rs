@@ -26,10 +26,10 @@ pub(crate) const DATE_SLACK: f64 = 2e-13;
 /// What is left of an amount by rounding (relative).
 const ROUNDING: f64 = 1e-9;
 
-/// Whether `left` of an `amount` that was used up at `rate` is nothing but rounding at an end at local date `now`. Amounts at the edge of
-/// what a number can hold are not judged.
+/// Whether `left` of an `amount` that was used up at `rate` is nothing but rounding at an end at local date `now`. Amounts and dates at
+/// the edge of what a number can hold are not judged.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
-    let rounding = ROUNDING * amount + DATE_SLACK * rate * now;
+    let rounding = ROUNDING * amount + rate * (DATE_SLACK * now + f64::MIN_POSITIVE);
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 
@@ -68,7 +68,9 @@ mod tests {
         // At 1e12 s an end within 2e-13 of the date is within 0.2 s: at 100 B/s that is 20 B.
         assert!(is_used_up(20.0, 0.0, 100.0, 1e12));
         assert!(!is_used_up(21.0, 0.0, 100.0, 1e12));
-        // Of less than any normal number nobody can tell a part.
+        // Of less than any normal number nobody can tell a part, be it an amount or a date.
         assert!(is_used_up(1e-308, 1e-308, 0.0, 0.0));
+        assert!(is_used_up(1e-300, 1e-295, 1e20, 1e-315));
+        assert!(!is_used_up(1e-287, 1e-287, 1e20, 1e-307));
     }
 }

@@ -50,6 +50,9 @@ const MOST_IDLE_CHANGES: u64 = 1_000_000;
 /// simulated: some seconds of CPU.
 const MOST_CHANGES: u64 = 200_000_000;
 
+const TOO_FAR: &str = "the next date is too far away for a number: look for a tiny speed or bandwidth or a huge amount of work";
+const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
+
 impl<'p, T: Copy> Simulation<'p, T> {
     /// A simulation of `platform` in which nothing happens yet.
     pub fn new(platform: &'p Platform, model: NetworkModel) -> Self {
@@ -209,7 +212,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
             };
             let change = self.clock.to_local(self.changes.next_date());
             if !self.clock.can_reach(date.min(change)) {
-                return Err(self.starved("nothing in progress can ever end"));
+                return Err(self.starved("nothing in progress can ever end", TOO_FAR));
             }
             if change >= date {
                 self.clock.advance_to(date);
@@ -224,12 +227,11 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 idle_changes + 1
             };
             if idle_changes > MOST_IDLE_CHANGES {
-                return Err(
-                    self.starved("nothing in progress gets on, however often capacities change")
-                );
+                let what = "nothing in progress gets on, however often capacities change";
+                return Err(self.starved(what, TOO_OFTEN));
             }
             if changes > self.most_changes {
-                return Err(self.starved("capacities change so often that nothing ends"));
+                return Err(self.starved("capacities change so often that nothing ends", TOO_OFTEN));
             }
             self.clock.advance_to(change);
             self.apply_change();
@@ -267,9 +269,9 @@ impl<'p, T: Copy> Simulation<'p, T> {
                     self.most_changes,
                     self.now()
                 ));
-                return Err(Error::Run(problem.source(self.platform.name.clone()).hint(
-                    "give its profile or load a longer period, or look for a tiny bandwidth or a huge message",
-                )));
+                return Err(Error::Run(
+                    problem.source(self.platform.name.clone()).hint(TOO_OFTEN),
+                ));
             }
             self.apply(change);
         }
@@ -385,7 +387,8 @@ impl<'p, T: Copy> Simulation<'p, T> {
             .into()
     }
 
-    fn starved(&self, what: &str) -> Error {
+    /// The error of a run in which nothing ends; the hint is for one in which nothing stands still.
+    fn starved(&self, what: &str, hint: &str) -> Error {
         let hosts = self
             .cpus
             .stopped()
@@ -398,7 +401,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
         let problem =
             Problem::new(format!("{what} at {}", self.now())).source(self.platform.name.clone());
         Error::Run(if stopped.is_empty() {
-            problem.hint("the next date is too far away for a number: look for a tiny speed or bandwidth or a huge amount of work")
+            problem.hint(hint)
         } else {
             problem.hint(format!(
                 "without capacity: {}; a profile sets it to 0 and never raises it",

@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub(super) struct Choices<'a> {
     pub(super) bytes: &'a [u8],
-    /// What magnitudes are multiplied by.
-    pub(super) scales: &'static [f64],
+    /// Whether magnitudes are not as machines have them.
+    pub(super) is_extreme: bool,
 }
 
-/// Magnitudes as machines have them.
-pub(super) const USUAL: &[f64] = &[1.0, 0.01, 10.0, 100.0];
+/// What usual magnitudes are multiplied by.
+const USUAL: &[f64] = &[1.0, 0.01, 10.0, 100.0];
 /// Up to the edge of what numbers hold, mixed with usual ones.
-pub(super) const EXTREME: &[f64] = &[
+const EXTREME: &[f64] = &[
     1.0, 100.0, 1.0, 0.01, 1.0, 1e6, 1.0, 1e-6, 1e12, 1e-12, 1e40, 1e-40, 1e150, 1e-150, 1e300,
     1e-300,
 ];
@@ -48,7 +48,8 @@ impl Choices<'_> {
 
     /// A magnitude with three digits: with usual scales from 0 to 25 500 times `unit`.
     pub(super) fn amount(&mut self, unit: f64) -> f64 {
-        let scale = self.scales[self.below(self.scales.len())];
+        let scales = if self.is_extreme { EXTREME } else { USUAL };
+        let scale = scales[self.below(scales.len())];
         f64::from(self.byte()) * scale * unit
     }
 }
