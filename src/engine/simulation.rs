@@ -644,6 +644,24 @@ mod tests {
     }
 
     #[test]
+    fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
+        // 4 and 2 instructions in the halves of each second: the one after n changes, that of date 0 not counted, does what is behind 3 n.
+        let mut platform = line(&[8.0], 1e6, 0.0);
+        let steps = vec![(0.0, 1.0), (0.5, 0.5)];
+        platform.hosts[0].speed_profile =
+            Some(crate::platform::Profile::new(steps, Some(1.0)).unwrap());
+        for (changes, is_refused) in [(101.0, false), (102.0, true)] {
+            let mut simulation = Simulation::new(&platform, NetworkModel::default());
+            simulation.most_changes = 101;
+            let work = Instructions::new(3.0 * changes + 2.0).unwrap();
+            simulation.execute(HostId(0), work, 'a').unwrap();
+            let ended = simulation.next_ended();
+            assert_eq!(simulation.changed(), 102, "{changes}");
+            assert_eq!(ended.is_err(), is_refused, "{changes}");
+        }
+    }
+
+    #[test]
     fn a_host_that_sleeps_through_more_changes_than_anybody_can_wait_for_is_an_error() {
         let mut platform = line(&[1e9], 1e6, 0.0);
         let steps = vec![(0.0, 1.0), (0.5, 0.5)];

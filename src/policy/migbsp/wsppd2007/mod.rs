@@ -231,4 +231,16 @@ mod tests {
         // More pairs are not listed.
         assert_eq!(policy.memory(most + 1.0, 9.0), (most + 1.0) * each);
     }
+
+    #[test]
+    fn a_tolerance_that_is_no_number_is_a_fault() {
+        let mut policy = MigBsp2007::new(MigBsp2007Config::default()).unwrap();
+        assert_eq!(policy.fault(), None);
+        policy.trigger = Trigger::new(&MigBspConfig {
+            d: f64::NAN,
+            ..policy.shared.clone()
+        });
+        let fault = policy.fault().unwrap();
+        assert!(fault.contains("D = NaN is out of range"), "{fault}");
+    }
 }
