@@ -611,7 +611,8 @@ impl Levels {
             }
             let next = Piece::at(level, groups);
             if climbs && next.below < piece.below {
-                return level;
+                // Rounded to below the piece that it is on.
+                return level.max(piece.from);
             }
             if next.rising <= 0.0 {
                 if next.taken > full {
@@ -857,6 +858,21 @@ mod tests {
         let mut rates = Vec::new();
         levels.repair(|_, rate| rates.push(rate));
         assert_eq!(rates, [10.0]);
+    }
+
+    #[test]
+    fn beside_a_flow_of_next_to_no_latency_another_one_gets_what_rounding_leaves_and_stops_nobody()
+    {
+        let capacity = 2.625e6;
+        let mut levels = Levels::new([capacity]);
+        levels.put(0, (1e-300, capacity, 1), [(0, 1.0)].into_iter());
+        levels.put(1, (2.37e-154, 1.25e5, 1), [(0, 1.0)].into_iter());
+        let mut rates = Vec::new();
+        levels.repair(|_, rate| rates.push(rate));
+        let expected = capacity * 1e-300 / 2.37e-154;
+        assert_eq!(rates[0], capacity);
+        assert!((rates[1] - expected).abs() <= 1e-9 * expected, "{rates:?}");
+        assert_eq!(levels.fault(), None);
     }
 
     proptest! {
