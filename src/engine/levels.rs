@@ -177,7 +177,7 @@ struct Group {
 
 impl Group {
     fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (held(weight, bound).clamp(LIGHTEST, HEAVIEST), bound);
+        (self.weight, self.bound) = (held(weight, bound), bound);
         self.highest = bound * self.weight;
     }
 
@@ -282,10 +282,6 @@ const FULL: f64 = 1.0 + 1e-9;
 const FREE: f64 = 1.0 - 1e-6;
 /// A level that changes by less (relative) has not changed.
 const SAME: f64 = 1e-15;
-/// An infinite weight (a link that is down, in the models that weigh with bandwidths) counts as this.
-const HEAVIEST: f64 = 1e300;
-/// A weight whose inverse no number could hold (a latency next to nothing) counts as this.
-const LIGHTEST: f64 = 1e-300;
 /// So many links to repair are kept in their order.
 const FEW: usize = 8;
 /// There is room for so many groups from the first one on.
@@ -858,6 +854,25 @@ mod tests {
         let mut rates = Vec::new();
         levels.repair(|_, rate| rates.push(rate));
         assert_eq!(rates, [10.0]);
+    }
+
+    #[test]
+    fn flows_of_next_to_no_latency_are_weighed_as_the_solver_weighs_them() {
+        // Weights of which not even the order is told any more.
+        let flows = [1e-305, 4e-305, f64::INFINITY].map(|weight| (weight, f64::INFINITY));
+        let mut levels = Levels::new([12.0]);
+        let mut problem = SharingProblem::default();
+        problem.clear();
+        problem.add_link(12.0);
+        for (group, (weight, bound)) in (0..).zip(flows) {
+            levels.put(group, (weight, bound, 1), [(0, 1.0)].into_iter());
+            problem.add_flow(weight, bound, [(0, 1.0)]);
+        }
+        let (mut repaired, mut solved) = (Vec::new(), Vec::new());
+        levels.repair(|_, rate| repaired.push(rate));
+        problem.solve(&mut solved);
+        assert_eq!(repaired, [6.0, 6.0, 0.0]);
+        assert_eq!(solved, repaired);
     }
 
     #[test]

@@ -48,6 +48,10 @@ const SAME_LEVEL: f64 = 1.0 + 1e-13;
 const RESUM_BELOW: f64 = 1e-4;
 /// The level of a bound \[B\] that would be no number counts as this.
 const HIGHEST: f64 = 1e300;
+/// An infinite weight (a link that is down, in the models that weigh with bandwidths) counts as this.
+const HEAVIEST: f64 = 1e300;
+/// A weight whose inverse no number could hold (a latency next to nothing) counts as this.
+const LIGHTEST: f64 = 1e-300;
 
 impl SharingProblem {
     /// Empties the problem.
@@ -277,10 +281,10 @@ fn to_u32(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 flows and links share")
 }
 
-/// A weight as it is, unless its level at a bound is beyond what a number can hold: then one with which it is not.
+/// A weight as it is, unless a number cannot hold its inverse or its level at a bound: then one with which it can.
 pub(super) fn held(weight: f64, bound: f64) -> f64 {
-    let is_held = weight * bound < f64::INFINITY;
-    if is_held || !weight.is_finite() || !bound.is_finite() {
+    let weight = weight.clamp(LIGHTEST, HEAVIEST);
+    if weight * bound < f64::INFINITY || !bound.is_finite() {
         weight
     } else {
         HIGHEST / bound
