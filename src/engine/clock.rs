@@ -9,6 +9,12 @@ use crate::units::Time;
 /// Events this near (relative to the local date) happen at one date: what starts alike ends alike but for rounding.
 pub(crate) const SAME_DATE: f64 = 1e-14;
 
+/// The last local date that counts as `date`; finite if that is.
+#[inline]
+pub(super) fn same_until(date: f64) -> f64 {
+    (date * (1.0 + SAME_DATE)).min(f64::MAX.max(date))
+}
+
 /// A clock that refuses to go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clock {
@@ -72,6 +78,14 @@ mod tests {
         clock.rebase();
         assert_eq!((clock.now(), clock.local()), (before, 0.0));
         assert_eq!(clock.to_local(4.0), 1.5);
+    }
+
+    #[test]
+    fn what_counts_as_a_date_is_a_little_later_and_never_for_ever() {
+        assert!(same_until(1.0) > 1.0 && same_until(1.0) < 1.0 + 2.0 * SAME_DATE);
+        for date in [0.0, f64::MAX, f64::INFINITY] {
+            assert_eq!(same_until(date), date);
+        }
     }
 
     #[test]

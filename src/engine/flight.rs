@@ -8,7 +8,6 @@
 //! Which of the two flies a group is a matter of its flows alone, never of what was simulated before. Their dates agree to 1e-13, not to
 //! the bit. The slow twin is [`super::Simulation`].
 
-use super::clock::SAME_DATE;
 use super::meetings::Meetings;
 use super::paths::{PathId, Paths};
 use super::swarm::Swarm;
@@ -50,11 +49,6 @@ impl Ord for Later {
         self.0.order().cmp(&other.0.order())
     }
 }
-
-/// Starts this near (relative) happen at one date.
-pub(super) const SAME_START: f64 = 1.0 + 4e-16;
-/// Ends this near (relative) happen at one date.
-pub(super) const SAME_END: f64 = 1.0 + SAME_DATE;
 
 /// So many flows are few, whatever their sizes.
 const FEW: usize = 64;
@@ -161,4 +155,70 @@ fn have_few_sets(flows: impl Iterator<Item = f64> + Clone, sizes: &mut Vec<u64>)
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::NetworkModel;
+    use crate::engine::testing::line;
+    use crate::units::{HostId, Seconds};
+
+    /// Two flows of much latency, and so of great weight, end as another one of next to none comes and takes the whole of their link for a
+    /// second. When they should end, and when they do; the other one starts then but for rounding, or follows an end at that date.
+    fn ends_at_a_start(case: u32, follows: bool, is_swarm: bool) -> (f64, [f64; 2]) {
+        let mut platform = line(&[1e9; 6], 1e3, 1e-150);
+        platform.links[0].latency = Seconds::new(1.0).unwrap();
+        let mut paths = Paths::new(&platform, NetworkModel::default());
+        let mut path = |from, to| paths.find(&platform, HostId(from), HostId(to)).unwrap();
+        let (heavy, beside, light, alone) = (path(0, 1), path(0, 3), path(2, 1), path(4, 5));
+        let start = |name, path, date, bytes| Start {
+            date,
+            path,
+            bytes,
+            name,
+        };
+        // The first has half of a link until the flow beside it has moved its bytes, then the second comes and ends a little earlier.
+        let case = f64::from(case);
+        let (date, shared, more) = (0.1 * case, 100.0 + 0.37 * case, 0.0123 * (1.0 + case));
+        let end = date + (2.0 * shared + 2.0 * more) / 1e3;
+        let rounding = 3e-15 * end;
+        let mut starts = vec![
+            start(0, heavy, date, shared + more),
+            start(1, heavy, date + shared / 500.0, more - 500.0 * rounding),
+            start(2, beside, date, shared),
+        ];
+        let taker = start(4, light, end - rounding, 1e3);
+        starts.push(if follows {
+            start(3, alone, date, 2.0 * shared + 2.0 * more)
+        } else {
+            taker
+        });
+        let mut ends = [f64::NAN; 5];
+        let ended = |name: u32, date| {
+            ends[name as usize] = date;
+            (follows && name == 3).then_some(Start { date, ..taker })
+        };
+        if is_swarm {
+            Swarm::default().fly(&platform, &paths, 1.0, &mut starts, ended);
+        } else {
+            Volley::default().fly(&platform, &paths, 1.0, &mut starts, ended);
+        }
+        (end, [ends[0], ends[1]])
+    }
+
+    #[test]
+    fn what_ends_where_another_starts_has_ended_however_dates_are_rounded() {
+        for case in 0..400 {
+            for (follows, is_swarm) in [(false, false), (false, true), (true, false), (true, true)]
+            {
+                let (expected, ends) = ends_at_a_start(case, follows, is_swarm);
+                assert!(
+                    ends.iter()
+                        .all(|end| (end - expected).abs() <= 1e-12 * expected),
+                    "case {case}, in turn {follows}, swarm {is_swarm}: {ends:?} instead of {expected}"
+                );
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //! dates: everything that ends at a date ends, capacities change, then the owner reacts (starts new activities), then the
 //! rates are computed.
 
-use super::clock::{Clock, SAME_DATE};
+use super::clock::{Clock, same_until};
 use super::cpu::Cpus;
 use super::model::NetworkModel;
 use super::network::Network;
@@ -258,7 +258,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// They are so many that nobody can wait for them.
     pub fn refresh(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
-        let until = (clock.local() * (1.0 + SAME_DATE)).min(f64::MAX);
+        let until = same_until(clock.local());
         let is_due = |date| clock.to_local(date) <= until;
         let most = self.changed + self.most_changes;
         while let Some(change) = self.changes.take_due(host, is_due) {
@@ -310,7 +310,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
     fn end_all(&mut self, date: f64) {
-        let until = (date * (1.0 + SAME_DATE)).min(f64::MAX);
+        let until = same_until(date);
         while self.queue.next_date().is_some_and(|next| next <= until) {
             let (_, event) = self.queue.pop().expect("just seen");
             match event {

@@ -14,8 +14,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::checks::{Fault, is_used_up};
+use super::clock::{SAME_DATE, same_until};
 use super::ends::Ends;
-use super::flight::{Later, SAME_END, SAME_START, Start};
+use super::flight::{Later, Start};
 use super::levels::Levels;
 use super::paths::{PathId, Paths};
 use crate::platform::Platform;
@@ -131,25 +132,26 @@ impl Swarm {
             if next_end.min(next_start) == f64::INFINITY {
                 break;
             }
-            let now = if next_end <= next_start * SAME_START {
+            // The starts of a date come after its ends.
+            let now = if next_end <= same_until(next_start) {
                 self.end(next_end, &mut ended);
                 next_end
             } else {
-                let limit = next_start * SAME_START;
-                while let Some((start, rest)) = known.split_first()
-                    && start.date <= limit
-                {
-                    self.start(start, next_start, paths);
-                    known = rest;
-                }
-                while let Some(Reverse(Later(start))) = self.later.peek().copied()
-                    && start.date <= limit
-                {
-                    self.start(&start, next_start, paths);
-                    self.later.pop();
-                }
                 next_start
             };
+            let limit = same_until(now);
+            while let Some((start, rest)) = known.split_first()
+                && start.date <= limit
+            {
+                self.start(start, now, paths);
+                known = rest;
+            }
+            while let Some(Reverse(Later(start))) = self.later.peek().copied()
+                && start.date <= limit
+            {
+                self.start(&start, now, paths);
+                self.later.pop();
+            }
             self.share(now, bandwidth_factor);
         }
         self.clear(ended);
@@ -193,7 +195,7 @@ impl Swarm {
 
     /// Ends all flows that end at `now`, by the numbers of their streams.
     fn end(&mut self, now: f64, ended: &mut impl FnMut(u32, f64) -> Option<Start>) {
-        self.ends.take(now * SAME_END, &mut self.done);
+        self.ends.take(same_until(now), &mut self.done);
         for &number in &self.done {
             let stream = &mut self.streams[number as usize];
             stream.advance(now);
@@ -203,7 +205,7 @@ impl Swarm {
             }
             // At least one has ended, whatever rounding says.
             stream.moved = stream.moved.max(stream.next_target());
-            let limit = stream.moved * SAME_END;
+            let limit = stream.moved + stream.rate * SAME_DATE * now;
             while let Some(name) = stream.pop(limit) {
                 let start = ended(name, now);
                 self.later.extend(start.map(|start| Reverse(Later(start))));

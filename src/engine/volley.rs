@@ -14,7 +14,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::checks::Fault;
-use super::flight::{Later, SAME_END, SAME_START, Start};
+use super::clock::{SAME_DATE, same_until};
+use super::flight::{Later, Start};
 use super::paths::{PathId, Paths};
 use super::shares::Shares;
 use crate::platform::Platform;
@@ -91,9 +92,9 @@ impl Volley {
             } else {
                 let (rates, inverses) = shares.rates(set, flows, paths, platform, bandwidth_factor);
                 let until_end = least_product(left, inverses);
-                if now + until_end <= next_start * SAME_START {
+                if now + until_end <= same_until(next_start) {
                     now += until_end;
-                    let limit = until_end * SAME_END;
+                    let limit = until_end + SAME_DATE * now;
                     let mut kept = 0;
                     let (rates, inverses) = (&rates[..flows.len()], &inverses[..flows.len()]);
                     let (flying, bytes) = (&mut flows[..], &mut left[..rates.len()]);
@@ -121,7 +122,7 @@ impl Volley {
                 }
             }
             // The starts of this date.
-            let limit = now * SAME_START;
+            let limit = same_until(now);
             batch.clear();
             while let Some((start, others)) = known.split_first()
                 && start.date <= limit
