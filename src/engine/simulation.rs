@@ -643,13 +643,19 @@ mod tests {
         );
     }
 
-    #[test]
-    fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
-        // 4 and 2 instructions in the halves of each second: the one after n changes, that of date 0 not counted, does what is behind 3 n.
-        let mut platform = line(&[8.0], 1e6, 0.0);
+    /// A host with half of its speed in the second half of each second.
+    fn slow_in_half_of_each_second(speed: f64) -> Platform {
+        let mut platform = line(&[speed], 1e6, 0.0);
         let steps = vec![(0.0, 1.0), (0.5, 0.5)];
         platform.hosts[0].speed_profile =
             Some(crate::platform::Profile::new(steps, Some(1.0)).unwrap());
+        platform
+    }
+
+    #[test]
+    fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
+        // 4 and 2 instructions in the halves of each second: the one after n changes, that of date 0 not counted, does what is behind 3 n.
+        let platform = slow_in_half_of_each_second(8.0);
         for (changes, is_refused) in [(101.0, false), (102.0, true)] {
             let mut simulation = Simulation::new(&platform, NetworkModel::default());
             simulation.most_changes = 101;
@@ -663,10 +669,7 @@ mod tests {
 
     #[test]
     fn a_host_that_sleeps_through_more_changes_than_anybody_can_wait_for_is_an_error() {
-        let mut platform = line(&[1e9], 1e6, 0.0);
-        let steps = vec![(0.0, 1.0), (0.5, 0.5)];
-        platform.hosts[0].speed_profile =
-            Some(crate::platform::Profile::new(steps, Some(1.0)).unwrap());
+        let platform = slow_in_half_of_each_second(1e9);
         // 2 changes a second, from 0 s on.
         for (until, is_refused) in [(50.0, false), (60.0, true), (1e254, true)] {
             let mut simulation = Simulation::<char>::new(&platform, NetworkModel::default());

@@ -123,8 +123,12 @@ fn new_file(path: &Path) -> io::Result<Option<File>> {
 
 /// Locks a file; whether that was possible and the file is (still) the one at `path`.
 fn is_ours(file: &File, path: &Path) -> bool {
-    // Some network file systems know no locks.
-    !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) && is_at(file, path)
+    lock(file) && is_at(file, path)
+}
+
+/// Locks a file until it is dropped; false if another process has it locked. Some network file systems know no locks: there nobody has.
+pub(super) fn lock(file: &File) -> bool {
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 #[cfg(unix)]

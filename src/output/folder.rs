@@ -3,11 +3,11 @@
 //! A run that is killed leaves no half file, and `run.json`, written last, tells that a folder is complete. One run at a time writes to a
 //! folder: it is locked.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::draft::{Draft, remove, replace};
+use super::draft::{Draft, lock, remove, replace};
 use super::machine::Machine;
 use super::{TraceFormat, cannot_write, manifest, records, traffic};
 use crate::bsp::Scenario;
@@ -148,17 +148,14 @@ impl RunFolder {
 /// # Errors
 /// Another process has it locked.
 pub(crate) fn locked(file: File, writer: &str, folder: &Path) -> Result<File, Error> {
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            let message = format!("another {writer} is writing to this folder");
-            let problem = Problem::new(message).source(folder.display().to_string());
-            Err(problem
-                .hint("wait until it has ended, or choose another folder with `--out`")
-                .into())
-        }
-        // Some network file systems know no locks.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    if lock(&file) {
+        return Ok(file);
     }
+    let message = format!("another {writer} is writing to this folder");
+    let problem = Problem::new(message).source(folder.display().to_string());
+    Err(problem
+        .hint("wait until it has ended, or choose another folder with `--out`")
+        .into())
 }
 
 /// The names that files of a scenario can have.
