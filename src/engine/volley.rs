@@ -6,7 +6,8 @@
 //! ```text
 //! next end = now + min left/r          left(date) = left(now) - r · (date - now)
 //! ```
-//! where date is the next end or the next start, whichever comes first. Cost of a date: 45 ns, and 2 ns per flow in transfer.
+//! where date is the next end or the next start, whichever comes first; if they count as one date ([`SAME_DATE`]), what ends has ended
+//! before anything starts. Cost of a date: 45 ns, and 2 ns per flow in transfer.
 //!
 //! The slow twin is [`super::Simulation`].
 
