@@ -441,6 +441,32 @@ mod tests {
         assert_eq!(seen[5].1, "key `name` is missing");
     }
 
+    #[test]
+    fn where_an_object_is_missing_its_keys_are_named() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[expect(dead_code, reason = "it is never read")]
+        struct Parent {
+            sample: Sample,
+            size: u32,
+        }
+        let value = serde_json::json!({"size": {}, "sample": "x"});
+        let Err(Error::Input(found)) = from_value::<Parent>(&value, "") else {
+            unreachable!()
+        };
+        let seen = found.iter().map(|p| (&*p.message, p.hint.as_deref()));
+        assert_eq!(
+            seen.collect::<Vec<_>>(),
+            [
+                ("map: expected a whole number that is not negative", None),
+                (
+                    "string \"x\": expected an object",
+                    Some("known keys: count, kind, name, speeds")
+                ),
+            ]
+        );
+    }
+
     proptest! {
         #[test]
         fn no_text_makes_it_panic(text in "\\PC*", key in "[a-z.\\[\\]0-9]*") {

@@ -10,6 +10,9 @@ use serde_path_to_error::{Path, Segment};
 use super::{MOST_PROBLEMS, join_path};
 use crate::error::{Error, Problem};
 
+/// How a message ends about a value that is no object where one must be.
+const OBJECT: &str = "expected an object";
+
 /// Makes a problem of a key and a message.
 type Locate<'a> = &'a dyn Fn(&str, &str) -> Problem;
 
@@ -25,7 +28,12 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     let mut value = value.clone();
     let mut problems = Vec::new();
     loop {
-        problems.push(failure.problem(locate));
+        let problem = failure.problem(locate);
+        let keys = expected_keys::<T>(&mut value, &failure);
+        problems.push(match &keys {
+            Some(keys) => problem.known("keys", keys.iter().map(String::as_str)),
+            None => problem,
+        });
         if problems.len() >= MOST_PROBLEMS {
             break;
         }
@@ -85,6 +93,11 @@ fn unknown(message: &str) -> Option<(&str, &str, &str)> {
     Some((what, name, rest))
 }
 
+/// The names in "one of `a`, `b`".
+fn listed(expected: &str) -> impl Iterator<Item = &str> {
+    expected.split('`').skip(1).step_by(2)
+}
+
 /// The name of "missing field `x`".
 fn missing(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.strip_suffix('`')
@@ -101,7 +114,7 @@ impl Failure {
             });
         if let Some((what, name, expected)) = unknown(&self.message) {
             let what = if what == "field" { "key" } else { "value" };
-            let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+            let known: Vec<&str> = listed(expected).collect();
             let problem = locate(&key, &format!("unknown {what} `{name}`")).names_no(what);
             return if known.is_empty() {
                 problem
@@ -114,6 +127,19 @@ impl Failure {
             None => locate(&key, &in_words(&self.message)),
         }
     }
+}
+
+/// The keys of the object that is expected at a key, if `failure` is that there is none: told of when it has a key that nobody knows.
+fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Vec<String>> {
+    if failure.steps.is_empty() || !in_words(&failure.message).ends_with(OBJECT) {
+        return None;
+    }
+    let found = std::mem::replace(place(value, &failure.steps)?, json!({ "": null }));
+    let next = attempt::<T>(value).err();
+    *place(value, &failure.steps)? = found;
+    let message = next?.message;
+    let (_, _, expected) = unknown(&message)?;
+    Some(listed(expected).map(str::to_owned).collect())
 }
 
 /// The message of the reader without its names of Rust types.
@@ -129,11 +155,11 @@ fn in_words(message: &str) -> String {
         },
     );
     let plain = match plain.split_once("expected struct ") {
-        Some((before, _)) => format!("{before}expected an object"),
+        Some((before, _)) => format!("{before}{OBJECT}"),
         None => plain,
     };
     plain
-        .replace("expected a map", "expected an object")
+        .replace("expected a map", OBJECT)
         .replace("invalid type: ", "")
         .replace("invalid value: ", "")
         .replace(", expected ", ": expected ")
@@ -154,7 +180,7 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
             .insert(name.to_owned(), Value::Null);
         steps.push(Step::Key(name.to_owned()));
     } else if let Some(("variant", _, expected)) = unknown(&failure.message) {
-        wanted = expected.split('`').nth(1).map(Value::from);
+        wanted = listed(expected).next().map(Value::from);
     }
     for candidate in wanted.into_iter().chain(substitutes()) {
         *place(value, &steps)? = candidate;
