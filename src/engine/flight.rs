@@ -8,6 +8,10 @@
 //! Which of the two flies a group is a matter of its flows alone, never of what was simulated before. Their dates agree to 1e-13, not to
 //! the bit. The slow twin is [`super::Simulation`].
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::clock::same_until;
 use super::meetings::Meetings;
 use super::paths::{PathId, Paths};
 use super::swarm::Swarm;
@@ -34,19 +38,69 @@ impl Start {
     }
 }
 
-/// A start that follows from an end, for a heap.
+/// A start by its order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Later(pub(super) Start);
+struct InOrder(Start);
 
-impl Eq for Later {}
-impl PartialOrd for Later {
+impl Eq for InOrder {}
+impl PartialOrd for InOrder {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Later {
+impl Ord for InOrder {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.order().cmp(&other.0.order())
+    }
+}
+
+/// Starts that follow from the ends of other flows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Later(BinaryHeap<Reverse<InOrder>>);
+
+/// The flows that are still to start: those of known dates, by date, and those that follow from ends.
+#[derive(Debug)]
+pub(super) struct Coming<'s> {
+    pub(super) known: &'s [Start],
+    pub(super) later: &'s mut Later,
+}
+
+impl Coming<'_> {
+    /// When the next one starts \[s\]; infinite if none does.
+    #[inline]
+    pub(super) fn next_date(&self) -> f64 {
+        let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
+        let later = self.later.0.peek();
+        later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
+    }
+
+    /// Takes out one that starts at `date`, if there is one.
+    #[inline]
+    pub(super) fn take(&mut self, date: f64) -> Option<Start> {
+        let limit = same_until(date);
+        if let Some((start, others)) = self.known.split_first()
+            && start.date <= limit
+        {
+            self.known = others;
+            return Some(*start);
+        }
+        let Reverse(InOrder(start)) = *self.later.0.peek()?;
+        if start.date > limit {
+            return None;
+        }
+        self.later.0.pop();
+        Some(start)
+    }
+
+    /// Adds one that follows from an end.
+    pub(super) fn push(&mut self, start: Start) {
+        self.later.0.push(Reverse(InOrder(start)));
+    }
+
+    /// Forgets those that start at no date that a number can hold.
+    pub(super) fn clear(&mut self) {
+        self.known = &[];
+        self.later.0.clear();
     }
 }
 

@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use super::checks::{Fault, is_used_up};
 use super::clock::{SAME_DATE, same_until};
 use super::ends::Ends;
-use super::flight::{Later, Start};
+use super::flight::{Coming, Later, Start};
 use super::levels::Levels;
 use super::paths::{PathId, Paths};
 use crate::platform::Platform;
@@ -33,7 +33,7 @@ pub(super) struct Swarm {
     ends: Ends,
     /// Those that end at the date at hand.
     done: Vec<u32>,
-    later: BinaryHeap<Reverse<Later>>,
+    later: Later,
     /// Streams in which a flow has started or ended at the date at hand, but for those taken into use, whose rate will be told.
     touched: Vec<u32>,
     /// Whether a flow ended before or after its bytes had moved.
@@ -122,38 +122,31 @@ impl Swarm {
         self.streams
             .reserve(starts.len().saturating_sub(self.streams.len()));
         starts.sort_unstable_by_key(Start::order);
-        let mut known = &*starts;
+        let mut later = std::mem::take(&mut self.later);
+        let mut coming = Coming {
+            known: starts,
+            later: &mut later,
+        };
         loop {
-            let next_known = known.first().map_or(f64::INFINITY, |start| start.date);
-            let next_later = self.later.peek();
-            let next_later = next_later.map_or(f64::INFINITY, |Reverse(Later(start))| start.date);
-            let next_start = next_known.min(next_later);
+            let next_start = coming.next_date();
             let next_end = self.ends.next();
             if next_end.min(next_start) == f64::INFINITY {
                 break;
             }
             // The starts of a date come after its ends.
             let now = if next_end <= same_until(next_start) {
-                self.end(next_end, &mut ended);
+                self.end(next_end, &mut ended, &mut coming);
                 next_end
             } else {
                 next_start
             };
-            let limit = same_until(now);
-            while let Some((start, rest)) = known.split_first()
-                && start.date <= limit
-            {
-                self.start(start, now, paths);
-                known = rest;
-            }
-            while let Some(Reverse(Later(start))) = self.later.peek().copied()
-                && start.date <= limit
-            {
+            while let Some(start) = coming.take(now) {
                 self.start(&start, now, paths);
-                self.later.pop();
             }
             self.share(now, bandwidth_factor);
         }
+        coming.clear();
+        self.later = later;
         self.clear(ended);
     }
 
@@ -194,7 +187,12 @@ impl Swarm {
     }
 
     /// Ends all flows that end at `now`, by the numbers of their streams.
-    fn end(&mut self, now: f64, ended: &mut impl FnMut(u32, f64) -> Option<Start>) {
+    fn end(
+        &mut self,
+        now: f64,
+        ended: &mut impl FnMut(u32, f64) -> Option<Start>,
+        coming: &mut Coming<'_>,
+    ) {
         self.ends.take(same_until(now), &mut self.done);
         for &number in &self.done {
             let stream = &mut self.streams[number as usize];
@@ -207,8 +205,9 @@ impl Swarm {
             stream.moved = stream.moved.max(stream.next_target());
             let limit = stream.moved + stream.rate * SAME_DATE * now;
             while let Some(name) = stream.pop(limit) {
-                let start = ended(name, now);
-                self.later.extend(start.map(|start| Reverse(Later(start))));
+                if let Some(start) = ended(name, now) {
+                    coming.push(start);
+                }
             }
             let count = stream.len();
             self.levels.set_count(number, count);
@@ -257,7 +256,6 @@ impl Swarm {
             self.levels.set_count(number, 0);
         }
         self.ends.clear();
-        self.later.clear();
         self.free.clear();
         self.free.extend((0..to_u32(self.streams.len())).rev());
         self.levels.repair(|_, _| {});

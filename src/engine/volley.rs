@@ -11,12 +11,9 @@
 //!
 //! The slow twin is [`super::Simulation`].
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::checks::Fault;
 use super::clock::{SAME_DATE, same_until};
-use super::flight::{Later, Start};
+use super::flight::{Coming, Later, Start};
 use super::paths::{PathId, Paths};
 use super::shares::Shares;
 use crate::platform::Platform;
@@ -44,7 +41,7 @@ impl Flow {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Volley {
     shares: Shares,
-    later: BinaryHeap<Reverse<Later>>,
+    later: Later,
     flows: Vec<Flow>,
     left: Vec<f64>,
     /// The starts of the date at hand.
@@ -77,14 +74,13 @@ impl Volley {
             batch,
         } = self;
         sort_by_date(starts);
-        let mut known = &*starts;
+        let mut coming = Coming {
+            known: starts,
+            later,
+        };
         let (mut now, mut set) = (0.0_f64, 0_u128);
         loop {
-            let next_known = known.first().map_or(f64::INFINITY, |start| start.date);
-            let next_later = later
-                .peek()
-                .map_or(f64::INFINITY, |Reverse(Later(start))| start.date);
-            let next_start = next_known.min(next_later);
+            let next_start = coming.next_date();
             if flows.is_empty() {
                 if next_start == f64::INFINITY {
                     break;
@@ -104,7 +100,7 @@ impl Volley {
                         if bytes[at] * inverses[at] <= limit {
                             set = set.wrapping_sub(paths.get(flow.path).number);
                             if let Some(start) = ended(flow.name, now) {
-                                later.push(Reverse(Later(start)));
+                                coming.push(start);
                             }
                         } else {
                             flying[kept] = flow;
@@ -123,19 +119,9 @@ impl Volley {
                 }
             }
             // The starts of this date.
-            let limit = same_until(now);
             batch.clear();
-            while let Some((start, others)) = known.split_first()
-                && start.date <= limit
-            {
-                batch.push(*start);
-                known = others;
-            }
-            while let Some(Reverse(Later(start))) = later.peek()
-                && start.date <= limit
-            {
-                batch.push(*start);
-                later.pop();
+            while let Some(start) = coming.take(now) {
+                batch.push(start);
             }
             if !batch.is_empty() {
                 batch.sort_unstable_by_key(|start| Flow::of(start).order());
@@ -145,7 +131,7 @@ impl Volley {
                 merge(batch, flows, left);
             }
         }
-        later.clear(); // what starts at no date that a number can hold
+        coming.clear();
     }
 }
 
