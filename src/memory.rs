@@ -11,6 +11,7 @@
 //! sweep     = run with at_once = threads
 //! trace     = look + supersteps · (p + m) · LINE
 //! look      = base + plan + supersteps · LOOK
+//! papers    = PAPER + min(threads, SIDE_BY_SIDE) · RUNS
 //! ```
 //! with p processes and m messages of the largest superstep; `at_once` is how many scenarios run side by side: as many as there are threads.
 //! What the platform takes is counted with its types (`platform/assemble.rs`), and what the application holds by itself
@@ -65,6 +66,14 @@ const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
 /// What a byte of a run folder becomes on its way into a page or an answer \[B\].
 const BYTE: f64 = 3.0;
+/// The runs of a paper, and those that are simulated beside them on a thread \[B\].
+const PAPER: f64 = 60e6;
+const RUNS: f64 = 28e6;
+/// With the rules of another paper there are many more calls \[B\].
+const READING: f64 = 500e6;
+const CALLS: f64 = 220e6;
+/// More threads than this are seldom busy with runs of papers at a time.
+const SIDE_BY_SIDE: usize = 8;
 /// A run of a plan: its settings, its identity, its row \[B\].
 const RUN: f64 = 1000.0;
 
@@ -193,6 +202,16 @@ pub(crate) fn plan(runs: f64) -> f64 {
 /// What it takes to read a run folder of so many bytes \[B\].
 pub(crate) fn folder(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
+}
+
+/// What the runs of the papers need, which are always the same, on so many threads \[B\].
+pub(crate) fn papers(threads: usize) -> f64 {
+    PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
+}
+
+/// The same with the rules of each paper applied to every other one \[B\].
+pub(crate) fn readings(threads: usize) -> f64 {
+    READING + threads.min(SIDE_BY_SIDE) as f64 * CALLS
 }
 
 /// The least that so many processes need, whatever they do \[B\].

@@ -27,8 +27,8 @@ const KINDS: [&str; 9] = [
     "trace",
 ];
 
-/// The address space of a command [KiB], most of which is stacks of threads; and its CPU time [s].
-const BOUNDS: &str = "ulimit -v 3000000 -t 10";
+/// The address space of a command [KiB], its CPU time [s], and its threads where it does not say how many: what they reserve is no limit.
+const BOUNDS: &str = "ulimit -v 3047000 -t 10; export RAYON_NUM_THREADS=2";
 
 /// How long a command may take: a pipe is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -53,7 +53,7 @@ fn every_broken_input_is_refused_with_its_place_and_a_hint() {
         // A file cannot grow beyond 4 KiB; without a handler the signal would say so.
         (
             "on-a-full-disk",
-            format!("{here} -f 4; trap '' XFSZ; shift; set -- '{program}' \"$@\""),
+            format!("{here}; ulimit -f 4; trap '' XFSZ; shift; set -- '{program}' \"$@\""),
         ),
         (
             "into-a-full-disk",
@@ -136,6 +136,8 @@ fn every_command_that_may_need_much_is_estimated_before_it_starts() {
         "trace export --app lbm --platform lbm",
         "platform show ufrgs",
         "platform export ufrgs",
+        "reproduce",
+        "reproduce one-reading",
         &format!("report {run}"),
     ] {
         assert!(estimated(command) > 0.0, "{command}");
@@ -175,6 +177,38 @@ fn a_run_gets_along_with_a_quarter_more_than_is_estimated() {
             .unwrap();
         assert!(output.status.success(), "{command}: {output:?}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_in_little_address_space_runs_or_says_what_it_would_need() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (mut refused, mut done) = (0, 0);
+    // From hardly more than the program takes itself to enough for everybody.
+    for megabytes in (60..400).step_by(20) {
+        for command in [
+            "run --app lu --n 100 --procs 25",
+            "run --app lu --n 100 --procs 25 --threads 1",
+            "run --app sw --n 10 --report page.html --out run",
+            "sweep --app sw --n 10 --alpha 2,4 --threads 3 --out sweep",
+            "tune --app sw --n 10 --alpha 2,4 --budget 8 --seeds 1 --fresh 5..6",
+            "reproduce sw-dynamic --threads 1",
+            "reproduce sw-dynamic --threads 2",
+        ] {
+            let script = format!("ulimit -v {}; exec \"$@\" >/dev/null", megabytes * 1000);
+            let mut shell = Command::new("bash");
+            shell.args(["-c", &script, "bash", env!("CARGO_BIN_EXE_migsim")]);
+            let shell = shell.args(command.split(' ')).current_dir(scratch.path());
+            let output = shell.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            match output.status.code() {
+                Some(0) => done += 1,
+                Some(2) if said.contains("would need about") => refused += 1,
+                other => panic!("{megabytes} MB, {command}: {other:?}, {said}"),
+            }
+        }
+    }
+    assert!(done > 20 && refused > 20, "{done} done, {refused} refused");
 }
 
 /// Copies a folder of files.

@@ -312,6 +312,11 @@ pub(super) struct ReproduceArguments {
     /// Print nothing but errors
     #[arg(long, short, conflicts_with_all = ["json", "format"])]
     pub(super) quiet: bool,
+    /// Threads: papers and their runs are simulated in parallel; at most 1024 [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
+    pub(super) threads: Option<usize>,
+    #[command(flatten)]
+    pub(super) memory: MemoryArguments,
 }
 
 #[derive(Debug, Args)]

@@ -1,38 +1,60 @@
 //! What the machine lets this process have: the default of `--memory-limit`.
 //!
 //! The least of what is free (`MemAvailable`), of what is left to each control group the process is in (a container, a batch job), and of
-//! the address space it may have (`ulimit -v`). Where none of them is told, as on other systems than Linux, nothing is refused unless the
+//! the address space it may have besides what it has (`ulimit -v`). Where none of them is told, as on other systems than Linux, nothing is refused unless the
 //! flag says what there is.
 
+use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
 use super::args::MemoryArguments;
+use super::threads::count;
+use crate::bsp::Scenario;
 use crate::memory::{Limits, Purpose};
 
-/// What the command may use: the flag, or what there is; shared by so many threads (none: one per core).
+/// What the command may use: the flag, or what there is before its threads are started; shared by so many of them ([`count`]).
 pub(super) fn limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
     purpose: Purpose,
 ) -> Limits {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    // A run starts one per scenario, if nothing else is said.
+    let most = Scenario::ALL.len();
+    let asked_for = threads.filter(|threads| *threads > 0);
+    let started = match purpose {
+        Purpose::Sweep => count(threads),
+        Purpose::Run | Purpose::Explanation | Purpose::Page => asked_for.unwrap_or(most).min(most),
+        Purpose::Trace | Purpose::Look => 1,
+    };
     let wanted = arguments.memory_limit.map(crate::units::Bytes::get);
     Limits {
-        memory: wanted.or_else(there_is),
-        threads: threads.filter(|wanted| *wanted > 0).unwrap_or_else(cores),
+        memory: wanted.or_else(|| there_is(started)),
+        threads: count(threads),
         purpose,
     }
 }
 
-/// What there is \[B\], if anything tells.
-fn there_is() -> Option<f64> {
+/// What there is for the data of so many threads \[B\], if anything tells.
+fn there_is(threads: usize) -> Option<f64> {
     let all = [
         line("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
-        line("/proc/self/limits", "Max address space"),
+        line("/proc/self/limits", "Max address space")
+            .map(|limit| (limit - addresses(threads)).max(0.0)),
         left_to_groups(),
     ];
     all.into_iter().flatten().reduce(f64::min)
 }
+
+/// The address space that is taken whatever is simulated \[B\]: the program and its libraries, and what its threads reserve.
+fn addresses(threads: usize) -> f64 {
+    let taken = line("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
+    // A single thread is the one that is there; who watches its progress is another one.
+    let others = if threads > 1 { threads } else { 0 } + usize::from(stderr().is_terminal());
+    taken + others as f64 * THREAD
+}
+
+/// What a thread reserves of the address space \[B\]: its stack, and the heap of its own that glibc gives it.
+const THREAD: f64 = 66.0 * 1024.0 * 1024.0;
 
 /// The first number after the words at the begin of a line.
 fn line(file: &str, start: &str) -> Option<f64> {
@@ -96,6 +118,6 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn linux_tells_what_there_is() {
-        assert!(there_is().is_some_and(|bytes| bytes > 1e6));
+        assert!(there_is(1).is_some_and(|bytes| bytes > 1e6));
     }
 }

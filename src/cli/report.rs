@@ -14,7 +14,7 @@ pub(super) const FILE: &str = "report.html";
 
 pub(super) fn report(arguments: &ReportArguments) -> Result<(), Error> {
     let folder = &arguments.folder;
-    check_size(folder, limits(&arguments.memory, None, Purpose::Page))?;
+    check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
     let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
         (true, _) => Report::read(folder)?.html(),
         (false, true) => page_of(folder)?,

@@ -2,35 +2,44 @@
 
 use std::io::Write;
 
+use rayon::ThreadPool;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::ReproduceArguments;
 use super::bar::{Bar, with_bar};
+use super::machine::limits;
 use super::print;
+use super::threads::threads;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
+use crate::memory::{self, Purpose};
 use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
+
+/// The argument that stands for the rules of each paper applied to every other.
+const READINGS: &str = "one-reading";
 
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
+    if arguments.paper != READINGS && arguments.paper != "all" {
+        paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
+    }
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
     }
+    check_memory(arguments)?;
+    let threads = threads(arguments.threads)?;
     if let Some(start) = &arguments.search {
-        return search(arguments, start, out);
+        return search(arguments, &threads, start, out);
     }
-    if arguments.paper == "one-reading" {
-        return one_reading(arguments, out);
+    if arguments.paper == READINGS {
+        return one_reading(arguments, &threads, out);
     }
-    if arguments.paper != "all" {
-        paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
-    }
-    let reproduction = watched(arguments, |progress| {
+    let reproduction = watched(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
     })?;
     if arguments.out.is_some() {
@@ -71,8 +80,28 @@ pub(super) fn reproduce(
     Ok(reproduction.is_within_bands())
 }
 
-/// Does work whose progress is shown.
-fn watched<R: Send>(arguments: &ReproduceArguments, work: impl FnOnce(&Progress) -> R + Send) -> R {
+/// Refuses what needs more memory than there is.
+fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
+    let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
+    let threads = limits.threads;
+    let (needed, what) = if arguments.paper == READINGS {
+        (memory::readings(threads), "the rules of all papers")
+    } else {
+        (memory::papers(threads), "the runs of the papers")
+    };
+    let details = format!("on {threads} thread{}", if threads == 1 { "" } else { "s" });
+    limits.check(what, needed, details).map_err(|problem| {
+        let hint = "use fewer threads (`--threads 1`), or set a higher `--memory-limit`";
+        problem.source(&arguments.paper).hint(hint).into()
+    })
+}
+
+/// Does work whose progress is shown, on some threads.
+fn watched<R: Send>(
+    arguments: &ReproduceArguments,
+    threads: &ThreadPool,
+    work: impl FnOnce(&Progress) -> R + Send,
+) -> R {
     let progress = Progress::default();
     let bar = Bar {
         unit: "supersteps",
@@ -80,12 +109,18 @@ fn watched<R: Send>(arguments: &ReproduceArguments, work: impl FnOnce(&Progress)
         has_lines: false,
         is_quiet: arguments.quiet,
     };
-    with_bar(&bar, &|| progress.supersteps(), || work(&progress))
+    with_bar(&bar, &|| progress.supersteps(), || {
+        threads.install(|| work(&progress))
+    })
 }
 
 /// The rules of each paper applied to every other.
-fn one_reading(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
-    let readings = watched(arguments, paper::one_reading)?;
+fn one_reading(
+    arguments: &ReproduceArguments,
+    threads: &ThreadPool,
+    out: &mut dyn Write,
+) -> Result<bool, Error> {
+    let readings = watched(arguments, threads, paper::one_reading)?;
     let page = paper::one_reading_page(&readings)?;
     if arguments.form.form() == Form::Json {
         let value = json!({ "readings": to_json(&readings)?, "differences": to_json(&paper::differences()?)? });
@@ -98,16 +133,23 @@ fn one_reading(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bo
 }
 
 /// The search for a single set of rules; its steps appear as they are found.
-fn search(arguments: &ReproduceArguments, start: &str, out: &mut dyn Write) -> Result<bool, Error> {
-    if arguments.paper != "one-reading" {
+fn search(
+    arguments: &ReproduceArguments,
+    threads: &ThreadPool,
+    start: &str,
+    out: &mut dyn Write,
+) -> Result<bool, Error> {
+    if arguments.paper != READINGS {
         let problem = Problem::new(format!("`{}` has no single set of rules", arguments.paper))
             .source("--search");
         return Err(problem
             .hint("write `migsim reproduce one-reading --search PAPER`")
             .into());
     }
-    let steps = watched(arguments, |progress| paper::search(start, progress))
-        .map_err(|error| error.placed(&format!("--search {start}")))?;
+    let steps = watched(arguments, threads, |progress| {
+        paper::search(start, progress)
+    })
+    .map_err(|error| error.placed(&format!("--search {start}")))?;
     if arguments.form.form() == Form::Json {
         print(
             out,

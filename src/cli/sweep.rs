@@ -39,9 +39,9 @@ pub(super) fn sweep(
         let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
         return print_json(out, &file).map(|()| true);
     }
-    let threads = threads(arguments.threads)?;
     let memory = &arguments.varied.settings.memory;
-    let limits = limits(memory, Some(threads.current_num_threads()), Purpose::Sweep);
+    let limits = limits(memory, arguments.threads, Purpose::Sweep);
+    let threads = threads(arguments.threads)?;
     let common = Common::default();
     let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
     if !arguments.quiet {

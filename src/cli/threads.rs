@@ -12,10 +12,20 @@ pub(super) fn parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MOST)
 }
 
-/// So many threads; one per core if that is not said. A single one is the one that asks, so that nothing is started.
+/// How many threads that is: one per core (or as `RAYON_NUM_THREADS` says) if it is not said, or 0.
+pub(super) fn count(wanted: Option<usize>) -> usize {
+    let is_some = |threads: &usize| *threads > 0;
+    let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+    let wanted = wanted.filter(is_some);
+    let wanted = wanted.or_else(|| of_all_programs().filter(is_some));
+    wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// So many threads ([`count`]). A single one is the one that asks, so that nothing is started.
 pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
-    let mut threads = rayon::ThreadPoolBuilder::new().num_threads(wanted.unwrap_or(0));
-    if wanted == Some(1) && rayon::current_thread_index().is_none() {
+    let count = count(wanted);
+    let mut threads = rayon::ThreadPoolBuilder::new().num_threads(count);
+    if count == 1 && rayon::current_thread_index().is_none() {
         threads = threads.use_current_thread();
     }
     let started = threads.build();

@@ -36,6 +36,8 @@ pub(super) fn tune(
 ) -> Result<(), Error> {
     let varied = sweep_of(arguments)?;
     let sweep = &varied.sweep;
+    let memory = &arguments.varied.settings.memory;
+    let limits = limits(memory, arguments.threads, Purpose::Sweep);
     let threads = threads(arguments.threads)?;
     let store = match &arguments.out {
         Some(folder) => open_store(folder, arguments.quiet, errors)?,
@@ -50,11 +52,7 @@ pub(super) fn tune(
         },
         budget: usize::try_from(arguments.budget).expect("at most a million"),
         fresh: arguments.fresh.as_ref(),
-        limits: limits(
-            &arguments.varied.settings.memory,
-            Some(threads.current_num_threads()),
-            Purpose::Sweep,
-        ),
+        limits,
         common: &common,
         store: &store,
         done: &done,
