@@ -11,7 +11,7 @@
 //! sweep     = run with at_once = threads
 //! trace     = look + supersteps · (p + m) · LINE
 //! look      = base + plan + supersteps · LOOK
-//! papers    = PAPER + min(threads, SIDE_BY_SIDE) · RUNS
+//! papers    = PAPER + min(threads, SIDE_BY_SIDE) · RUNS            with the rules of others: READING + min(...) · CALLS
 //! ```
 //! with p processes and m messages of the largest superstep; `at_once` is how many scenarios run side by side: as many as there are threads.
 //! What the platform takes is counted with its types (`platform/assemble.rs`), and what the application holds by itself

@@ -27,11 +27,11 @@ pub(super) fn reproduce(
     if arguments.paper != READINGS && arguments.paper != "all" {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
     }
+    check_memory(arguments)?;
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
     }
-    check_memory(arguments)?;
     let threads = threads(arguments.threads)?;
     if let Some(start) = &arguments.search {
         return search(arguments, &threads, start, out);

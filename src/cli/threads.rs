@@ -14,10 +14,10 @@ pub(super) fn parser() -> RangedU64ValueParser<usize> {
 
 /// How many threads that is: one per core (or as `RAYON_NUM_THREADS` says) if it is not said, or 0.
 pub(super) fn count(wanted: Option<usize>) -> usize {
-    let is_some = |threads: &usize| *threads > 0;
+    let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
-    let wanted = wanted.filter(is_some);
-    let wanted = wanted.or_else(|| of_all_programs().filter(is_some));
+    let wanted = wanted.filter(is_any);
+    let wanted = wanted.or_else(|| of_all_programs().filter(is_any));
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
