@@ -301,7 +301,7 @@ mod tests {
         }
         let replies: Vec<Start> = starts.iter().skip(1).step_by(2).copied().collect();
         starts.retain(|start| start.name < 1000);
-        let mut ends = vec![0.0; 2 * flows.len()];
+        let mut ends = vec![f64::NAN; 2 * flows.len()];
         let ended = |name: u32, date: f64| {
             if name >= 1000 {
                 ends[flows.len() + name as usize - 1000] = date;
