@@ -20,6 +20,7 @@ mod folder;
 mod guard;
 mod html;
 mod machine;
+mod placed;
 mod platform;
 mod processes;
 mod quantities;

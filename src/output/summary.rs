@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::placed::Placed;
 use super::records::migrations_of;
 use crate::bsp::Scenario;
 use crate::experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
@@ -16,6 +17,7 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
         .map(|run| scenario(experiment, results, run))
         .collect();
     json!({
+        "placed": Placed::of(experiment).json(),
         "simulator": simulator(experiment, results),
         "scenarios": scenarios,
     })

@@ -1,5 +1,6 @@
 //! The result for people: the table of scenarios, and the migrations by call.
 
+use super::placed::Placed;
 use super::records::{describe, number, place};
 use super::sheet::{Cell, Sheet, Table, Tone, numbers, words};
 use super::summary::process_supersteps;
@@ -11,6 +12,7 @@ use crate::units::ProcessId;
 pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.line(heading(experiment));
+    sheet.line(Placed::of(experiment).line());
     sheet.line("");
     sheet.table(scenarios(results));
     sheet.line("");

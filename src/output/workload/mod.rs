@@ -13,6 +13,7 @@ mod picture;
 
 pub use picture::picture;
 
+use super::placed::Placed;
 use super::quantities::{digits, size, work};
 use super::sheet::{Cell, Sheet, Table, numbers, words};
 use crate::experiment::Experiment;
@@ -88,7 +89,9 @@ type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 /// The application as lines and a table of at most `rows` rows.
 pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
+    let placed = Placed::of(experiment);
     sheet.line(super::table::heading(experiment));
+    sheet.line(placed.line());
     sheet.line("");
     let lines: [Line; 3] = [
         ("work", |load| load.work, work),
@@ -127,6 +130,7 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
         table.push(row("all", loads));
     }
     sheet.table(table);
+    sheet.data(placed.table());
     let total = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>();
     sheet.line("");
     let memory: f64 = (0..experiment.workload.processes())
