@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::migsim;
+use crate::support::{migsim, migsim_in, succeeded};
 
 /// A run folder by file, without the one value that differs from run to run.
 fn folder(path: &Path) -> BTreeMap<String, String> {
@@ -153,6 +153,43 @@ fn files_of_an_experiment_are_found_beside_it() {
     );
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["scenarios"].as_array().unwrap().len(), 3);
+}
+
+/// The JSON files of a folder of the repository that are no schemas, as their names from the root.
+fn files_in(folder: &str) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut names: Vec<String> = fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".json") && !name.ends_with(".schema.json"))
+        .collect();
+    names.sort();
+    assert!(names.len() > 5, "{names:?}");
+    names
+}
+
+#[test]
+fn every_experiment_and_every_platform_is_read_by_its_path() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // From the root by path, and in their own folder, where the experiment `lbm.json` has a platform of that name.
+    for folder in ["workloads", "platforms"] {
+        for name in files_in(folder) {
+            for (at, path) in [
+                (root, format!("{folder}/{name}")),
+                (&root.join(folder), name),
+            ] {
+                let line = if folder == "platforms" {
+                    vec!["platform", "show", &path, "--rows", "1"]
+                } else if path.ends_with("one-reading.json") {
+                    // It is for any application.
+                    vec!["run", &path, "--quiet", "--app", "sw", "--n", "5"]
+                } else {
+                    vec!["run", &path, "--quiet"]
+                };
+                succeeded(migsim_in(at, &line));
+            }
+        }
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
     cannot_write, summary, table, write_named,
 };
+use crate::platform::is_experiment;
 use crate::policy;
 use crate::sweep::{Parameter, Spec, keys};
 
@@ -296,16 +297,22 @@ fn find_beside(path: &Path, experiment: &mut Value) {
     let pointers = FILES.map(|key| format!("/{}", key.replace('.', "/")));
     for pointer in pointers.into_iter().chain(in_loads) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
-            *value = beside(path, value);
+            *value = beside(path, value, pointer == "/platform");
         }
     }
 }
 
-/// The name of a file, from here if it is one beside the file `path`; any other value as it is.
-fn beside(path: &Path, value: &Value) -> Value {
+/// The name of a file, from here if it is one beside the file `path`; any other value as it is. An experiment that is called like its
+/// platform is not that platform.
+fn beside(path: &Path, value: &Value, is_platform: bool) -> Value {
+    let is_meant = |file: &Path| {
+        let is_other = || read_text(file).is_ok_and(|text| is_experiment(&text));
+        !(is_platform && file.is_file() && is_other())
+    };
     let found = value.as_str().map(Path::new).and_then(|named| {
         let candidate = path.parent()?.join(named);
-        let is_beside = named.is_relative() && !named.exists() && candidate.is_file();
+        let is_here = named.is_absolute() || named.exists() && is_meant(named);
+        let is_beside = !is_here && candidate.is_file() && is_meant(&candidate);
         is_beside.then(|| Value::from(candidate.display().to_string()))
     });
     found.unwrap_or_else(|| value.clone())
@@ -317,8 +324,8 @@ pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
         .iter()
         .any(|key| keys::short_of(key) == parameter.name)
     {
-        let spec = parameter.spec.clone();
-        parameter.spec = spec.map_single(|value| beside(path, value));
+        let (spec, is_platform) = (parameter.spec.clone(), parameter.name == "platform");
+        parameter.spec = spec.map_single(|value| beside(path, value, is_platform));
     }
 }
 

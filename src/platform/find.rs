@@ -1,4 +1,5 @@
-//! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies.
+//! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies. An experiment file of that name is passed
+//! over, since experiments are often called like their platforms.
 
 use std::path::Path;
 
@@ -75,15 +76,19 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
         format!("platforms/{name}.json"),
     ];
     if !name.is_empty() {
-        let found = candidates
-            .iter()
-            .find(|path| std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()));
-        if let Some(path) = found {
-            return open_file(path, limits);
-        }
         let built_in = BUILT_IN
             .iter()
             .find(|(file, _)| *file == name || file.strip_suffix(".json") == Some(name));
+        let is_there =
+            |path: &&String| std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir());
+        let mut files = candidates.iter().filter(is_there).peekable();
+        while let Some(path) = files.next() {
+            let text = read_text(path)?;
+            let is_last = files.peek().is_none() && built_in.is_none();
+            if is_last || !is_experiment(&text) {
+                return from_text(path, &text, limits);
+            }
+        }
         if let Some((file, text)) = built_in {
             return from_json(&format!("built-in {file}"), text);
         }
@@ -91,16 +96,33 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
     Err(not_found(name).into())
 }
 
-fn open_file(path: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let text = read_text(path)?;
+/// Whether a file is an experiment by its text, and so no platform.
+pub(crate) fn is_experiment(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        #[serde(default)]
+        schema: Option<serde_json::Value>,
+        #[serde(default)]
+        workload: Option<serde::de::IgnoredAny>,
+    }
+    let head = serde_json::from_str::<Head>(text);
+    head.is_ok_and(|head| {
+        head.workload.is_some()
+            || head
+                .schema
+                .is_some_and(|name| name == "migsim-experiment-1")
+    })
+}
+
+fn from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     let is_xml = text
         .trim_start_matches('\u{feff}')
         .trim_start()
         .starts_with('<');
     if is_xml {
-        from_simgrid_within(path, &text, limits)
+        from_simgrid_within(path, text, limits)
     } else {
-        from_json_within(path, &text, limits)
+        from_json_within(path, text, limits)
     }
 }
 
@@ -145,6 +167,14 @@ mod tests {
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));
         assert!(open("\0").unwrap_err().to_string().contains("platform"));
+    }
+
+    #[test]
+    fn an_experiment_is_told_by_its_schema_or_its_workload() {
+        assert!(is_experiment(r#"{"schema": "migsim-experiment-1"}"#));
+        assert!(is_experiment(r#"{"workload": {"app": "lu"}}"#));
+        assert!(!is_experiment(r#"{"schema": "migsim-platform-1"}"#));
+        assert!(!is_experiment("<platform/>") && !is_experiment("{}"));
     }
 
     #[test]

@@ -38,6 +38,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use assemble::memory_of;
 pub use capacity::Background;
+pub(crate) use find::is_experiment;
 pub use find::{built_in, open, open_within};
 pub use format::schema;
 pub use load::from_json;
