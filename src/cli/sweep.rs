@@ -12,7 +12,8 @@ use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments}
 use super::bar::{Bar, with_bar};
 use super::machine::limits;
 use super::run::{
-    SWEEP_FILE, check_options, chosen_policy, given, pairs, read_experiment, values_beside,
+    SWEEP_FILE, check_options, chosen_policy, given, load_flag, load_source, pairs,
+    read_experiment, values_beside,
 };
 use super::slurm::Job;
 use super::threads::threads;
@@ -23,7 +24,9 @@ use crate::memory::Purpose;
 use crate::output::counted;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
-use crate::sweep::{Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, keys};
+use crate::sweep::{
+    Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, keys, whole,
+};
 use crate::workload::registry;
 
 pub(super) fn sweep(
@@ -261,11 +264,14 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
     let mut parameters = flag_parameters(arguments)?;
     let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
     sweep.parameters.retain(|one| !is_given(&one.name));
-    let fixed: Vec<&str> = given(&arguments.settings)
+    let mut fixed: Vec<&str> = given(&arguments.settings)
         .iter()
         .filter(|one| one.spec.count() == 1)
         .map(|one| one.name)
         .collect();
+    if !arguments.settings.load.is_empty() {
+        fixed.push("load");
+    }
     sweep
         .parameters
         .retain(|one| !fixed.contains(&one.name.as_str()));
@@ -295,9 +301,12 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
             flags.push(one.setting(&policy));
         }
     }
+    if !parameters.iter().any(|one| one.name == "load") {
+        flags.extend(load_flag(&arguments.settings.load)?);
+    }
     flags.extend(pairs(&arguments.settings)?);
     sweep.parameters.extend(parameters);
-    sweep.fixed = flags;
+    sweep.fixed.extend(flags);
     let several = |spec: &&Spec| spec.count() > 1;
     if let Some(seeds) = arguments.seeds.as_ref().or(arguments
         .settings
@@ -331,7 +340,7 @@ fn empty() -> Sweep {
 fn flag_parameters(arguments: &VariedArguments) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
     for one in given(&arguments.settings) {
-        let is_text = ["platform", "app", "policy", "network"].contains(&one.name);
+        let is_text = ["platform", "app", "trace", "policy", "network"].contains(&one.name);
         let spec = if is_text {
             list_of_names(&one.spec)
         } else {
@@ -341,22 +350,34 @@ fn flag_parameters(arguments: &VariedArguments) -> Result<Vec<Parameter>, Error>
             parameters.push(Parameter::new(one.name, spec, one.source()));
         }
     }
+    parameters.extend(load_parameter(&arguments.settings.load)?);
     for (key, values) in &arguments.vary {
         let source = format!("--vary {key}={values}");
-        let spec = Spec::parse(values).map_err(|message| Problem::new(message).source(&source))?;
         if key == "seeds" || key == "seed" {
             return Err(Problem::new("seeds are not a parameter")
                 .source(source)
                 .hint("write `--seeds`")
                 .into());
         }
-        parameters.push(Parameter::new(key, spec, source));
+        let parameter = Parameter::parse(key, values, &source);
+        parameters.push(parameter.map_err(|message| Problem::new(message).source(source))?);
     }
     Ok(parameters)
 }
 
-/// `ufrgs,mine.json` as two names.
+/// What the flags `--load` vary, if they have several loads to choose from.
+fn load_parameter(loads: &[String]) -> Result<Option<Parameter>, Error> {
+    let source = load_source(loads);
+    let values = whole::loads(loads).map_err(|message| Problem::new(message).source(&source))?;
+    let spec = Spec::list(values, loads.join(" --load "));
+    Ok((spec.count() > 1).then(|| Parameter::new("load", spec, source)))
+}
+
+/// `ufrgs,mine.json` as two names, unless that is the name of a file.
 fn list_of_names(spec: &Spec) -> Spec {
+    if Path::new(spec.text()).exists() {
+        return spec.clone();
+    }
     let names = spec.text().split(',').map(|name| Value::from(name.trim()));
     Spec::list(names.collect(), spec.text())
 }

@@ -342,7 +342,7 @@ fn command(
         if sweep.base.get("scenarios").is_some() {
             words.extend(["--scenario", "all"].map(str::to_owned));
         }
-        for load in &arguments.load {
+        for load in arguments.load.iter().filter(|_| !varies("load")) {
             words.extend(["--load".to_owned(), load.clone()]);
         }
         let pairs = |flag: &'static str, pairs: &[(String, String)]| {
