@@ -1,5 +1,6 @@
 //! `migsim sweep`: what varies from file and flags, the plan, the runs that are missing, the folder of results.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use cpu_time::ThreadTime;
 use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
-use super::bar::{Bar, with_bar};
+use super::bar::{Bar, with_bar_and_farewell};
 use super::machine::limits;
 use super::run::{
     SWEEP_FILE, check_options, chosen_policy, given, load_flag, load_source, pairs,
@@ -25,7 +26,7 @@ use crate::output::counted;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
 use crate::sweep::{
-    Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, keys, whole,
+    Combine, Common, Done, Parameter, Plan, Row, Shard, Spec, Store, Sweep, keys, whole,
 };
 use crate::workload::registry;
 
@@ -92,13 +93,33 @@ pub(super) fn sweep(
         has_lines: true,
         is_quiet: arguments.quiet,
     };
-    with_bar(&bar, &|| done.runs(), || {
+    let farewell = || {
+        let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = kept((&plan, shard), store.rows(), &folder);
+        // A row that cannot be made sure of is done again.
+        let _ = store.sync();
+        // Nothing is added from here on.
+        std::mem::forget(store);
+        (!arguments.quiet).then_some(text)
+    };
+    with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
         threads.install(|| run((&sweep, &plan), &runs, (limits, &common), &store, &done))
     })?;
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     store.sync()?;
     let report = folder::write(&folder, &plan, shard, store.rows())?;
     finish(&report, arguments.quiet, out, errors)
+}
+
+/// What is there of a plan, and how it is continued.
+fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>, folder: &Path) -> String {
+    let own = shard.runs(plan);
+    let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
+        (kept + usize::from(rows.contains_key(id)), all + 1)
+    });
+    let runs = counted(all, "run");
+    let folder = visible(&folder.display().to_string()).into_owned();
+    format!("{kept} of {runs} kept in `{folder}`; the same command goes on")
 }
 
 /// Opens the store of a folder; says so if records were lost.
