@@ -5,14 +5,14 @@
 //! start(m)     = computed(from)                       concurrent sends, early receives
 //!              = max(computed(from), computed(to))    concurrent sends, late receives
 //!              = delivered(the message before it)     sequential sends; the first at computed(from)
-//! delivered(m) = start(m) + delay + transfer          those that can meet fly together ([`Volley`])
+//! delivered(m) = start(m) + delay + transfer          flows that contend are solved in a batch
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
 //! duration     = what the barrier makes of the arrivals ([`Barrier::foresee`])
 //! ```
 //! It holds when everybody begins together, nothing else is in progress, and no capacity changes before the end: if capacities vary,
 //! supersteps between two changes are done this way. Whether one is depends on the platform, the options, its plan and its date.
 //!
-//! Cost: 5 ns a process, 10 ns a message, and the volley.
+//! Cost: 5 ns a process, 10 ns a message, and the batch.
 //!
 //! The slow twin is the simulation event by event ([`super::runtime`]). The two agree to 1e-12, not to the bit: in the queue of the
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
@@ -21,7 +21,7 @@
 use super::barrier::Barrier;
 use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use super::runtime::Token;
-use crate::engine::{Flights, NetworkModel, PathId, Paths, SAME_DATE, Simulation, Start};
+use crate::engine::{FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start};
 use crate::platform::{Link, Platform};
 use crate::policy::{Measures, refill};
 use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater};
@@ -40,8 +40,8 @@ pub(super) struct AtOnce {
     has_power: bool,
     /// The platform with its links as they are now; none if they never change.
     present: Option<Box<Platform>>,
-    paths: Paths,
-    flights: Flights,
+    paths: PathTable,
+    batch: FlowBatch,
     /// The placement and the changes of capacity so far, and what follows from them: the speed and the cluster of each process.
     placement: Vec<HostId>,
     changed: u64,
@@ -95,8 +95,8 @@ impl AtOnce {
                 && barrier.is_foreseeable(),
             has_power: is_powered(platform),
             present: has_varying_links(platform).then(|| Box::new(platform.clone())),
-            paths: Paths::new(platform, network),
-            flights: Flights::default(),
+            paths: PathTable::new(platform, network),
+            batch: FlowBatch::default(),
             placement: Vec::new(),
             changed: 0,
             speed: Vec::new(),
@@ -124,7 +124,7 @@ impl AtOnce {
         if self.changed != scene.engine.changed() && renew(&mut present, scene.engine) {
             self.has_power = is_powered(&present);
             self.paths.forget();
-            self.flights.forget();
+            self.batch.forget();
         }
         let now = Scene {
             platform: &present,
@@ -141,7 +141,7 @@ impl AtOnce {
             return None;
         }
         if self.paths.forget_many() {
-            self.flights.forget();
+            self.batch.forget();
         }
         if !self.find_paths(scene) {
             return None;
@@ -177,21 +177,21 @@ impl AtOnce {
             return None;
         }
         if self.paths.forget_many() {
-            self.flights.forget();
+            self.batch.forget();
         }
         let mut last = 0.0_f64;
         for (at, &(from, to, size)) in messages.iter().enumerate() {
             let Some(path) = self.paths.find(platform, from, to) else {
-                self.flights.starts.clear();
+                self.batch.starts.clear();
                 return None;
             };
             match launch(at, path, size.get(), 0.0, &self.paths) {
                 Launched::Delivered(date) => last = last.max(date),
-                Launched::Flies(start) => self.flights.starts.push(start),
+                Launched::Flies(start) => self.batch.starts.push(start),
             }
         }
         let factor = self.bandwidth_factor;
-        self.flights.fly(platform, &self.paths, factor, |_, date| {
+        self.batch.solve(platform, &self.paths, factor, |_, date| {
             last = last.max(date);
         });
         Some(Passed {
@@ -290,7 +290,7 @@ impl AtOnce {
         let Self {
             config,
             paths,
-            flights,
+            batch,
             computed,
             path,
             started,
@@ -305,11 +305,11 @@ impl AtOnce {
             started[at] = date;
             match launch(at, path[at], message.size.get(), date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
-                Launched::Flies(start) => flights.starts.push(start),
+                Launched::Flies(start) => batch.starts.push(start),
             }
         }
         let factor = self.bandwidth_factor;
-        flights.fly(scene.platform, paths, factor, |message, date| {
+        batch.solve(scene.platform, paths, factor, |message, date| {
             delivered[message as usize] = date;
         });
     }
@@ -318,7 +318,7 @@ impl AtOnce {
         let plan = scene.plan;
         let Self {
             paths,
-            flights,
+            batch,
             computed,
             path,
             started,
@@ -346,7 +346,7 @@ impl AtOnce {
             };
         for (process, &message) in first.iter().enumerate() {
             if let Some(start) = go_on(message, computed[process], started, delivered) {
-                flights.starts.push(start);
+                batch.starts.push(start);
             }
         }
         let messages = plan.messages.iter().zip(&*path);
@@ -356,7 +356,7 @@ impl AtOnce {
         });
         let sizes = flows.map(|(message, _)| message.size.get());
         let factor = self.bandwidth_factor;
-        flights.fly_in_turn(scene.platform, paths, factor, sizes, |message, date| {
+        batch.solve_chained(scene.platform, paths, factor, sizes, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)
@@ -401,7 +401,7 @@ impl AtOnce {
 
     /// What went wrong first on the links as they are, in words; nothing ever should.
     pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
-        self.flights.fault(platform)
+        self.batch.fault(platform)
     }
 
     /// How long each message of the superstep that has just been done took.
@@ -482,7 +482,7 @@ enum Launched {
     Flies(Start),
 }
 
-fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &Paths) -> Launched {
+fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
     let way = paths.get(path);
     if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + way.delay + bytes / way.rate_alone);

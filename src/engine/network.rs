@@ -4,7 +4,7 @@
 //! `bandwidth_factor · r` until its bytes are gone. r is its weighted
 //! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0) and at most
 //! `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
-//! The levels of the links that an event touches are repaired ([`super::levels`]) once per date, after all processes have reacted. A
+//! The levels of the links that an event touches are repaired ([`super::maxmin::incremental`]) once per date, after all processes have reacted. A
 //! link that is not shared only bounds the rate of each of its flows.
 //!
 //! Here SimGrid departs: of a `FATPIPE` link it binds all flows once one of them is bound, so that a flow of a longer route gets less
@@ -16,7 +16,7 @@
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
 use super::checks::{Fault, is_used_up};
-use super::levels::Levels;
+use super::maxmin::incremental::IncrementalMaxMin;
 use super::model::NetworkModel;
 use super::queue::{EventQueue, Key};
 use crate::platform::{Platform, Route};
@@ -80,7 +80,7 @@ pub(super) struct Network<T> {
     flows: Vec<Flow<T>>,
     free: Vec<u32>,
     /// Without links until the first flow shares one.
-    levels: Levels,
+    levels: IncrementalMaxMin,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
@@ -100,7 +100,7 @@ impl<T: Copy> Network<T> {
             links: links.collect(),
             flows: Vec::new(),
             free: Vec::new(),
-            levels: Levels::default(),
+            levels: IncrementalMaxMin::default(),
             lost_bytes: false,
         }
     }
@@ -328,7 +328,7 @@ impl<T: Copy> Network<T> {
             let uses = flow.uses.iter().copied();
             let (weight, bound) = (flow.weight, flow.bound());
             if !self.levels.has_links() {
-                self.levels = Levels::new(self.links.iter().map(|link| link.bandwidth));
+                self.levels = IncrementalMaxMin::new(self.links.iter().map(|link| link.bandwidth));
             }
             self.levels.put(slot, (weight, bound, 1), uses);
         }

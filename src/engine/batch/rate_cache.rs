@@ -1,4 +1,4 @@
-//! Remembered shares: the rates of a set of flows, solved once per set.
+//! Memoized rates: each set of active flows is solved once.
 //!
 //! While no link changes, the rates of the flows in transfer are a function of the set of their paths alone:
 //!
@@ -8,19 +8,19 @@
 //! (a sum, since a path may occur twice). Its rates stand in a row, in the order of the paths. A row is solved in the order of the pairs of
 //! hosts, so that it is the same to the bit whenever that is done: rows may be forgotten at any time.
 //!
-//! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`super::network`], which solves at every event.
+//! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`crate::engine::network`], which solves at every event.
 
-use super::checks::Fault;
-use super::lookup::Lookup;
-use super::maxmin::SharingProblem;
-use super::paths::Paths;
-use super::volley::Flow;
+use super::memoized::Flow;
+use super::path_table::PathTable;
+use crate::engine::checks::Fault;
+use crate::engine::lookup::Lookup;
+use crate::engine::maxmin::SharingProblem;
 use crate::platform::Platform;
 use crate::units::LinkId;
 
 /// All rows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shares {
+pub(in crate::engine) struct RateCache {
     names: Lookup,
     /// The name of each row, and where it begins in `numbers`: the rates, then their inverses.
     rows: Vec<(u128, usize)>,
@@ -42,13 +42,13 @@ pub(super) struct Shares {
 /// Numbers that are kept before all rows are forgotten (64 MB).
 const MOST_NUMBERS: usize = 8 << 20;
 
-impl Shares {
+impl RateCache {
     /// The rates of the set `name`, whose flows these are, by rising path \[B/s\], and their inverses.
-    pub(super) fn rates(
+    pub(in crate::engine) fn rates(
         &mut self,
         name: u128,
         flows: &[Flow],
-        paths: &Paths,
+        paths: &PathTable,
         platform: &Platform,
         factor: f64,
     ) -> (&[f64], &[f64]) {
@@ -66,7 +66,7 @@ impl Shares {
         &mut self,
         name: u128,
         flows: &[Flow],
-        paths: &Paths,
+        paths: &PathTable,
         platform: &Platform,
         factor: f64,
     ) -> usize {
@@ -88,11 +88,11 @@ impl Shares {
     }
 
     /// What went wrong first, if anything did.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(in crate::engine) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
-    fn solve(&mut self, flows: &[Flow], paths: &Paths, platform: &Platform) {
+    fn solve(&mut self, flows: &[Flow], paths: &PathTable, platform: &Platform) {
         self.problems += 1;
         self.local.resize(platform.links.len(), 0);
         self.seen.resize(platform.links.len(), 0);
