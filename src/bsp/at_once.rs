@@ -24,13 +24,12 @@ use super::runtime::Token;
 use crate::engine::{FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start};
 use crate::platform::{Link, Platform};
 use crate::policy::{Measures, refill};
-use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater};
+use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
 use crate::workload::Plan;
 
 /// What stays from superstep to superstep: the paths, the remembered shares, and arrays that are filled again.
 #[derive(Debug)]
 pub(super) struct AtOnce {
-    bandwidth_factor: f64,
     config: RuntimeConfig,
     /// Whether nothing changes on the platform, and shortcuts may be taken.
     is_constant: bool,
@@ -87,7 +86,6 @@ impl AtOnce {
         // Processes that send and receive one after the other can wait for each other for ever.
         let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
         Self {
-            bandwidth_factor: network.bandwidth_factor,
             config,
             is_constant: config.shortcuts != Shortcuts::None && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
@@ -190,8 +188,7 @@ impl AtOnce {
                 Launched::Flies(start) => self.batch.starts.push(start),
             }
         }
-        let factor = self.bandwidth_factor;
-        self.batch.solve(platform, &self.paths, factor, |_, date| {
+        self.batch.solve(platform, &self.paths, |_, date| {
             last = last.max(date);
         });
         Some(Passed {
@@ -308,8 +305,7 @@ impl AtOnce {
                 Launched::Flies(start) => batch.starts.push(start),
             }
         }
-        let factor = self.bandwidth_factor;
-        batch.solve(scene.platform, paths, factor, |message, date| {
+        batch.solve(scene.platform, paths, |message, date| {
             delivered[message as usize] = date;
         });
     }
@@ -355,8 +351,7 @@ impl AtOnce {
             bytes > 0.0 && paths.get(**path).is_shared()
         });
         let sizes = flows.map(|(message, _)| message.size.get());
-        let factor = self.bandwidth_factor;
-        batch.solve_chained(scene.platform, paths, factor, sizes, |message, date| {
+        batch.solve_chained(scene.platform, paths, sizes, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)
@@ -504,10 +499,6 @@ fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
         next[index] = *head;
         *head = to_u32(index);
     }
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 messages in a superstep")
 }
 
 #[cfg(test)]

@@ -39,7 +39,6 @@ mod checks;
 mod clock;
 mod cpu;
 mod log;
-mod lookup;
 mod maxmin;
 mod model;
 mod network;

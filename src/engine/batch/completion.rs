@@ -9,7 +9,7 @@
 //! Cost, in instructions: 40 to set a date; to find the next end 50 per block that lost its least, and 2 per block of blocks. A heap that knows
 //! where its entries are ([`crate::engine::queue`], the twin) takes 100 for each change, and guesses wrong more often. Equal dates come out by number.
 
-use crate::units::lesser;
+use crate::units::{lesser, to_u32};
 
 /// Completion times by class number; infinite means that the class does not end.
 #[derive(Clone, Debug, Default)]
@@ -162,10 +162,6 @@ fn least(list: &[f64]) -> f64 {
         least = lesser(value, least);
     }
     least
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 flows in a superstep")
 }
 
 #[cfg(test)]

@@ -57,7 +57,6 @@ impl Contention {
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        bandwidth_factor: f64,
         starts: &mut Vec<Start>,
         mut alone: impl FnMut(u32, f64),
     ) {
@@ -71,7 +70,8 @@ impl Contention {
                     state.leader = link;
                     self.used.push(link);
                 }
-                let capacity = platform.links[link as usize].bandwidth.get() * bandwidth_factor;
+                let capacity =
+                    platform.links[link as usize].bandwidth.get() * paths.bandwidth_factor();
                 state.busy += share * start.bytes / capacity;
             }
         }
@@ -194,7 +194,6 @@ mod tests {
         flows: &[(f64, u32, u32, f64)],
         in_groups: bool,
     ) -> (Vec<f64>, usize) {
-        let factor = model.bandwidth_factor;
         let mut paths = PathTable::new(platform, model);
         let (mut memoized, mut contention) = (MemoizedBatch::default(), Contention::default());
         let mut starts = Vec::new();
@@ -209,19 +208,19 @@ mod tests {
             });
         }
         if !in_groups {
-            memoized.solve(platform, &paths, factor, &mut starts, |name, date| {
+            memoized.solve(platform, &paths, &mut starts, |name, date| {
                 ends[name as usize] = date;
                 None
             });
             return (ends, 1);
         }
-        contention.split(platform, &paths, factor, &mut starts, |name, date| {
+        contention.split(platform, &paths, &mut starts, |name, date| {
             ends[name as usize] = date;
         });
         let mut groups = 0;
         for group in contention.groups() {
             groups += 1;
-            memoized.solve(platform, &paths, factor, group, |name, date| {
+            memoized.solve(platform, &paths, group, |name, date| {
                 ends[name as usize] = date;
                 None
             });

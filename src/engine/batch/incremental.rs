@@ -21,6 +21,7 @@ use crate::engine::checks::{Fault, is_used_up};
 use crate::engine::clock::{SAME_DATE, same_until};
 use crate::engine::maxmin::incremental::IncrementalMaxMin;
 use crate::platform::Platform;
+use crate::units::to_u32;
 
 /// The arrays of the solver, reused from batch to batch.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +112,6 @@ impl IncrementalBatch {
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        bandwidth_factor: f64,
         starts: &mut [Start],
         mut ended: impl FnMut(u32, f64) -> Option<Start>,
     ) {
@@ -144,7 +144,7 @@ impl IncrementalBatch {
             while let Some(start) = pending.take(now) {
                 self.start(&start, now, paths);
             }
-            self.share(now, bandwidth_factor);
+            self.share(now, paths.bandwidth_factor());
         }
         pending.clear();
         self.later = later;
@@ -263,10 +263,6 @@ impl IncrementalBatch {
     }
 }
 
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 flows in a superstep")
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -315,13 +311,12 @@ mod tests {
                 ..replies[name as usize]
             })
         };
-        let factor = model.bandwidth_factor;
         if is_incremental {
             let mut incremental = IncrementalBatch::default();
-            incremental.solve(&platform, &paths, factor, &mut starts, ended);
+            incremental.solve(&platform, &paths, &mut starts, ended);
         } else {
             let mut memoized = MemoizedBatch::default();
-            memoized.solve(&platform, &paths, factor, &mut starts, ended);
+            memoized.solve(&platform, &paths, &mut starts, ended);
         }
         ends
     }
@@ -341,7 +336,7 @@ mod tests {
         let mut ends = Vec::new();
         let mut incremental = IncrementalBatch::default();
         // A third of 1e3 B/s each: two end after 3 s; the other has 2e3 B left, for 2 s.
-        incremental.solve(&platform, &paths, 1.0, &mut starts, |name, date| {
+        incremental.solve(&platform, &paths, &mut starts, |name, date| {
             ends.push((name, date));
             None
         });
@@ -363,7 +358,7 @@ mod tests {
             };
             let mut ends = Vec::new();
             let mut starts = [0, 1].map(flow);
-            incremental.solve(&platform, &paths, 1.0, &mut starts, |_, date| {
+            incremental.solve(&platform, &paths, &mut starts, |_, date| {
                 ends.push(date);
                 None
             });

@@ -62,7 +62,6 @@ impl MemoizedBatch {
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        bandwidth_factor: f64,
         starts: &mut [Start],
         mut ended: impl FnMut(u32, f64) -> Option<Start>,
     ) {
@@ -87,7 +86,7 @@ impl MemoizedBatch {
                 }
                 now = next_start;
             } else {
-                let (rates, inverses) = shares.rates(set, flows, paths, platform, bandwidth_factor);
+                let (rates, inverses) = shares.rates(set, flows, paths, platform);
                 let until_end = least_product(left, inverses);
                 if now + until_end <= same_until(next_start) {
                     now += until_end;

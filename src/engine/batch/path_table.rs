@@ -1,15 +1,12 @@
 //! Route parameters per ordered pair of endpoint classes, computed once while links do not change.
 //!
-//! ```text
-//! delay = latency_factor · L      weight = L + Σ weight_s / bandwidth (1 if L is 0)      bound = min(least bandwidth, tcp_gamma / 2L)
-//! ```
-//! with L the latency of the route, as in [`crate::engine::network`], the twin, which finds the same afresh for each flow. Hosts of a cluster that
-//! cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
+//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::engine::network`], which computes them afresh for each flow.
+//! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
 //! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 110 bytes per pair in use.
 
-use crate::engine::lookup::Lookup;
-use crate::engine::model::NetworkModel;
-use crate::engine::network::ACKNOWLEDGEMENTS;
+use hashbrown::HashTable;
+
+use crate::engine::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use crate::platform::Platform;
 use crate::units::HostId;
 
@@ -57,7 +54,7 @@ pub(crate) struct PathTable {
     /// Start of the row of each class in the table; 0, a row of zeros, until first used.
     row: Vec<u32>,
     /// For many classes.
-    lookup: Lookup,
+    lookup: HashTable<PathId>,
     list: Vec<Path>,
     /// Links and what a flow takes there of its rate.
     uses: Vec<(u32, f64)>,
@@ -88,12 +85,17 @@ impl PathTable {
             endpoint_classes,
             table,
             row: vec![0; if is_small { endpoint_classes } else { 0 }],
-            lookup: Lookup::default(),
+            lookup: HashTable::new(),
             list: Vec::with_capacity(ROOM),
             uses: Vec::with_capacity(2 * ROOM),
         };
         paths.add_loopback();
         paths
+    }
+
+    /// Multiplies the share of a flow; dimensionless.
+    pub(super) fn bandwidth_factor(&self) -> f64 {
+        self.model.bandwidth_factor
     }
 
     /// The path between two hosts, which may be one; `None` if the platform has no route.
@@ -117,13 +119,13 @@ impl PathTable {
     fn look_up(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let pair = self.pair(from, to);
         let list = &self.list;
-        let is_it = |path: u32| list[path as usize].pair == pair;
-        let known = self.lookup.get(hash(pair), is_it);
+        let is_it = |path: &PathId| list[*path as usize].pair == pair;
+        let known = self.lookup.find(hash(pair), is_it).copied();
         known.or_else(|| {
             let path = self.add(platform, from, to)?;
             let list = &self.list;
-            self.lookup
-                .insert(path, |path| hash(list[path as usize].pair));
+            let hash_of = |path: &PathId| hash(list[*path as usize].pair);
+            self.lookup.insert_unique(hash(pair), path, hash_of);
             Some(path)
         })
     }
@@ -214,7 +216,7 @@ impl PathTable {
             delay: 0.0,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
-            rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
+            rate_alone: self.model.loopback_rate(),
             number: 0,
             pair: u64::MAX,
             first_use: 0,
@@ -225,14 +227,11 @@ impl PathTable {
     fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
-        let (mut narrowest, mut latency, mut per_byte) = (f64::INFINITY, 0.0, 0.0);
+        let (mut narrowest, mut latency) = (f64::INFINITY, 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
             latency += link.latency.get();
-            if self.model.weight_s > 0.0 {
-                per_byte += self.model.weight_s / link.bandwidth.get();
-            }
             if link.is_shared {
                 self.add_use(first_use, id.0, 1.0);
             }
@@ -247,11 +246,11 @@ impl PathTable {
             }
         }
         let latency = route.latency.map_or(latency, crate::units::Seconds::get);
-        let window = match self.model.tcp_gamma {
-            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
-            _ => f64::INFINITY,
-        };
-        let bound = narrowest.min(window);
+        let bandwidths = route
+            .links()
+            .map(|id| platform.links[id.index()].bandwidth.get());
+        let of_links = self.model.weight_of_links(bandwidths);
+        let bound = narrowest.min(self.model.window(latency));
         let capacities = self.uses[first_use..]
             .iter()
             .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
@@ -260,12 +259,8 @@ impl PathTable {
             self.uses.truncate(first_use);
         }
         Some(Path {
-            delay: self.model.latency_factor * latency,
-            weight: if latency > 0.0 {
-                latency + per_byte
-            } else {
-                1.0
-            },
+            delay: self.model.delay(latency),
+            weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
             number: 0,

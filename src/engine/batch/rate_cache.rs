@@ -10,10 +10,11 @@
 //!
 //! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`crate::engine::network`], which solves at every event.
 
+use hashbrown::HashTable;
+
 use super::memoized::Flow;
 use super::path_table::PathTable;
 use crate::engine::checks::Fault;
-use crate::engine::lookup::Lookup;
 use crate::engine::maxmin::SharingProblem;
 use crate::platform::Platform;
 use crate::units::LinkId;
@@ -21,7 +22,7 @@ use crate::units::LinkId;
 /// All rows.
 #[derive(Clone, Debug, Default)]
 pub(in crate::engine) struct RateCache {
-    names: Lookup,
+    names: HashTable<u32>,
     /// The name of each row, and where it begins in `numbers`: the rates, then their inverses.
     rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
@@ -50,26 +51,18 @@ impl RateCache {
         flows: &[Flow],
         paths: &PathTable,
         platform: &Platform,
-        factor: f64,
     ) -> (&[f64], &[f64]) {
         let rows = &self.rows;
-        let is_it = |row: u32| rows[row as usize].0 == name;
-        let first = match self.names.get(hash(name), is_it) {
-            Some(row) => self.rows[row as usize].1,
-            None => self.add(name, flows, paths, platform, factor),
+        let is_it = |row: &u32| rows[*row as usize].0 == name;
+        let first = match self.names.find(hash(name), is_it) {
+            Some(&row) => self.rows[row as usize].1,
+            None => self.add(name, flows, paths, platform),
         };
         self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
     }
 
     /// Solves a set and keeps its row.
-    fn add(
-        &mut self,
-        name: u128,
-        flows: &[Flow],
-        paths: &PathTable,
-        platform: &Platform,
-        factor: f64,
-    ) -> usize {
+    fn add(&mut self, name: u128, flows: &[Flow], paths: &PathTable, platform: &Platform) -> usize {
         if self.numbers.len() + 2 * flows.len() > MOST_NUMBERS {
             self.names.clear();
             self.rows.clear();
@@ -77,13 +70,17 @@ impl RateCache {
         }
         self.solve(flows, paths, platform);
         let first = self.numbers.len();
-        let rates = self.rates.iter().map(|share| share * factor);
+        let rates = self
+            .rates
+            .iter()
+            .map(|share| share * paths.bandwidth_factor());
         self.numbers.extend(rates.clone());
         self.numbers.extend(rates.map(|rate| 1.0 / rate));
         let row = u32::try_from(self.rows.len()).expect("at most MOST_NUMBERS rows");
         self.rows.push((name, first));
         let rows = &self.rows;
-        self.names.insert(row, |row| hash(rows[row as usize].0));
+        let hash_of = |row: &u32| hash(rows[*row as usize].0);
+        self.names.insert_unique(hash(name), row, hash_of);
         first
     }
 

@@ -34,7 +34,6 @@ impl FlowBatch {
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        bandwidth_factor: f64,
         mut ended: impl FnMut(u32, f64),
     ) {
         let Self {
@@ -49,18 +48,18 @@ impl FlowBatch {
             None
         };
         if do_sets_recur(starts.iter().map(|start| start.bytes), sizes) {
-            memoized.solve(platform, paths, bandwidth_factor, starts, only_ended);
+            memoized.solve(platform, paths, starts, only_ended);
             starts.clear();
             return;
         }
-        contention.split(platform, paths, bandwidth_factor, starts, |name, date| {
+        contention.split(platform, paths, starts, |name, date| {
             only_ended(name, date);
         });
         for group in contention.groups() {
             if do_sets_recur(group.iter().map(|start| start.bytes), sizes) {
-                memoized.solve(platform, paths, bandwidth_factor, group, &mut only_ended);
+                memoized.solve(platform, paths, group, &mut only_ended);
             } else {
-                incremental.solve(platform, paths, bandwidth_factor, group, &mut only_ended);
+                incremental.solve(platform, paths, group, &mut only_ended);
             }
         }
     }
@@ -71,17 +70,14 @@ impl FlowBatch {
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        bandwidth_factor: f64,
         sizes: impl Iterator<Item = f64> + Clone,
         ended: impl FnMut(u32, f64) -> Option<Start>,
     ) {
         let starts = &mut self.starts;
         if do_sets_recur(sizes, &mut self.sizes) {
-            self.memoized
-                .solve(platform, paths, bandwidth_factor, starts, ended);
+            self.memoized.solve(platform, paths, starts, ended);
         } else {
-            self.incremental
-                .solve(platform, paths, bandwidth_factor, starts, ended);
+            self.incremental.solve(platform, paths, starts, ended);
         }
         starts.clear();
     }
@@ -160,9 +156,9 @@ mod tests {
             (follows && name == 3).then_some(Start { date, ..taker })
         };
         if is_incremental {
-            IncrementalBatch::default().solve(&platform, &paths, 1.0, &mut starts, ended);
+            IncrementalBatch::default().solve(&platform, &paths, &mut starts, ended);
         } else {
-            MemoizedBatch::default().solve(&platform, &paths, 1.0, &mut starts, ended);
+            MemoizedBatch::default().solve(&platform, &paths, &mut starts, ended);
         }
         [(end, ends[0]), (end, ends[1]), (end + 1.0, ends[4])]
     }

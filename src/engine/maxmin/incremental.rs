@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use super::solve::{OVER, SharingProblem, held};
 use crate::engine::checks::Fault;
-use crate::units::lesser;
+use crate::units::{lesser, to_u32};
 
 /// All links and the groups of flows on them.
 #[derive(Clone, Debug, Default)]
@@ -693,10 +693,6 @@ fn raise_others(
             worklist.push(Entry::new(there, used.link));
         }
     }
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 flows and links")
 }
 
 #[cfg(test)]

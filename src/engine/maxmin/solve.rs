@@ -7,6 +7,8 @@
 //!
 //! Cost: O(rounds · links + uses), where a round fixes the flows of all links that fill up at the same level.
 
+use crate::units::to_u32;
+
 /// One sharing problem; its arrays are reused from one to the next.
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
@@ -275,10 +277,6 @@ impl SharingProblem {
         scratch.pull[link] = pull;
         scratch.summed[link] = pull;
     }
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 flows and links share")
 }
 
 /// A weight as it is, unless a number cannot hold its inverse or its level at a bound: then one with which it can.
