@@ -17,11 +17,12 @@
 //! Cost: about 100 ns per link that is brought to its level, and 2 ns per group on it. Twin: [`SharingProblem`], which also
 //! solves anew what has not settled after many repairs.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::solve::{OVER, SharingProblem, held};
+use super::segment::level_of;
+use super::solve::{OVER, SharingProblem};
+use super::tables::{Group, Least, Link, Membership, NO_LINK, Use};
+use super::worklist::{Entry, Worklist};
 use crate::engine::checks::Fault;
 use crate::units::{lesser, to_u32};
 
@@ -47,247 +48,11 @@ pub(in crate::engine) struct IncrementalMaxMin {
     rates: Vec<f64>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Link {
-    capacity: f64,
-    /// While the link is not full and not marked: at least `Σ pull · ceiling`, but for rounding.
-    wanted: f64,
-    groups: Vec<Membership>,
-    is_marked: bool,
-}
-
-impl Link {
-    /// Whether a link that is not full may be so now that `more` is wanted of it.
-    fn may_fill(&mut self, more: f64) -> bool {
-        self.wanted += more;
-        let is_free = self.wanted <= self.capacity * FREE;
-        !is_free // also if that is no number
-    }
-
-    /// Gives a group another ceiling; marks the link, whose level is `level`, if this may change it, and returns whether it has just done so.
-    #[inline]
-    fn raise(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
-        let slot = &mut self.groups[slot as usize];
-        let before = std::mem::replace(&mut slot.ceiling, ceiling);
-        let more = slot.pull * (ceiling - before);
-        // What is wanted above the level of a link does not matter there.
-        let matters = if level < f64::INFINITY {
-            level > lesser(ceiling, before) && ceiling != before
-        } else {
-            self.may_fill(more) && ceiling > before
-        };
-        let marks = matters && !self.is_marked;
-        self.is_marked |= marks;
-        marks
-    }
-}
-
-/// A link to repair, by its level (not negative, so that its bits have its order), then by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
-
-impl Entry {
-    fn new(level: f64, link: u32) -> Self {
-        Self(u128::from(level.to_bits()) << 32 | u128::from(link))
-    }
-
-    fn link(self) -> u32 {
-        u32::try_from(self.0 & u128::from(u32::MAX)).expect("the lower half")
-    }
-}
-
-/// Links to repair, the least first: a few in their order, which is all in most repairs, the others in a heap.
-#[derive(Clone, Debug, Default)]
-struct Worklist {
-    /// From the greatest to the least.
-    few: Vec<Entry>,
-    others: BinaryHeap<Reverse<Entry>>,
-}
-
-impl Worklist {
-    fn push(&mut self, new: Entry) {
-        let mut at = self.few.len();
-        if at == FEW {
-            self.others.push(Reverse(new));
-            return;
-        }
-        self.few.push(new);
-        while at > 0 && self.few[at - 1] < new {
-            self.few[at] = self.few[at - 1];
-            at -= 1;
-        }
-        self.few[at] = new;
-    }
-
-    fn pop(&mut self) -> Option<Entry> {
-        let Some(Reverse(other)) = self.others.peek() else {
-            return self.few.pop();
-        };
-        if self.few.last().is_some_and(|least| least < other) {
-            return self.few.pop();
-        }
-        self.others.pop().map(|Reverse(least)| least)
-    }
-
-    fn clear(&mut self) {
-        self.few.clear();
-        self.others.clear();
-    }
-}
-
-/// A group on a link.
-#[derive(Clone, Copy, Debug)]
-struct Membership {
-    group: u32,
-    /// Which of the uses of the group this is.
-    which: u32,
-    /// If the group has two links: the other one, and where it lists the group; else [`NO_LINK`].
-    other: u32,
-    at_other: u32,
-    /// n · c / w.
-    pull: f64,
-    /// u.
-    ceiling: f64,
-}
-
-/// A link of a group.
-#[derive(Clone, Copy, Debug, Default)]
-struct Use {
-    link: u32,
-    /// Where the link lists the group.
-    slot: u32,
-    /// c: what a flow takes there of its rate.
-    share: f64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    weight: f64,
-    bound: f64,
-    /// The level of its bound.
-    highest: f64,
-    /// Its level: the least of its bound's and those of its links.
-    level: f64,
-    /// How many links it has.
-    uses: u32,
-    /// Flows of the group.
-    count: u32,
-    is_touched: bool,
-}
-
-impl Group {
-    fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (held(weight, bound), bound);
-        self.highest = bound * self.weight;
-    }
-
-    fn rate(&self) -> f64 {
-        if self.level >= self.highest {
-            self.bound
-        } else {
-            self.level / self.weight
-        }
-    }
-}
-
-/// The least of the levels of some links and of the bound of a group, and the least without the link that has it.
-#[derive(Clone, Copy, Debug)]
-struct Least {
-    first: f64,
-    at: u32,
-    second: f64,
-}
-
-impl Least {
-    /// Of the links that `uses` names, but for `link`.
-    fn but_for(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
-        let mut least = Self {
-            first: group.highest,
-            at: NO_LINK,
-            second: f64::INFINITY,
-        };
-        for used in uses {
-            let here = level[used.link as usize];
-            if used.link == link {
-                continue;
-            }
-            if here < least.first {
-                (least.second, least.first, least.at) = (least.first, here, used.link);
-            } else if here < least.second {
-                least.second = here;
-            }
-        }
-        least
-    }
-
-    /// Without `link`, too.
-    fn without(&self, link: u32) -> f64 {
-        if link == self.at {
-            self.second
-        } else {
-            self.first
-        }
-    }
-}
-
-/// What the groups of a link take of it when they rise to a level: those whose ceiling is lower, and each of the others per level.
-#[derive(Clone, Copy, Debug)]
-struct Segment {
-    taken: f64,
-    rising: f64,
-    below: usize,
-    /// The piece holds for levels above `from`, up to `to`.
-    from: f64,
-    to: f64,
-}
-
-impl Segment {
-    fn at(level: f64, groups: &[Membership]) -> Self {
-        let mut segment = Self {
-            taken: 0.0,
-            rising: 0.0,
-            below: 0,
-            from: f64::NEG_INFINITY,
-            to: f64::INFINITY,
-        };
-        for &Membership { pull, ceiling, .. } in groups {
-            let is_below = ceiling < level;
-            let (low, high) = if is_below {
-                (ceiling, f64::INFINITY)
-            } else {
-                (f64::NEG_INFINITY, ceiling)
-            };
-            segment.taken += if is_below { pull * ceiling } else { 0.0 };
-            segment.rising += if is_below { 0.0 } else { pull };
-            segment.below += usize::from(is_below);
-            segment.from = if low > segment.from {
-                low
-            } else {
-                segment.from
-            };
-            segment.to = lesser(high, segment.to);
-        }
-        segment
-    }
-
-    /// Whether it is the piece at `level`, too.
-    fn holds(&self, level: f64) -> bool {
-        self.from < level && level <= self.to
-    }
-}
-
-const NO_LINK: u32 = u32::MAX;
-/// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
-const NOT_FULL: f64 = 1.0 + 1e-14;
 /// A link that lacks less than this (relative) of its capacity counts as full after a solution of the whole, which has rounded: the level
 /// of its fastest flow holds nobody back.
 const FULL: f64 = 1.0 + 1e-9;
-/// A link of which less than this (relative) is wanted is not full, however the sum was rounded.
-const FREE: f64 = 1.0 - 1e-6;
 /// A level that changes by less (relative) has not changed.
 const SAME: f64 = 1e-15;
-/// So many links to repair are kept in their order.
-const FEW: usize = 8;
 /// There is room for so many groups from the first one on.
 const ROOM: usize = 512;
 /// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
@@ -542,7 +307,7 @@ impl IncrementalMaxMin {
     fn bring_to_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
         let old = self.level[link as usize];
-        let new = self.level_of(link);
+        let new = level_of(&mut self.links[link as usize], self.level[link as usize]);
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
         if is_same {
             return;
@@ -582,47 +347,6 @@ impl IncrementalMaxMin {
             raise_others(links, (link, new), group, uses, level, worklist);
         }
         links[link as usize].groups = here;
-    }
-
-    /// The level of a link: by Newton's method on a sum that is concave and linear in pieces. From wherever it starts (here the level
-    /// that the link has had) it goes to or below the level, then up piece by piece; at the last piece it is exact.
-    fn level_of(&mut self, link: u32) -> f64 {
-        let Link {
-            capacity,
-            groups,
-            wanted,
-            ..
-        } = &mut self.links[link as usize];
-        let full = *capacity * NOT_FULL;
-        let mut segment = Segment::at(self.level[link as usize], groups);
-        if segment.rising <= 0.0 {
-            // Nobody wants more than before.
-            if segment.taken <= full {
-                *wanted = segment.taken;
-                return f64::INFINITY;
-            }
-            segment = Segment::at(0.0, groups);
-        }
-        let mut climbs = false;
-        loop {
-            let level = (*capacity - segment.taken) / segment.rising;
-            if segment.holds(level) {
-                return level;
-            }
-            let next = Segment::at(level, groups);
-            if climbs && next.below < segment.below {
-                // Rounded to below the piece that it is on.
-                return level.max(segment.from);
-            }
-            if next.rising <= 0.0 {
-                if next.taken > full {
-                    return level;
-                }
-                *wanted = next.taken;
-                return f64::INFINITY;
-            }
-            (segment, climbs) = (next, true);
-        }
     }
 
     /// Sets all levels from a solution of the whole.
@@ -895,25 +619,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn a_worklist_goes_from_the_least_level_to_the_greatest(steps in prop::collection::vec(prop::option::weighted(0.7, 0_u8..8), 0..100)) {
-            let (mut worklist, mut heap) = (Worklist::default(), BinaryHeap::new());
-            for (link, step) in (0..).zip(steps) {
-                if let Some(level) = step {
-                    // Few levels, so that many are equal.
-                    let entry = Entry::new(f64::from(level), link % 50);
-                    worklist.push(entry);
-                    heap.push(Reverse(entry));
-                } else {
-                    prop_assert_eq!(worklist.pop(), heap.pop().map(|Reverse(least)| least));
-                }
-            }
-            while let Some(Reverse(least)) = heap.pop() {
-                prop_assert_eq!(worklist.pop(), Some(least));
-            }
-            prop_assert_eq!(worklist.pop(), None);
-        }
-
         #[test]
         fn repaired_levels_agree_with_the_solver(steps in steps()) {
             play(steps, false)?;
