@@ -25,7 +25,7 @@
 //! | way | taken when | saves |
 //! |---|---|---|
 //! | memo (`bsp`) | plan and placement are those of an earlier superstep | the superstep: 100 ns instead of 5 ns a process and 10 ns a message |
-//! | direct evaluation with a [`FlowBatch`] (`bsp`) | all start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
+//! | direct evaluation with a `FlowBatch` (`bsp`) | all start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
 //! | `contention`, in a batch | always for large batches: flows that never meet are closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
 //! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 9 ms |
 //! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |

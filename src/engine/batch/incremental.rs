@@ -244,7 +244,7 @@ impl IncrementalBatch {
         }
     }
 
-    /// CompletionIndex what is left, which no date that a number can hold ends, and forgets the order in which paths came into use.
+    /// Ends the flows that no finite time ends, and resets the order in which classes open.
     fn clear(&mut self, mut ended: impl FnMut(u32, f64) -> Option<Start>) {
         for (number, class) in (0..).zip(&mut self.classes) {
             if class.first.is_none() {

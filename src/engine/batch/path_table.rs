@@ -7,6 +7,7 @@
 use hashbrown::HashTable;
 
 use crate::engine::model::{ACKNOWLEDGEMENTS, NetworkModel};
+use crate::memory::MOST_PATHS;
 use crate::platform::Platform;
 use crate::units::HostId;
 
@@ -38,9 +39,6 @@ impl Path {
         self.uses > 0
     }
 }
-
-/// So many paths are kept between supersteps (about 300 MB); with destinations that are drawn anew they would become all pairs.
-const MOST_PATHS: usize = 1 << 21;
 
 /// All paths that were asked for.
 #[derive(Clone, Debug)]

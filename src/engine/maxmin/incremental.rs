@@ -1,4 +1,4 @@
-//! IncrementalMaxMin of links: weighted max-min shares ([`super::solve`]), repaired where something has changed instead of solved again.
+//! Incremental max-min: levels of links are repaired where something has changed, instead of solving the whole again ([`super::solve`]).
 //!
 //! A group is a number n of flows of one route; the level of a flow is its rate times its weight w. Link l of capacity C has the level x with
 //!
@@ -6,7 +6,7 @@
 //! Σ over the groups g of l:  n_g · c_gl / w_g · min(u_gl, x) = C_l        (infinite if the sum stays below C_l)
 //! u_gl = min(bound_g · w_g, levels of the other links of g)               level of g = min(u_gl, level of l)
 //! ```
-//! with c as in [`super::solve`]. IncrementalMaxMin that satisfy this on all links are the max-min: a flow at the level of its least link is among
+//! with c as in [`super::solve`]. Levels that satisfy this on all links are the max-min: a flow at the level of its least link is among
 //! the fastest there, and that link is full. So the links whose flows have changed are brought to their level, then those that the new
 //! levels concern, the lowest first, until all agree. What a link has to do with depends on the groups that really change: in a crowd
 //! of 1 500 connected flows an end changes about 11 rates.
