@@ -7,40 +7,45 @@
 use std::collections::VecDeque;
 
 use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
-use super::event::{BarrierMessage, Token};
+use super::runtime::Token;
 use crate::engine::Simulation;
 use crate::error::Error;
 use crate::units::{Bytes, HostId, Seconds};
 
+/// A message of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Notice {
+    /// This process tells that it (with all below it in a tree) has arrived.
+    Arrived(u32),
+    /// This process may leave.
+    Leave(u32),
+    /// Dissemination: to process, in a round, of an even or odd barrier.
+    Round { to: u32, round: u32, parity: u32 },
+}
+
 /// What a barrier needs of the runtime: the engine, and where the processes are.
-pub(super) struct BarrierContext<'a, 'p> {
+pub(super) struct Wires<'a, 'p> {
     pub(super) engine: &'a mut Simulation<'p, Token>,
     pub(super) placement: &'a [HostId],
 }
 
-impl BarrierContext<'_, '_> {
+impl Wires<'_, '_> {
     fn send(
         &mut self,
         from: HostId,
         to: HostId,
         bytes: Bytes,
-        message: BarrierMessage,
+        notice: Notice,
     ) -> Result<(), Error> {
-        self.engine.send(from, to, bytes, Token::Barrier(message))
+        self.engine.send(from, to, bytes, Token::Barrier(notice))
     }
 
-    fn between(
-        &mut self,
-        from: u32,
-        to: u32,
-        bytes: Bytes,
-        message: BarrierMessage,
-    ) -> Result<(), Error> {
+    fn between(&mut self, from: u32, to: u32, bytes: Bytes, notice: Notice) -> Result<(), Error> {
         self.send(
             self.placement[from as usize],
             self.placement[to as usize],
             bytes,
-            message,
+            notice,
         )
     }
 }
@@ -50,7 +55,7 @@ impl BarrierContext<'_, '_> {
 pub(super) struct Barrier {
     bytes: Bytes,
     processes: u32,
-    /// The processes that may leave now, in order; the run empties it.
+    /// Who may leave now, in order; the runtime empties it.
     pub(super) leaving: VecDeque<u32>,
     protocol: Protocol,
 }
@@ -183,11 +188,7 @@ impl Barrier {
     }
 
     /// `process` arrives.
-    pub(super) fn arrive(
-        &mut self,
-        process: u32,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
+    pub(super) fn arrive(&mut self, process: u32, wires: &mut Wires<'_, '_>) -> Result<(), Error> {
         let Self {
             bytes,
             processes,
@@ -204,41 +205,39 @@ impl Barrier {
                 Ok(())
             }
             Protocol::RootSerial(root) if process == 0 => {
-                let message = Token::Barrier(BarrierMessage::Arrived(0));
-                context.engine.wait(root.price, message);
+                let notice = Token::Barrier(Notice::Arrived(0));
+                wires.engine.wait(root.price, notice);
                 Ok(())
             }
             Protocol::RootSerial(root) => {
-                root.arrive(*processes, leaving, context);
+                root.arrive(*processes, leaving, wires);
                 Ok(())
             }
-            Protocol::Central(central) => central.arrive(process, *processes, *bytes, context),
+            Protocol::Central(central) => central.arrive(process, *processes, *bytes, wires),
             Protocol::Sequential(sequential) => {
                 sequential.has_arrived[process as usize] = true;
                 match sequential.gather {
                     GatherOrder::Arrival => sequential.order_of_arrival.push_back(process),
-                    GatherOrder::Parallel => {
-                        return sequential.gather_from(process, *bytes, context);
-                    }
+                    GatherOrder::Parallel => return sequential.gather_from(process, *bytes, wires),
                     GatherOrder::Ascending | GatherOrder::Descending => {}
                 }
-                sequential.gather_next(*processes, *bytes, context)
+                sequential.gather_next(*processes, *bytes, wires)
             }
             Protocol::Tree { gathered } => {
-                gather_in_tree(gathered, process, *processes, *bytes, leaving, context)
+                gather_in_tree(gathered, process, *processes, *bytes, leaving, wires)
             }
             Protocol::Dissemination(dissemination) => {
                 let at = process as usize;
                 dissemination.parity[at] ^= 1;
                 dissemination.round[at] = 0;
-                dissemination.notify(process, *processes, *bytes, context)?;
-                dissemination.go_on(process, *processes, *bytes, leaving, context)
+                dissemination.notify(process, *processes, *bytes, wires)?;
+                dissemination.go_on(process, *processes, *bytes, leaving, wires)
             }
         }
     }
 
     /// Whether all leave together, at a date that follows from their arrivals.
-    pub(super) fn is_predictable(&self) -> bool {
+    pub(super) fn is_foreseeable(&self) -> bool {
         match &self.protocol {
             Protocol::Ideal { .. } | Protocol::RootSerial(_) => true,
             Protocol::Sequential(sequential) => {
@@ -249,9 +248,9 @@ impl Barrier {
         }
     }
 
-    /// When all leave a barrier that [is predictable](Self::is_predictable), and how many messages it takes; `alone` is how long one
+    /// When all leave a barrier that [is foreseeable](Self::is_foreseeable), and how many messages it takes; `alone` is how long one
     /// message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
-    pub(super) fn predict(
+    pub(super) fn foresee(
         &self,
         arrival: &[f64],
         placement: &[HostId],
@@ -284,7 +283,7 @@ impl Barrier {
         }
     }
 
-    /// Lets all leave, at the date that was predicted.
+    /// Lets all leave, at the date that was foreseen.
     pub(super) fn let_all_leave(&mut self) {
         self.leaving.extend(0..self.processes);
     }
@@ -298,10 +297,10 @@ impl Barrier {
     }
 
     /// A message of the barrier has been delivered.
-    pub(super) fn on_message(
+    pub(super) fn on_notice(
         &mut self,
-        message: BarrierMessage,
-        context: &mut BarrierContext<'_, '_>,
+        notice: Notice,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         let Self {
             bytes,
@@ -309,20 +308,20 @@ impl Barrier {
             leaving,
             protocol,
         } = self;
-        match (protocol, message) {
-            (Protocol::RootSerial(root), BarrierMessage::Arrived(_)) => {
-                root.arrive(*processes, leaving, context);
+        match (protocol, notice) {
+            (Protocol::RootSerial(root), Notice::Arrived(_)) => {
+                root.arrive(*processes, leaving, wires);
                 Ok(())
             }
-            (Protocol::RootSerial(_), BarrierMessage::Leave(_)) => {
+            (Protocol::RootSerial(_), Notice::Leave(_)) => {
                 leaving.extend(0..*processes);
                 Ok(())
             }
-            (Protocol::Central(central), BarrierMessage::Arrived(_)) => {
+            (Protocol::Central(central), Notice::Arrived(_)) => {
                 central.notices += 1;
-                central.answer(*processes, *bytes, context)
+                central.answer(*processes, *bytes, wires)
             }
-            (Protocol::Central(central), BarrierMessage::Leave(process)) => {
+            (Protocol::Central(central), Notice::Leave(process)) => {
                 central.answers += 1;
                 leaving.push_back(process);
                 if central.answers == *processes - 1 {
@@ -331,38 +330,25 @@ impl Barrier {
                 }
                 Ok(())
             }
-            (Protocol::Sequential(sequential), BarrierMessage::Arrived(_)) => {
-                sequential.on_gathered(*processes, *bytes, context)
+            (Protocol::Sequential(sequential), Notice::Arrived(_)) => {
+                sequential.on_gathered(*processes, *bytes, wires)
             }
-            (Protocol::Sequential(sequential), BarrierMessage::Leave(process)) => {
-                sequential.on_released(process, *processes, *bytes, leaving, context)
+            (Protocol::Sequential(sequential), Notice::Leave(process)) => {
+                sequential.on_released(process, *processes, *bytes, leaving, wires)
             }
-            (Protocol::Tree { gathered }, BarrierMessage::Arrived(child)) => gather_in_tree(
-                gathered,
-                parent(child),
-                *processes,
-                *bytes,
-                leaving,
-                context,
-            ),
-            (Protocol::Tree { .. }, BarrierMessage::Leave(process)) => {
+            (Protocol::Tree { gathered }, Notice::Arrived(child)) => {
+                gather_in_tree(gathered, parent(child), *processes, *bytes, leaving, wires)
+            }
+            (Protocol::Tree { .. }, Notice::Leave(process)) => {
                 leaving.push_back(process);
-                release_children(process, *processes, *bytes, context)
+                release_children(process, *processes, *bytes, wires)
             }
-            (
-                Protocol::Dissemination(dissemination),
-                BarrierMessage::Round { to, round, parity },
-            ) => {
+            (Protocol::Dissemination(dissemination), Notice::Round { to, round, parity }) => {
                 dissemination.received[to as usize][parity as usize] |= 1 << round;
-                dissemination.go_on(to, *processes, *bytes, leaving, context)
+                dissemination.go_on(to, *processes, *bytes, leaving, wires)
             }
             // Each protocol gets its own notices only.
-            (
-                _,
-                BarrierMessage::Arrived(_)
-                | BarrierMessage::Leave(_)
-                | BarrierMessage::Round { .. },
-            ) => Ok(()),
+            (_, Notice::Arrived(_) | Notice::Leave(_) | Notice::Round { .. }) => Ok(()),
         }
     }
 }
@@ -374,12 +360,7 @@ impl RootSerial {
     }
 
     /// One more process has arrived; the last one opens the barrier.
-    fn arrive(
-        &mut self,
-        processes: u32,
-        leaving: &mut VecDeque<u32>,
-        context: &mut BarrierContext<'_, '_>,
-    ) {
+    fn arrive(&mut self, processes: u32, leaving: &mut VecDeque<u32>, wires: &mut Wires<'_, '_>) {
         self.arrived += 1;
         if self.arrived < processes {
             return;
@@ -387,8 +368,8 @@ impl RootSerial {
         self.arrived = 0;
         let delay = self.delay();
         if delay > 0.0 {
-            let message = Token::Barrier(BarrierMessage::Leave(0));
-            context.engine.wait(Seconds::of(delay), message);
+            let notice = Token::Barrier(Notice::Leave(0));
+            wires.engine.wait(Seconds::of(delay), notice);
         } else {
             leaving.extend(0..processes);
         }
@@ -401,22 +382,22 @@ impl Central {
         process: u32,
         processes: u32,
         bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         if process == 0 {
             self.has_root = true;
             for index in 0..self.blocked.len() {
                 let blocked = self.blocked[index];
-                context.between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
+                wires.between(blocked, 0, bytes, Notice::Arrived(blocked))?;
             }
             self.blocked.clear();
-            return self.answer(processes, bytes, context);
+            return self.answer(processes, bytes, wires);
         }
         if self.receives == Receives::Late && !self.has_root {
             self.blocked.push(process);
             return Ok(());
         }
-        context.between(process, 0, bytes, BarrierMessage::Arrived(process))
+        wires.between(process, 0, bytes, Notice::Arrived(process))
     }
 
     /// Answers all together if all notices and process 0 are here.
@@ -424,16 +405,15 @@ impl Central {
         &mut self,
         processes: u32,
         bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         if !self.has_root || self.notices < processes - 1 {
             return Ok(());
         }
         self.has_root = false;
         self.notices = 0;
-        (1..processes).try_for_each(|process| {
-            context.between(0, process, bytes, BarrierMessage::Leave(process))
-        })
+        (1..processes)
+            .try_for_each(|process| wires.between(0, process, bytes, Notice::Leave(process)))
     }
 }
 
@@ -443,7 +423,7 @@ impl Sequential {
         &mut self,
         processes: u32,
         bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         if self.is_busy || self.gathered == processes {
             return Ok(());
@@ -460,7 +440,7 @@ impl Sequential {
                     self.order_of_arrival.pop_front();
                 }
                 self.is_busy = true;
-                self.gather_from(process, bytes, context)
+                self.gather_from(process, bytes, wires)
             }
             _ => Ok(()),
         }
@@ -470,14 +450,14 @@ impl Sequential {
         &mut self,
         process: u32,
         bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = false;
-        context.send(
-            context.placement[process as usize],
+        wires.send(
+            wires.placement[process as usize],
             self.coordinator,
             bytes,
-            BarrierMessage::Arrived(process),
+            Notice::Arrived(process),
         )
     }
 
@@ -485,32 +465,23 @@ impl Sequential {
         &mut self,
         processes: u32,
         bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         self.gathered += 1;
         self.is_busy = self.is_releasing;
         if self.gathered < processes || self.is_releasing {
-            return self.gather_next(processes, bytes, context);
+            return self.gather_next(processes, bytes, wires);
         }
         self.is_busy = true;
         self.is_releasing = true;
         self.released = 0;
         self.gathered = 0; // notices of the next barrier may come in while this one is released
-        self.release_next(bytes, context)
+        self.release_next(bytes, wires)
     }
 
-    fn release_next(
-        &mut self,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        let to = context.placement[self.released as usize];
-        context.send(
-            self.coordinator,
-            to,
-            bytes,
-            BarrierMessage::Leave(self.released),
-        )
+    fn release_next(&mut self, bytes: Bytes, wires: &mut Wires<'_, '_>) -> Result<(), Error> {
+        let to = wires.placement[self.released as usize];
+        wires.send(self.coordinator, to, bytes, Notice::Leave(self.released))
     }
 
     fn on_released(
@@ -519,21 +490,21 @@ impl Sequential {
         processes: u32,
         bytes: Bytes,
         leaving: &mut VecDeque<u32>,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         self.released += 1;
         if self.release == Release::Sequential {
             leaving.push_back(process);
         }
         if self.released < processes {
-            return self.release_next(bytes, context);
+            return self.release_next(bytes, wires);
         }
         if self.release == Release::Simultaneous {
             leaving.extend(0..processes);
         }
         self.is_releasing = false;
         self.is_busy = false;
-        self.gather_next(processes, bytes, context)
+        self.gather_next(processes, bytes, wires)
     }
 }
 
@@ -561,7 +532,7 @@ fn gather_in_tree(
     processes: u32,
     bytes: Bytes,
     leaving: &mut VecDeque<u32>,
-    context: &mut BarrierContext<'_, '_>,
+    wires: &mut Wires<'_, '_>,
 ) -> Result<(), Error> {
     let count = &mut gathered[process as usize];
     *count += 1;
@@ -572,25 +543,20 @@ fn gather_in_tree(
     }
     *count = 0;
     if process != 0 {
-        return context.between(
-            process,
-            parent(process),
-            bytes,
-            BarrierMessage::Arrived(process),
-        );
+        return wires.between(process, parent(process), bytes, Notice::Arrived(process));
     }
     leaving.push_back(0);
-    release_children(0, processes, bytes, context)
+    release_children(0, processes, bytes, wires)
 }
 
 fn release_children(
     process: u32,
     processes: u32,
     bytes: Bytes,
-    context: &mut BarrierContext<'_, '_>,
+    wires: &mut Wires<'_, '_>,
 ) -> Result<(), Error> {
     children(process, processes)
-        .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
+        .try_for_each(|child| wires.between(process, child, bytes, Notice::Leave(child)))
 }
 
 impl Dissemination {
@@ -600,18 +566,13 @@ impl Dissemination {
         process: u32,
         processes: u32,
         bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         let (round, parity) = (self.round[process as usize], self.parity[process as usize]);
         // In 64 bits: the sum may pass 2^32.
         let to = (u64::from(process) + (1_u64 << round)) % u64::from(processes);
         let to = u32::try_from(to).expect("below the number of processes");
-        context.between(
-            process,
-            to,
-            bytes,
-            BarrierMessage::Round { to, round, parity },
-        )
+        wires.between(process, to, bytes, Notice::Round { to, round, parity })
     }
 
     /// Takes `process` through all rounds whose notices it has.
@@ -621,7 +582,7 @@ impl Dissemination {
         processes: u32,
         bytes: Bytes,
         leaving: &mut VecDeque<u32>,
-        context: &mut BarrierContext<'_, '_>,
+        wires: &mut Wires<'_, '_>,
     ) -> Result<(), Error> {
         let at = process as usize;
         let parity = self.parity[at] as usize;
@@ -629,7 +590,7 @@ impl Dissemination {
         {
             self.round[at] += 1;
             if self.round[at] < self.rounds {
-                self.notify(process, processes, bytes, context)?;
+                self.notify(process, processes, bytes, wires)?;
             } else {
                 self.received[at][parity] = 0;
                 leaving.push_back(process);

@@ -1,28 +1,26 @@
 //! The BSP runtime: supersteps of processes on hosts, and what happens between them.
 //!
 //! ```text
-//! run: for each superstep
-//!   a shortcut computes it (direct evaluation, memo), or its events do:
-//!   compute (shared host) -> send all -> receive all -> barrier                 superstep, exchange, barrier
-//!   then rescheduling: is a call due? decision -> price -> migrations           reschedule, call, migration
+//! compute (shared host) -> send all -> receive all -> barrier -> (call -> migrations) -> next superstep
+//!    runtime                 exchange                barrier      reschedule
+//!    at_once: the four together, without events, where a superstep allows it; again: one that repeats the one before it;
+//!    remembered: one that another run has done
 //! ```
 //!
 //! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, six barriers,
 //! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
 
+mod again;
+mod at_once;
 mod barrier;
-mod call;
 mod config;
-mod event;
+mod deadlock;
 mod exchange;
 mod invariants;
-mod migration;
 mod record;
+mod remembered;
 mod reschedule;
-mod run;
-mod shortcut;
-mod superstep;
-mod world;
+mod runtime;
 
 pub use config::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, LoadMeasure,
@@ -32,6 +30,5 @@ pub use config::{
 pub use record::{
     Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates, Wait,
 };
-pub use run::simulate;
-pub use shortcut::{Memo, MemoBudget};
-pub use world::Setup;
+pub use remembered::{Remembered, Room};
+pub use runtime::{Setup, simulate};

@@ -4,7 +4,6 @@ mod args;
 mod bar;
 mod explain;
 mod export;
-mod interrupt;
 mod list;
 mod machine;
 mod refusal;

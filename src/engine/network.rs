@@ -1,9 +1,10 @@
 //! Flows: a latency phase, then a transfer at a rate that the sharing decides.
 //!
-//! A flow waits for its delay, without using bandwidth, then moves its bytes at the rate that its weighted max-min share
-//! ([`super::maxmin`]) gives it. Delay, weight and bound follow from the route as [`NetworkModel`] says; the least bandwidth of the route
-//! is taken when the flow starts.
-//! The levels of the links that an event touches are repaired ([`super::maxmin::incremental`]) once per date, after all processes have reacted. A
+//! A flow of B bytes waits `latency_factor · L` (L: latency of its route when it starts; no bandwidth is used), then moves at
+//! `bandwidth_factor · r` until its bytes are gone. r is its weighted
+//! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0) and at most
+//! `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
+//! The levels of the links that an event touches are repaired ([`super::levels`]) once per date, after all processes have reacted. A
 //! link that is not shared only bounds the rate of each of its flows.
 //!
 //! Here SimGrid departs: of a `FATPIPE` link it binds all flows once one of them is bound, so that a flow of a longer route gets less
@@ -15,11 +16,11 @@
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
 use super::checks::{Fault, is_used_up};
-use super::maxmin::incremental::IncrementalMaxMin;
-use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
+use super::levels::Levels;
+use super::model::NetworkModel;
 use super::queue::{EventQueue, Key};
 use crate::platform::{Platform, Route};
-use crate::units::{HostId, LinkId, to_u32};
+use crate::units::{HostId, LinkId};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
@@ -79,10 +80,13 @@ pub(super) struct Network<T> {
     flows: Vec<Flow<T>>,
     free: Vec<u32>,
     /// Without links until the first flow shares one.
-    levels: IncrementalMaxMin,
+    levels: Levels,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
+
+/// What the way back takes of a flow's rate with cross-traffic (SimGrid's constant).
+pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
 
 impl<T: Copy> Network<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {
@@ -96,7 +100,7 @@ impl<T: Copy> Network<T> {
             links: links.collect(),
             flows: Vec::new(),
             free: Vec::new(),
-            levels: IncrementalMaxMin::default(),
+            levels: Levels::default(),
             lost_bytes: false,
         }
     }
@@ -112,7 +116,7 @@ impl<T: Copy> Network<T> {
 
     /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.
     pub(super) fn loopback_duration(&self, bytes: f64) -> f64 {
-        bytes / self.model.loopback_rate()
+        bytes / (self.model.loopback_bandwidth * self.model.bandwidth_factor)
     }
 
     #[expect(
@@ -156,7 +160,7 @@ impl<T: Copy> Network<T> {
                 add_use(&mut flow.uses, link.0, ACKNOWLEDGEMENTS);
             }
         }
-        let delay = self.model.delay(self.latency(slot));
+        let delay = self.model.latency_factor * self.latency(slot);
         if delay > 0.0 || bytes <= 0.0 {
             self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
         } else {
@@ -324,7 +328,7 @@ impl<T: Copy> Network<T> {
             let uses = flow.uses.iter().copied();
             let (weight, bound) = (flow.weight, flow.bound());
             if !self.levels.has_links() {
-                self.levels = IncrementalMaxMin::new(self.links.iter().map(|link| link.bandwidth));
+                self.levels = Levels::new(self.links.iter().map(|link| link.bandwidth));
             }
             self.levels.put(slot, (weight, bound, 1), uses);
         }
@@ -349,13 +353,23 @@ impl<T: Copy> Network<T> {
     fn weigh(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let flow = &self.flows[slot as usize];
-        let shared = flow.uses[..flow.outward].iter().map(|used| used.0);
-        let links = shared.chain(flow.unshared.iter().copied());
-        let bandwidths = links.map(|link| self.links[link as usize].bandwidth);
-        let of_links = self.model.weight_of_links(bandwidths);
+        let per_byte: f64 = if self.model.weight_s > 0.0 {
+            let shared = flow.uses[..flow.outward].iter().map(|used| used.0);
+            let links = shared.chain(flow.unshared.iter().copied());
+            links
+                .map(|link| self.model.weight_s / self.links[link as usize].bandwidth)
+                .sum()
+        } else {
+            0.0
+        };
+        let window = match self.model.tcp_gamma {
+            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
+            _ => f64::INFINITY,
+        };
         let flow = &mut self.flows[slot as usize];
-        flow.weight = self.model.weight(latency, of_links, again);
-        flow.window = self.model.window(latency);
+        let has_latency = latency > 0.0 || (again && self.model.reweigh_slip && per_byte > 0.0);
+        flow.weight = if has_latency { latency + per_byte } else { 1.0 };
+        flow.window = window;
     }
 
     /// Weighs the flows of a link again.
@@ -423,6 +437,10 @@ impl<T> Flow<T> {
         let end = end.expect("a transferring flow has its end in the queue");
         queue.reschedule(end, date);
     }
+}
+
+fn to_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 links, and flows in progress at once")
 }
 
 /// Adds `share` of a link to the uses of a flow.

@@ -33,6 +33,19 @@ impl Shared {
         })
     }
 
+    /// Keeps a platform, which stands for the file of that name from then on.
+    pub(crate) fn put(&self, name: &str, platform: LoadedPlatform) {
+        let mut known = self
+            .platforms
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let short = name.strip_suffix(".json").unwrap_or(name);
+        let platform = Arc::new(platform);
+        for name in [name, short] {
+            known.insert(name.to_owned(), Arc::clone(&platform));
+        }
+    }
+
     /// The built-in experiments below one that extends `extends` or else belongs to `app`, the lowest first.
     pub(super) fn chain(
         &self,

@@ -10,6 +10,7 @@
 
 mod calls;
 mod cells;
+mod changes;
 mod claims;
 mod decisions;
 mod facts;
@@ -28,12 +29,16 @@ mod wsppd2007;
 
 pub use calls::{Calls, Told};
 pub use cells::CellResult;
+pub use changes::Changes;
 pub use claims::Outcome;
 pub use decisions::{DecisionResult, ScheduleResult, Verdict};
 pub use facts::{Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Schedule, expand};
 pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
 pub use pages::{Page, one_reading_page, pages};
-pub use reproduce::{ClaimResult, Constant, PaperResults, Reproduction, fitted_keys, reproduce};
+pub use reproduce::{
+    ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
+    reproduce_changed,
+};
 pub use runs::{Case, Done, Runs};
 pub use single_set::{Step, search};
 pub use text::text;

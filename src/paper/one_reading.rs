@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::cells::{CellResult, median, share_within};
+use super::changes::Changes;
 use super::decisions::Verdict;
 use super::reproduce::{Compared, compare_all, facts_of};
 use super::runs::{Runs, source_of};
@@ -156,15 +157,12 @@ pub(super) fn judge(
     paper: &Paper,
     progress: &Progress,
 ) -> Result<Reading, Error> {
-    let exchanged = options
-        .iter()
-        .map(|(option, value)| Flag {
-            key: format!("policy.{POLICY}.{option}"),
-            flag: format!("rules of {rules}: {option}"),
-            value: value.clone(),
-        })
-        .collect();
-    let runs = Runs::new(paper, exchanged, progress);
+    let exchanged = options.iter().map(|(option, value)| Flag {
+        key: format!("policy.{POLICY}.{option}"),
+        flag: format!("rules of {rules}: {option}"),
+        value: value.clone(),
+    });
+    let runs = Runs::new(paper, Changes::everywhere(exchanged), progress)?;
     let compared = compare_all(paper, &facts_of(paper)?, &runs)?;
     Ok(sum_up(rules, paper.name, compared))
 }

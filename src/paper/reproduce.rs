@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::calls::Calls;
 use super::cells::CellResult;
+use super::changes::Changes;
 use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, expand};
 use super::runs::{Case, Runs, source_of};
@@ -102,9 +103,22 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
     Ok(Reproduction { papers })
 }
 
+/// The cells, decisions and call schedules of a paper under changes; its claims are left out.
+///
+/// # Errors
+/// The changes are wrong, or a run cannot be done.
+pub fn reproduce_changed(
+    paper: &Paper,
+    changes: Changes,
+    progress: &Progress,
+) -> Result<Compared, Error> {
+    let runs = Runs::new(paper, changes, progress)?;
+    compare_all(paper, &facts_of(paper)?, &runs)
+}
+
 fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
     let facts = facts_of(paper)?;
-    let runs = Runs::new(paper, Vec::new(), progress);
+    let runs = Runs::new(paper, Changes::default(), progress)?;
     let compared = compare_all(paper, &facts, &runs)?;
     let claims = facts
         .claims
@@ -132,11 +146,14 @@ pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
 }
 
 /// What can be compared without knowing more of a paper than its facts.
-#[derive(Debug)]
-pub(super) struct Compared {
-    pub(super) cells: Vec<CellResult>,
-    pub(super) decisions: Vec<DecisionResult>,
-    pub(super) call_schedules: Vec<ScheduleResult>,
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The cells of its tables and the times of its figures.
+    pub cells: Vec<CellResult>,
+    /// Its decisions.
+    pub decisions: Vec<DecisionResult>,
+    /// Its call schedules.
+    pub call_schedules: Vec<ScheduleResult>,
 }
 
 /// Runs everything that the facts name, and compares.
@@ -442,7 +459,7 @@ mod tests {
         let (mut ledgers, mut exact) = (0, 0);
         for paper in PAPERS {
             let facts = facts_of(paper).unwrap();
-            let runs = Runs::new(paper, Vec::new(), &progress);
+            let runs = Runs::new(paper, Changes::default(), &progress).unwrap();
             simulate_all(paper, &facts, &runs).unwrap();
             for done in runs.all() {
                 for run in &done.results.runs {

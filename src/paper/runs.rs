@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::Paper;
 use super::calls::{Calls, of};
+use super::changes::Changes;
 use super::facts::Config;
 use crate::bsp::{CallRecord, Scenario};
 use crate::document::Document;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, built_in};
+use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared, built_in};
 
 /// A finished run: the experiment and its three scenarios.
 #[derive(Debug)]
@@ -65,20 +66,29 @@ impl Done {
 #[derive(Debug)]
 pub struct Runs<'p> {
     paper: &'p Paper,
-    /// Settings between each experiment and its cases: the rules of another paper.
-    rules: Vec<Flag>,
+    /// What is changed in all of them.
+    changes: Changes,
+    /// Platforms and experiments that were read.
+    shared: Shared,
     progress: &'p Progress,
     done: Mutex<BTreeMap<String, Arc<Done>>>,
 }
 
 impl<'p> Runs<'p> {
-    pub(super) fn new(paper: &'p Paper, rules: Vec<Flag>, progress: &'p Progress) -> Self {
-        Self {
+    /// # Errors
+    /// A platform cannot have the changed values.
+    pub(super) fn new(
+        paper: &'p Paper,
+        changes: Changes,
+        progress: &'p Progress,
+    ) -> Result<Self, Error> {
+        Ok(Self {
             paper,
-            rules,
+            shared: changes.shared()?,
+            changes,
             progress,
             done: Mutex::new(BTreeMap::new()),
-        }
+        })
     }
 
     /// The run of a case.
@@ -123,9 +133,9 @@ impl<'p> Runs<'p> {
     pub(super) fn load(&self, case: &Case) -> Result<Experiment, Error> {
         let mut layers = Layers::default();
         layers.push_file(source_of(case.experiment)?);
-        layers.push_flags(self.rules.clone());
+        layers.push_flags(self.changes.flags_of(case.experiment)?);
         layers.push_flags(case.flags.clone());
-        Experiment::load(&layers, Limits::default())
+        Experiment::load_shared(&layers, Limits::default(), &self.shared)
     }
 
     /// The run of a configuration without lists.

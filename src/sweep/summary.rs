@@ -326,12 +326,10 @@ fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goa
 /// Whether a parameter changes what is to be done or where, and not how well.
 fn is_work(name: &str) -> bool {
     [
-        "app", "extends", "grid", "load", "n", "network", "platform", "procs", "trace", "workload",
+        "app", "extends", "grid", "n", "network", "platform", "procs", "trace",
     ]
     .contains(&name)
-        || ["load.", "load[", "workload."]
-            .iter()
-            .any(|start| name.starts_with(start))
+        || name.starts_with("workload.")
 }
 
 /// The rank of each value of a setting; none where a parameter does not apply.

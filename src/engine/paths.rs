@@ -1,13 +1,15 @@
-//! Route parameters per ordered pair of endpoint classes, computed once while links do not change.
+//! What the engine must know of the way between two hosts while nothing changes on the links: found once per ordered pair of doors.
 //!
-//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::engine::network`], which computes them afresh for each flow.
-//! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
-//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 110 bytes per pair in use.
+//! ```text
+//! delay = latency_factor · L      weight = L + Σ weight_s / bandwidth (1 if L is 0)      bound = min(least bandwidth, tcp_gamma / 2L)
+//! ```
+//! with L the latency of the route, as in [`super::network`], the twin, which finds the same afresh for each flow. Hosts of a cluster that
+//! cannot be told apart by their way out (no access link, or equal ones that are not shared) have one door: a platform of such clusters has a
+//! path per pair of clusters. Cost: a look-up in a table (few doors) or a hash table; about 110 bytes per pair in use.
 
-use hashbrown::HashTable;
-
-use crate::engine::model::{ACKNOWLEDGEMENTS, NetworkModel};
-use crate::memory::MOST_PATHS;
+use super::lookup::Lookup;
+use super::model::NetworkModel;
+use super::network::ACKNOWLEDGEMENTS;
 use crate::platform::Platform;
 use crate::units::HostId;
 
@@ -27,7 +29,7 @@ pub(crate) struct Path {
     pub rate_alone: f64,
     /// Stands for the path in the name of a set of flows.
     pub number: u128,
-    /// The pair of endpoint classes: an order of paths that does not depend on when they were first asked for.
+    /// The pair of doors: an order of paths that does not depend on when they were first asked for.
     pub pair: u64,
     first_use: u32,
     uses: u32,
@@ -40,26 +42,29 @@ impl Path {
     }
 }
 
+/// So many paths are kept between supersteps (about 300 MB); with destinations that are drawn anew they would become all pairs.
+const MOST_PATHS: usize = 1 << 21;
+
 /// All paths that were asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct PathTable {
+pub(crate) struct Paths {
     model: NetworkModel,
-    /// The endpoint class of each host.
-    endpoint_class: Vec<u32>,
-    endpoint_classes: usize,
-    /// For few classes: path + 1 by `row[from] + to`, 0 if not asked for yet.
+    /// The door of each host.
+    door: Vec<u32>,
+    doors: usize,
+    /// For few doors: path + 1 by `row[from] + to`, 0 if not asked for yet.
     table: Vec<u32>,
-    /// Start of the row of each class in the table; 0, a row of zeros, until first used.
+    /// Where the row of each door begins in the table; 0, a row of zeros, until it is first asked for.
     row: Vec<u32>,
-    /// For many classes.
-    lookup: HashTable<PathId>,
+    /// For many doors.
+    lookup: Lookup,
     list: Vec<Path>,
     /// Links and what a flow takes there of its rate.
     uses: Vec<(u32, f64)>,
 }
 
-/// Up to this many classes, paths are found in a table (16 MB, if all of them send).
-const MOST_CLASSES_OF_TABLE: usize = 2048;
+/// Up to this many doors the table is small (16 MB, if all of them send).
+const MOST_DOORS_OF_TABLE: usize = 2048;
 /// There is room for so many paths from the first one on (memory that is not used is not there, either).
 const ROOM: usize = 1024;
 /// And for so many places of the table.
@@ -67,33 +72,28 @@ const ROOM_OF_TABLE: usize = 16 * ROOM;
 /// The path of a host to itself.
 const LOOPBACK: PathId = 0;
 
-impl PathTable {
+impl Paths {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
-        let endpoint_class = endpoint_classes(platform);
-        let endpoint_classes = endpoint_class.last().map_or(0, |last| *last as usize + 1);
-        let is_small = endpoint_classes <= MOST_CLASSES_OF_TABLE;
+        let door = doors(platform);
+        let doors = door.last().map_or(0, |last| *last as usize + 1);
+        let is_small = doors <= MOST_DOORS_OF_TABLE;
         let mut table = Vec::new();
         if is_small {
             table.reserve(ROOM_OF_TABLE);
-            table.resize(endpoint_classes, 0);
+            table.resize(doors, 0);
         }
         let mut paths = Self {
             model,
-            endpoint_class,
-            endpoint_classes,
+            door,
+            doors,
             table,
-            row: vec![0; if is_small { endpoint_classes } else { 0 }],
-            lookup: HashTable::new(),
+            row: vec![0; if is_small { doors } else { 0 }],
+            lookup: Lookup::default(),
             list: Vec::with_capacity(ROOM),
             uses: Vec::with_capacity(2 * ROOM),
         };
         paths.add_loopback();
         paths
-    }
-
-    /// Multiplies the share of a flow; dimensionless.
-    pub(super) fn bandwidth_factor(&self) -> f64 {
-        self.model.bandwidth_factor
     }
 
     /// The path between two hosts, which may be one; `None` if the platform has no route.
@@ -102,10 +102,7 @@ impl PathTable {
         if from == to {
             return Some(LOOPBACK);
         }
-        let (out, into) = (
-            self.endpoint_class[from.index()],
-            self.endpoint_class[to.index()],
-        );
+        let (out, into) = (self.door[from.index()], self.door[to.index()]);
         if let Some(&row) = self.row.get(out as usize) {
             let known = self.table[(row + into) as usize].checked_sub(1);
             return known.or_else(|| self.add_to_table(platform, from, to));
@@ -117,36 +114,32 @@ impl PathTable {
     fn look_up(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let pair = self.pair(from, to);
         let list = &self.list;
-        let is_it = |path: &PathId| list[*path as usize].pair == pair;
-        let known = self.lookup.find(hash(pair), is_it).copied();
+        let is_it = |path: u32| list[path as usize].pair == pair;
+        let known = self.lookup.get(hash(pair), is_it);
         known.or_else(|| {
             let path = self.add(platform, from, to)?;
             let list = &self.list;
-            let hash_of = |path: &PathId| hash(list[*path as usize].pair);
-            self.lookup.insert_unique(hash(pair), path, hash_of);
+            self.lookup
+                .insert(path, |path| hash(list[path as usize].pair));
             Some(path)
         })
     }
 
-    /// The pair of endpoint classes, as a number.
+    /// The pair of doors, as a number.
     fn pair(&self, from: HostId, to: HostId) -> u64 {
-        let (from, to) = (
-            self.endpoint_class[from.index()],
-            self.endpoint_class[to.index()],
-        );
-        u64::from(from) * self.endpoint_classes as u64 + u64::from(to)
+        let (from, to) = (self.door[from.index()], self.door[to.index()]);
+        u64::from(from) * self.doors as u64 + u64::from(to)
     }
 
     #[cold]
     fn add_to_table(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let path = self.add(platform, from, to)?;
-        let row = &mut self.row[self.endpoint_class[from.index()] as usize];
+        let row = &mut self.row[self.door[from.index()] as usize];
         if *row == 0 {
             *row = u32::try_from(self.table.len()).expect("fewer than 2048² places");
-            self.table
-                .resize(self.table.len() + self.endpoint_classes, 0);
+            self.table.resize(self.table.len() + self.doors, 0);
         }
-        self.table[(*row + self.endpoint_class[to.index()]) as usize] = path + 1;
+        self.table[(*row + self.door[to.index()]) as usize] = path + 1;
         Some(path)
     }
 
@@ -160,7 +153,7 @@ impl PathTable {
     }
 
     /// How many there are.
-    pub(in crate::engine) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
@@ -169,10 +162,10 @@ impl PathTable {
         if self.row.is_empty() {
             self.lookup.clear();
         } else {
-            let endpoint_classes = self.endpoint_classes as u64;
+            let doors = self.doors as u64;
             for path in &self.list[LOOPBACK as usize + 1..] {
-                let (from, to) = (path.pair / endpoint_classes, path.pair % endpoint_classes);
-                let from = usize::try_from(from).expect("one of the endpoint_classes");
+                let (from, to) = (path.pair / doors, path.pair % doors);
+                let from = usize::try_from(from).expect("one of the doors");
                 self.table[self.row[from] as usize + usize::try_from(to).expect("one, too")] = 0;
             }
         }
@@ -214,7 +207,7 @@ impl PathTable {
             delay: 0.0,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
-            rate_alone: self.model.loopback_rate(),
+            rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
             number: 0,
             pair: u64::MAX,
             first_use: 0,
@@ -225,11 +218,14 @@ impl PathTable {
     fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
-        let (mut narrowest, mut latency) = (f64::INFINITY, 0.0);
+        let (mut narrowest, mut latency, mut per_byte) = (f64::INFINITY, 0.0, 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
             latency += link.latency.get();
+            if self.model.weight_s > 0.0 {
+                per_byte += self.model.weight_s / link.bandwidth.get();
+            }
             if link.is_shared {
                 self.add_use(first_use, id.0, 1.0);
             }
@@ -244,11 +240,11 @@ impl PathTable {
             }
         }
         let latency = route.latency.map_or(latency, crate::units::Seconds::get);
-        let bandwidths = route
-            .links()
-            .map(|id| platform.links[id.index()].bandwidth.get());
-        let of_links = self.model.weight_of_links(bandwidths);
-        let bound = narrowest.min(self.model.window(latency));
+        let window = match self.model.tcp_gamma {
+            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
+            _ => f64::INFINITY,
+        };
+        let bound = narrowest.min(window);
         let capacities = self.uses[first_use..]
             .iter()
             .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
@@ -257,8 +253,12 @@ impl PathTable {
             self.uses.truncate(first_use);
         }
         Some(Path {
-            delay: self.model.delay(latency),
-            weight: self.model.weight(latency, of_links, false),
+            delay: self.model.latency_factor * latency,
+            weight: if latency > 0.0 {
+                latency + per_byte
+            } else {
+                1.0
+            },
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
             number: 0,
@@ -276,10 +276,10 @@ impl PathTable {
     }
 }
 
-/// The endpoint class of each host, counted from 0 in host order.
-fn endpoint_classes(platform: &Platform) -> Vec<u32> {
+/// The door of each host, counted from 0 in the order of the hosts.
+fn doors(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
-    let mut endpoint_class = |at: usize| {
+    let mut door = |at: usize| {
         let has_own = at > 0 && {
             let (a, b) = (HostId::from_index(at - 1), HostId::from_index(at));
             platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_one_way_out(a, b)
@@ -287,7 +287,7 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
         last += u32::from(has_own);
         last
     };
-    (0..platform.hosts.len()).map(&mut endpoint_class).collect()
+    (0..platform.hosts.len()).map(&mut door).collect()
 }
 
 /// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
@@ -309,12 +309,12 @@ fn mix(pair: u64, seed: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::line;
     use super::*;
-    use crate::engine::testing::line;
     use crate::platform;
 
     #[test]
-    fn hosts_that_share_nothing_on_their_way_out_form_one_endpoint_class() {
+    fn hosts_that_share_nothing_on_their_way_out_have_one_door() {
         let cluster = |name: &str, network: &str| {
             let link = r#"{ "bandwidth": "1 Gbps", "latency": "50 us" }"#;
             format!(
@@ -327,15 +327,13 @@ mod tests {
             cluster("medium", "shared-medium"),
         ];
         let text = format!(
-            r#"{{ "schema": "migsim-platform-1", "name": "endpoint_classes", "clusters": [{}], "links": [] }}"#,
+            r#"{{ "schema": "migsim-platform-1", "name": "doors", "clusters": [{}], "links": [] }}"#,
             clusters.join(",")
         );
-        let platform = platform::from_json("endpoint_classes.json", &text)
-            .unwrap()
-            .platform;
-        assert_eq!(endpoint_classes(&platform), [0, 0, 0, 1, 2, 3, 4, 4, 4]);
+        let platform = platform::from_json("doors.json", &text).unwrap().platform;
+        assert_eq!(doors(&platform), [0, 0, 0, 1, 2, 3, 4, 4, 4]);
 
-        let mut paths = PathTable::new(&platform, NetworkModel::default());
+        let mut paths = Paths::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths.find(&platform, HostId(from), HostId(to));
             path.expect("all have a route")
@@ -353,9 +351,9 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_many_classes_are_found_by_hash() {
-        let platform = line(&vec![1e9; MOST_CLASSES_OF_TABLE + 1], 1e3, 0.0);
-        let mut paths = PathTable::new(&platform, NetworkModel::default());
+    fn pairs_of_many_doors_are_looked_up() {
+        let platform = line(&vec![1e9; MOST_DOORS_OF_TABLE + 1], 1e3, 0.0);
+        let mut paths = Paths::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
             let uses: Vec<u32> = paths.uses(path).iter().map(|used| used.0).collect();
@@ -374,7 +372,7 @@ mod tests {
         // Two links of 1 MB/s and 0.5 s.
         let platform = line(&[1e9; 2], 1e6, 0.5);
         let path = |model: NetworkModel| {
-            let mut paths = PathTable::new(&platform, model);
+            let mut paths = Paths::new(&platform, model);
             let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
             *paths.get(path)
         };
@@ -399,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_with_links_of_their_own_have_classes_of_their_own() {
-        assert_eq!(endpoint_classes(&line(&[1e9; 3], 1e3, 0.0)), [0, 1, 2]);
+    fn hosts_with_links_of_their_own_have_doors_of_their_own() {
+        assert_eq!(doors(&line(&[1e9; 3], 1e3, 0.0)), [0, 1, 2]);
     }
 }
