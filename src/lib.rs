@@ -21,7 +21,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy ──> platform, workload ──> document, memory, units, error, random
+//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy, load ──> platform, workload ──> document, memory, units, error, random
 //! ```
 //! A module uses only what stands to its right.
 //!

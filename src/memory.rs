@@ -6,7 +6,7 @@
 //!             p·POLICY + m·MEASURED + p·⌈partners/4⌉·PARTNERS + clusters²·MANAGERS + what it holds itself
 //! paths     = min(hosts², m if all supersteps are equal, else m · supersteps, MOST_PATHS)
 //! partners  = min(clusters, 2·m/p)
-//! remembered = min(ROOM, supersteps · (24·p + 8·m + 150)), none if there is one scenario or the machine varies
+//! remembered = min(MEMO, supersteps · (24·p + 8·m + 150)), none if there is one scenario or the machine varies
 //! page      = scenarios · supersteps · p · BAR + PAGE
 //! sweep     = run with at_once = threads
 //! trace     = look + supersteps · (p + m) · LINE
@@ -33,8 +33,8 @@ const PROCESS: f64 = 110.0;
 const MESSAGE: f64 = 135.0;
 /// What the engine knows of the way between two hosts, in lists that grow by doubling \[B\].
 const PATH: f64 = 170.0;
-/// So many ways are kept (`engine/paths.rs`).
-const MOST_PATHS: f64 = 2_097_152.0;
+/// At most this many paths are kept between supersteps; with destinations that are drawn anew they would become all pairs.
+pub(crate) const MOST_PATHS: usize = 1 << 21;
 /// A host and its link in the engine \[B\].
 const HOST: f64 = 650.0;
 /// A load that varies: its generator and its next step \[B\].
@@ -49,8 +49,8 @@ const PARTNERS: f64 = 300.0;
 const MANAGERS: f64 = 550.0;
 /// The dates of a superstep \[B\].
 const DATES: f64 = 24.0;
-/// Room for supersteps that are remembered for other scenarios \[B\] (`bsp/remembered.rs`).
-const ROOM: f64 = 64.0 * 1024.0 * 1024.0;
+/// The supersteps that a run keeps for its other scenarios \[B\].
+pub(crate) const MEMO: usize = 64 << 20;
 /// What a process did in a superstep, as a page holds it and writes it \[B\].
 const BAR: f64 = 30.0;
 /// A page of nothing \[B\].
@@ -135,7 +135,7 @@ impl Size {
     fn scenario(&self) -> f64 {
         let (p, m) = (self.processes, self.messages);
         let ever = if self.repeats { m } else { m * self.supersteps };
-        let paths = (self.hosts * self.hosts).min(ever).min(MOST_PATHS);
+        let paths = (self.hosts * self.hosts).min(ever).min(MOST_PATHS as f64);
         let engine =
             p * PROCESS + m * MESSAGE + paths * PATH + self.hosts * HOST + self.loads * LOAD;
         if !self.has_policy {
@@ -175,7 +175,7 @@ impl Size {
         let (p, m) = (self.processes, self.messages);
         let is_remembered = self.scenarios > 1 && self.loads <= 0.0;
         let remembered = if is_remembered {
-            ROOM.min(self.supersteps * (24.0 * p + 8.0 * m + 150.0))
+            (MEMO as f64).min(self.supersteps * (24.0 * p + 8.0 * m + 150.0))
         } else {
             0.0
         };

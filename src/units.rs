@@ -294,6 +294,13 @@ fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     }
 }
 
+/// A count or index as 32 bits, the width of all identities.
+#[inline]
+pub(crate) fn to_u32(count: usize) -> u32 {
+    u32::try_from(count)
+        .expect("runs hold fewer than 2^32 processes, messages, flows, hosts and links")
+}
+
 /// The lesser of two values that are ordered; of equal ones the second. Without the rule for what is no number that `f64::min` has: one
 /// instruction.
 #[inline]

@@ -1,8 +1,8 @@
 //! Laws that hold for every machine and workload, on random ones.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, MoveCost,
-    MoveOrder, Outcome, Receives, Recorder, Release, Remembered, Room, RuntimeConfig, Scenario,
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, Memo,
+    MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario,
     Sends, Shortcuts, Waiting,
 };
 use migsim::engine::{NetworkModel, Simulation};
@@ -572,7 +572,7 @@ proptest! {
                 network,
                 runtime: RuntimeConfig { shortcuts, ..runtime },
                 scenario,
-                remembered,
+                memo: remembered,
                 ..Case::new(&platform, &plans, (0..5).map(host))
             };
             let mut kept = Keep::default();
@@ -581,7 +581,7 @@ proptest! {
         };
         let (all, measured) = run(Shortcuts::All, Scenario::Iii, None);
         // The runs of one memory: the first fills it, if there is room.
-        let remembered = Remembered::new(Room::new(room));
+        let remembered = Memo::new(MemoBudget::new(room));
         let alone = run(Shortcuts::All, Scenario::I, None);
         for scenario in [Scenario::I, Scenario::Iii, Scenario::I, Scenario::Iii] {
             let expected = if scenario == Scenario::I { &alone } else { &(all.clone(), measured.clone()) };

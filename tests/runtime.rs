@@ -448,7 +448,7 @@ fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
         costs: free_calls(),
         scenario: Scenario::I,
         seed: 1,
-        remembered: None,
+        memo: None,
     };
     let outcome = simulate(&setup, Box::new(Never {}), &mut times).unwrap();
     for (found, expected) in times.0[0].into_iter().zip([1.202, 1.202, 0.0, 1.002]) {

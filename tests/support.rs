@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use migsim::bsp::{Costs, Outcome, Recorder, Remembered, RuntimeConfig, Scenario, Setup, simulate};
+use migsim::bsp::{Costs, Memo, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate};
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Flag, Layers, Limits, built_in};
@@ -212,7 +212,7 @@ pub(crate) struct Case<'a> {
     pub(crate) runtime: RuntimeConfig,
     pub(crate) costs: Costs,
     pub(crate) scenario: Scenario,
-    pub(crate) remembered: Option<&'a Remembered>,
+    pub(crate) memo: Option<&'a Memo>,
 }
 
 impl<'a> Case<'a> {
@@ -230,7 +230,7 @@ impl<'a> Case<'a> {
             runtime: RuntimeConfig::default(),
             costs: Costs::default(),
             scenario: Scenario::I,
-            remembered: None,
+            memo: None,
         }
     }
 
@@ -254,7 +254,7 @@ impl<'a> Case<'a> {
             costs: self.costs,
             scenario: self.scenario,
             seed: 1,
-            remembered: self.remembered,
+            memo: self.memo,
         };
         simulate(&setup, Box::new(policy), recorder)
     }

@@ -7,45 +7,40 @@
 use std::collections::VecDeque;
 
 use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
-use super::runtime::Token;
+use super::event::{BarrierMessage, Token};
 use crate::engine::Simulation;
 use crate::error::Error;
 use crate::units::{Bytes, HostId, Seconds};
 
-/// A message of a barrier.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Notice {
-    /// This process tells that it (with all below it in a tree) has arrived.
-    Arrived(u32),
-    /// This process may leave.
-    Leave(u32),
-    /// Dissemination: to process, in a round, of an even or odd barrier.
-    Round { to: u32, round: u32, parity: u32 },
-}
-
 /// What a barrier needs of the runtime: the engine, and where the processes are.
-pub(super) struct Wires<'a, 'p> {
+pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Simulation<'p, Token>,
     pub(super) placement: &'a [HostId],
 }
 
-impl Wires<'_, '_> {
+impl BarrierContext<'_, '_> {
     fn send(
         &mut self,
         from: HostId,
         to: HostId,
         bytes: Bytes,
-        notice: Notice,
+        message: BarrierMessage,
     ) -> Result<(), Error> {
-        self.engine.send(from, to, bytes, Token::Barrier(notice))
+        self.engine.send(from, to, bytes, Token::Barrier(message))
     }
 
-    fn between(&mut self, from: u32, to: u32, bytes: Bytes, notice: Notice) -> Result<(), Error> {
+    fn between(
+        &mut self,
+        from: u32,
+        to: u32,
+        bytes: Bytes,
+        message: BarrierMessage,
+    ) -> Result<(), Error> {
         self.send(
             self.placement[from as usize],
             self.placement[to as usize],
             bytes,
-            notice,
+            message,
         )
     }
 }
@@ -55,7 +50,7 @@ impl Wires<'_, '_> {
 pub(super) struct Barrier {
     bytes: Bytes,
     processes: u32,
-    /// Who may leave now, in order; the runtime empties it.
+    /// The processes that may leave now, in order; the run empties it.
     pub(super) leaving: VecDeque<u32>,
     protocol: Protocol,
 }
@@ -188,7 +183,11 @@ impl Barrier {
     }
 
     /// `process` arrives.
-    pub(super) fn arrive(&mut self, process: u32, wires: &mut Wires<'_, '_>) -> Result<(), Error> {
+    pub(super) fn arrive(
+        &mut self,
+        process: u32,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
         let Self {
             bytes,
             processes,
@@ -205,39 +204,41 @@ impl Barrier {
                 Ok(())
             }
             Protocol::RootSerial(root) if process == 0 => {
-                let notice = Token::Barrier(Notice::Arrived(0));
-                wires.engine.wait(root.price, notice);
+                let message = Token::Barrier(BarrierMessage::Arrived(0));
+                context.engine.wait(root.price, message);
                 Ok(())
             }
             Protocol::RootSerial(root) => {
-                root.arrive(*processes, leaving, wires);
+                root.arrive(*processes, leaving, context);
                 Ok(())
             }
-            Protocol::Central(central) => central.arrive(process, *processes, *bytes, wires),
+            Protocol::Central(central) => central.arrive(process, *processes, *bytes, context),
             Protocol::Sequential(sequential) => {
                 sequential.has_arrived[process as usize] = true;
                 match sequential.gather {
                     GatherOrder::Arrival => sequential.order_of_arrival.push_back(process),
-                    GatherOrder::Parallel => return sequential.gather_from(process, *bytes, wires),
+                    GatherOrder::Parallel => {
+                        return sequential.gather_from(process, *bytes, context);
+                    }
                     GatherOrder::Ascending | GatherOrder::Descending => {}
                 }
-                sequential.gather_next(*processes, *bytes, wires)
+                sequential.gather_next(*processes, *bytes, context)
             }
             Protocol::Tree { gathered } => {
-                gather_in_tree(gathered, process, *processes, *bytes, leaving, wires)
+                gather_in_tree(gathered, process, *processes, *bytes, leaving, context)
             }
             Protocol::Dissemination(dissemination) => {
                 let at = process as usize;
                 dissemination.parity[at] ^= 1;
                 dissemination.round[at] = 0;
-                dissemination.notify(process, *processes, *bytes, wires)?;
-                dissemination.go_on(process, *processes, *bytes, leaving, wires)
+                dissemination.notify(process, *processes, *bytes, context)?;
+                dissemination.go_on(process, *processes, *bytes, leaving, context)
             }
         }
     }
 
     /// Whether all leave together, at a date that follows from their arrivals.
-    pub(super) fn is_foreseeable(&self) -> bool {
+    pub(super) fn is_predictable(&self) -> bool {
         match &self.protocol {
             Protocol::Ideal { .. } | Protocol::RootSerial(_) => true,
             Protocol::Sequential(sequential) => {
@@ -248,9 +249,9 @@ impl Barrier {
         }
     }
 
-    /// When all leave a barrier that [is foreseeable](Self::is_foreseeable), and how many messages it takes; `alone` is how long one
+    /// When all leave a barrier that [is predictable](Self::is_predictable), and how many messages it takes; `alone` is how long one
     /// message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
-    pub(super) fn foresee(
+    pub(super) fn predict(
         &self,
         arrival: &[f64],
         placement: &[HostId],
@@ -283,7 +284,7 @@ impl Barrier {
         }
     }
 
-    /// Lets all leave, at the date that was foreseen.
+    /// Lets all leave, at the date that was predicted.
     pub(super) fn let_all_leave(&mut self) {
         self.leaving.extend(0..self.processes);
     }
@@ -297,10 +298,10 @@ impl Barrier {
     }
 
     /// A message of the barrier has been delivered.
-    pub(super) fn on_notice(
+    pub(super) fn on_message(
         &mut self,
-        notice: Notice,
-        wires: &mut Wires<'_, '_>,
+        message: BarrierMessage,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let Self {
             bytes,
@@ -308,20 +309,20 @@ impl Barrier {
             leaving,
             protocol,
         } = self;
-        match (protocol, notice) {
-            (Protocol::RootSerial(root), Notice::Arrived(_)) => {
-                root.arrive(*processes, leaving, wires);
+        match (protocol, message) {
+            (Protocol::RootSerial(root), BarrierMessage::Arrived(_)) => {
+                root.arrive(*processes, leaving, context);
                 Ok(())
             }
-            (Protocol::RootSerial(_), Notice::Leave(_)) => {
+            (Protocol::RootSerial(_), BarrierMessage::Leave(_)) => {
                 leaving.extend(0..*processes);
                 Ok(())
             }
-            (Protocol::Central(central), Notice::Arrived(_)) => {
+            (Protocol::Central(central), BarrierMessage::Arrived(_)) => {
                 central.notices += 1;
-                central.answer(*processes, *bytes, wires)
+                central.answer(*processes, *bytes, context)
             }
-            (Protocol::Central(central), Notice::Leave(process)) => {
+            (Protocol::Central(central), BarrierMessage::Leave(process)) => {
                 central.answers += 1;
                 leaving.push_back(process);
                 if central.answers == *processes - 1 {
@@ -330,25 +331,38 @@ impl Barrier {
                 }
                 Ok(())
             }
-            (Protocol::Sequential(sequential), Notice::Arrived(_)) => {
-                sequential.on_gathered(*processes, *bytes, wires)
+            (Protocol::Sequential(sequential), BarrierMessage::Arrived(_)) => {
+                sequential.on_gathered(*processes, *bytes, context)
             }
-            (Protocol::Sequential(sequential), Notice::Leave(process)) => {
-                sequential.on_released(process, *processes, *bytes, leaving, wires)
+            (Protocol::Sequential(sequential), BarrierMessage::Leave(process)) => {
+                sequential.on_released(process, *processes, *bytes, leaving, context)
             }
-            (Protocol::Tree { gathered }, Notice::Arrived(child)) => {
-                gather_in_tree(gathered, parent(child), *processes, *bytes, leaving, wires)
-            }
-            (Protocol::Tree { .. }, Notice::Leave(process)) => {
+            (Protocol::Tree { gathered }, BarrierMessage::Arrived(child)) => gather_in_tree(
+                gathered,
+                parent(child),
+                *processes,
+                *bytes,
+                leaving,
+                context,
+            ),
+            (Protocol::Tree { .. }, BarrierMessage::Leave(process)) => {
                 leaving.push_back(process);
-                release_children(process, *processes, *bytes, wires)
+                release_children(process, *processes, *bytes, context)
             }
-            (Protocol::Dissemination(dissemination), Notice::Round { to, round, parity }) => {
+            (
+                Protocol::Dissemination(dissemination),
+                BarrierMessage::Round { to, round, parity },
+            ) => {
                 dissemination.received[to as usize][parity as usize] |= 1 << round;
-                dissemination.go_on(to, *processes, *bytes, leaving, wires)
+                dissemination.go_on(to, *processes, *bytes, leaving, context)
             }
             // Each protocol gets its own notices only.
-            (_, Notice::Arrived(_) | Notice::Leave(_) | Notice::Round { .. }) => Ok(()),
+            (
+                _,
+                BarrierMessage::Arrived(_)
+                | BarrierMessage::Leave(_)
+                | BarrierMessage::Round { .. },
+            ) => Ok(()),
         }
     }
 }
@@ -360,7 +374,12 @@ impl RootSerial {
     }
 
     /// One more process has arrived; the last one opens the barrier.
-    fn arrive(&mut self, processes: u32, leaving: &mut VecDeque<u32>, wires: &mut Wires<'_, '_>) {
+    fn arrive(
+        &mut self,
+        processes: u32,
+        leaving: &mut VecDeque<u32>,
+        context: &mut BarrierContext<'_, '_>,
+    ) {
         self.arrived += 1;
         if self.arrived < processes {
             return;
@@ -368,8 +387,8 @@ impl RootSerial {
         self.arrived = 0;
         let delay = self.delay();
         if delay > 0.0 {
-            let notice = Token::Barrier(Notice::Leave(0));
-            wires.engine.wait(Seconds::of(delay), notice);
+            let message = Token::Barrier(BarrierMessage::Leave(0));
+            context.engine.wait(Seconds::of(delay), message);
         } else {
             leaving.extend(0..processes);
         }
@@ -382,22 +401,22 @@ impl Central {
         process: u32,
         processes: u32,
         bytes: Bytes,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         if process == 0 {
             self.has_root = true;
             for index in 0..self.blocked.len() {
                 let blocked = self.blocked[index];
-                wires.between(blocked, 0, bytes, Notice::Arrived(blocked))?;
+                context.between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
             }
             self.blocked.clear();
-            return self.answer(processes, bytes, wires);
+            return self.answer(processes, bytes, context);
         }
         if self.receives == Receives::Late && !self.has_root {
             self.blocked.push(process);
             return Ok(());
         }
-        wires.between(process, 0, bytes, Notice::Arrived(process))
+        context.between(process, 0, bytes, BarrierMessage::Arrived(process))
     }
 
     /// Answers all together if all notices and process 0 are here.
@@ -405,15 +424,16 @@ impl Central {
         &mut self,
         processes: u32,
         bytes: Bytes,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         if !self.has_root || self.notices < processes - 1 {
             return Ok(());
         }
         self.has_root = false;
         self.notices = 0;
-        (1..processes)
-            .try_for_each(|process| wires.between(0, process, bytes, Notice::Leave(process)))
+        (1..processes).try_for_each(|process| {
+            context.between(0, process, bytes, BarrierMessage::Leave(process))
+        })
     }
 }
 
@@ -423,7 +443,7 @@ impl Sequential {
         &mut self,
         processes: u32,
         bytes: Bytes,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         if self.is_busy || self.gathered == processes {
             return Ok(());
@@ -440,7 +460,7 @@ impl Sequential {
                     self.order_of_arrival.pop_front();
                 }
                 self.is_busy = true;
-                self.gather_from(process, bytes, wires)
+                self.gather_from(process, bytes, context)
             }
             _ => Ok(()),
         }
@@ -450,14 +470,14 @@ impl Sequential {
         &mut self,
         process: u32,
         bytes: Bytes,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.has_arrived[process as usize] = false;
-        wires.send(
-            wires.placement[process as usize],
+        context.send(
+            context.placement[process as usize],
             self.coordinator,
             bytes,
-            Notice::Arrived(process),
+            BarrierMessage::Arrived(process),
         )
     }
 
@@ -465,23 +485,32 @@ impl Sequential {
         &mut self,
         processes: u32,
         bytes: Bytes,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.gathered += 1;
         self.is_busy = self.is_releasing;
         if self.gathered < processes || self.is_releasing {
-            return self.gather_next(processes, bytes, wires);
+            return self.gather_next(processes, bytes, context);
         }
         self.is_busy = true;
         self.is_releasing = true;
         self.released = 0;
         self.gathered = 0; // notices of the next barrier may come in while this one is released
-        self.release_next(bytes, wires)
+        self.release_next(bytes, context)
     }
 
-    fn release_next(&mut self, bytes: Bytes, wires: &mut Wires<'_, '_>) -> Result<(), Error> {
-        let to = wires.placement[self.released as usize];
-        wires.send(self.coordinator, to, bytes, Notice::Leave(self.released))
+    fn release_next(
+        &mut self,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        let to = context.placement[self.released as usize];
+        context.send(
+            self.coordinator,
+            to,
+            bytes,
+            BarrierMessage::Leave(self.released),
+        )
     }
 
     fn on_released(
@@ -490,21 +519,21 @@ impl Sequential {
         processes: u32,
         bytes: Bytes,
         leaving: &mut VecDeque<u32>,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.released += 1;
         if self.release == Release::Sequential {
             leaving.push_back(process);
         }
         if self.released < processes {
-            return self.release_next(bytes, wires);
+            return self.release_next(bytes, context);
         }
         if self.release == Release::Simultaneous {
             leaving.extend(0..processes);
         }
         self.is_releasing = false;
         self.is_busy = false;
-        self.gather_next(processes, bytes, wires)
+        self.gather_next(processes, bytes, context)
     }
 }
 
@@ -532,7 +561,7 @@ fn gather_in_tree(
     processes: u32,
     bytes: Bytes,
     leaving: &mut VecDeque<u32>,
-    wires: &mut Wires<'_, '_>,
+    context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     let count = &mut gathered[process as usize];
     *count += 1;
@@ -543,20 +572,25 @@ fn gather_in_tree(
     }
     *count = 0;
     if process != 0 {
-        return wires.between(process, parent(process), bytes, Notice::Arrived(process));
+        return context.between(
+            process,
+            parent(process),
+            bytes,
+            BarrierMessage::Arrived(process),
+        );
     }
     leaving.push_back(0);
-    release_children(0, processes, bytes, wires)
+    release_children(0, processes, bytes, context)
 }
 
 fn release_children(
     process: u32,
     processes: u32,
     bytes: Bytes,
-    wires: &mut Wires<'_, '_>,
+    context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     children(process, processes)
-        .try_for_each(|child| wires.between(process, child, bytes, Notice::Leave(child)))
+        .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
 }
 
 impl Dissemination {
@@ -566,13 +600,18 @@ impl Dissemination {
         process: u32,
         processes: u32,
         bytes: Bytes,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let (round, parity) = (self.round[process as usize], self.parity[process as usize]);
         // In 64 bits: the sum may pass 2^32.
         let to = (u64::from(process) + (1_u64 << round)) % u64::from(processes);
         let to = u32::try_from(to).expect("below the number of processes");
-        wires.between(process, to, bytes, Notice::Round { to, round, parity })
+        context.between(
+            process,
+            to,
+            bytes,
+            BarrierMessage::Round { to, round, parity },
+        )
     }
 
     /// Takes `process` through all rounds whose notices it has.
@@ -582,7 +621,7 @@ impl Dissemination {
         processes: u32,
         bytes: Bytes,
         leaving: &mut VecDeque<u32>,
-        wires: &mut Wires<'_, '_>,
+        context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let at = process as usize;
         let parity = self.parity[at] as usize;
@@ -590,7 +629,7 @@ impl Dissemination {
         {
             self.round[at] += 1;
             if self.round[at] < self.rounds {
-                self.notify(process, processes, bytes, wires)?;
+                self.notify(process, processes, bytes, context)?;
             } else {
                 self.received[at][parity] = 0;
                 leaving.push_back(process);

@@ -3,7 +3,7 @@
 //! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
 
 use crate::policy::refill;
-use crate::units::HostId;
+use crate::units::{HostId, to_u32};
 use crate::workload::Plan;
 
 /// The state of the messages of the superstep at hand.
@@ -114,10 +114,6 @@ impl Exchange {
         let at = self.next[process as usize];
         (at > self.first[process as usize]).then(|| self.order[at as usize - 1])
     }
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 messages in a superstep")
 }
 
 #[cfg(test)]

@@ -1,26 +1,28 @@
 //! The BSP runtime: supersteps of processes on hosts, and what happens between them.
 //!
 //! ```text
-//! compute (shared host) -> send all -> receive all -> barrier -> (call -> migrations) -> next superstep
-//!    runtime                 exchange                barrier      reschedule
-//!    at_once: the four together, without events, where a superstep allows it; again: one that repeats the one before it;
-//!    remembered: one that another run has done
+//! run: for each superstep
+//!   a shortcut computes it (direct evaluation, memo), or its events do:
+//!   compute (shared host) -> send all -> receive all -> barrier                 superstep, exchange, barrier
+//!   then rescheduling: is a call due? decision -> price -> migrations           reschedule, call, migration
 //! ```
 //!
 //! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, six barriers,
 //! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
 
-mod again;
-mod at_once;
 mod barrier;
+mod call;
 mod config;
-mod deadlock;
+mod event;
 mod exchange;
 mod invariants;
+mod migration;
 mod record;
-mod remembered;
 mod reschedule;
-mod runtime;
+mod run;
+mod shortcut;
+mod superstep;
+mod world;
 
 pub use config::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, LoadMeasure,
@@ -30,5 +32,6 @@ pub use config::{
 pub use record::{
     Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates, Wait,
 };
-pub use remembered::{Remembered, Room};
-pub use runtime::{Setup, simulate};
+pub use run::simulate;
+pub use shortcut::{Memo, MemoBudget};
+pub use world::Setup;

@@ -597,7 +597,8 @@ pub(super) struct SettingsArguments {
     #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
     pub(super) seed: Option<Spec>,
 
-    /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing
+    /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing.
+    /// For a sweep several in one flag: `none,walk,step=0.1,on-off` are three
     #[arg(long, value_name = "KIND[,KEY=VALUE]...", help_heading = "What to run")]
     pub(super) load: Vec<String>,
 

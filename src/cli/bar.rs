@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::interrupt::{self, Watch};
+
 /// What a bar shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
@@ -26,36 +28,61 @@ const SILENT_TICKS: u64 = 5;
 /// After how many ticks a plain line is written.
 const LINE_TICKS: u64 = 50;
 
-/// Shows what `count` says while `work` runs.
+/// Shows what `count` says while `work` runs. Ctrl-C ends the process, and nothing of the bar is left.
 pub(super) fn with_bar<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
     work: impl FnOnce() -> R + Send,
 ) -> R {
+    with_bar_and_farewell(bar, count, &|| None, work)
+}
+
+/// The same for work of which something is kept: Ctrl-C says what `farewell` does.
+pub(super) fn with_bar_and_farewell<R: Send>(
+    bar: &Bar,
+    count: &(dyn Fn() -> u64 + Sync),
+    farewell: &(dyn Fn() -> Option<String> + Sync),
+    work: impl FnOnce() -> R + Send,
+) -> R {
     let is_terminal = std::io::stderr().is_terminal();
-    if bar.is_quiet || !is_terminal && !bar.has_lines {
+    let is_shown = !bar.is_quiet && (is_terminal || bar.has_lines);
+    let watch = Watch::begin();
+    if watch.is_none() && !is_shown {
         return work();
     }
     let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let painter = scope.spawn(|| {
-            if is_terminal {
-                paint(bar, count, &is_done);
-            } else {
-                write_lines(bar, count, &is_done);
+    let is_asked = || watch.as_ref().is_some_and(Watch::is_asked);
+    let is_over = || is_done.load(Ordering::Relaxed) || is_asked();
+    let watched = || {
+        if !is_shown {
+            while !is_over() {
+                std::thread::park_timeout(TICK);
             }
-        });
+        } else if is_terminal {
+            paint(bar, count, &is_over);
+        } else {
+            write_lines(bar, count, &is_over);
+        }
+        if !is_done.load(Ordering::Relaxed) {
+            interrupt::leave(farewell().as_deref());
+        }
+    };
+    std::thread::scope(|scope| {
+        // Where no thread can be started, the work is done without a bar.
+        let painter = std::thread::Builder::new().spawn_scoped(scope, watched);
         let result = work();
         is_done.store(true, Ordering::Relaxed);
-        painter.thread().unpark();
+        if let Ok(painter) = painter {
+            painter.thread().unpark();
+        }
         result
     })
 }
 
-fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_done: &AtomicBool) {
+fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut shown: Option<ProgressBar> = None;
     for tick in 0_u64.. {
-        if is_done.load(Ordering::Relaxed) {
+        if is_over() {
             break;
         }
         std::thread::park_timeout(TICK);
@@ -73,11 +100,11 @@ fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_done: &AtomicBool) {
 }
 
 /// A line every few seconds; the clock is the number of ticks.
-fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_done: &AtomicBool) {
+fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let before = count();
     for tick in 1_u64.. {
         std::thread::park_timeout(TICK);
-        if is_done.load(Ordering::Relaxed) {
+        if is_over() {
             break;
         }
         if tick % LINE_TICKS == 0 {

@@ -4,6 +4,7 @@ mod args;
 mod bar;
 mod explain;
 mod export;
+mod interrupt;
 mod list;
 mod machine;
 mod refusal;

@@ -15,7 +15,7 @@ use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, read_text, typed_value};
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Progress, Results, ScenarioRun};
-use crate::load::from_flag;
+use crate::load::{self, from_flag};
 use crate::memory::Purpose;
 use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
@@ -23,7 +23,7 @@ use crate::output::{
 };
 use crate::platform::is_experiment;
 use crate::policy;
-use crate::sweep::{Parameter, Spec, keys};
+use crate::sweep::{Parameter, Spec, keys, whole};
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
     let purpose = match arguments.report {
@@ -203,6 +203,8 @@ pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
         }
         flags.push(one.setting(&policy));
     }
+    check_one_load(&arguments.load)?;
+    flags.extend(load_flag(&arguments.load)?);
     flags.extend(pairs(arguments)?);
     layers.push_flags(flags);
     Ok(layers)
@@ -327,14 +329,48 @@ pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
         let (spec, is_platform) = (parameter.spec.clone(), parameter.name == "platform");
         parameter.spec = spec.map_single(|value| beside(path, value, is_platform));
     }
+    let name = parameter.name.clone();
+    if whole::is_whole(&name) {
+        let spec = parameter.spec.clone();
+        parameter.spec = spec.map_single(|value| {
+            let mut experiment = json!({ &name: whole::value_of(&name, value) });
+            find_beside(path, &mut experiment);
+            whole::text_of(&name, &experiment[&name])
+        });
+    }
+}
+
+/// A list of loads that exist is for a sweep.
+fn check_one_load(loads: &[String]) -> Result<(), Error> {
+    for flag in loads {
+        let choices = whole::loads(std::slice::from_ref(flag)).unwrap_or_default();
+        let exists = |load: &Value| {
+            let kind = load.as_str().and_then(|text| text.split(',').next());
+            kind.is_some_and(|kind| kind == "none" || load::find(kind).is_ok())
+        };
+        if choices.len() > 1 && choices.iter().all(exists) {
+            let count = choices.len();
+            let message = format!("`--load {flag}` has {count} loads, and this is one run");
+            return Err(Problem::new(message)
+                .source("--load")
+                .hint("for loads that act together write `--load` again; `migsim sweep` runs one after the other")
+                .into());
+        }
+    }
+    Ok(())
+}
+
+/// The flags `--load` as typed.
+pub(super) fn load_source(loads: &[String]) -> String {
+    format!("--load {}", loads.join(" --load "))
 }
 
 /// The flags `--load` together.
-fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
+pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     if loads.is_empty() {
         return Ok(None);
     }
-    let flag = format!("--load {}", loads.join(" --load "));
+    let flag = load_source(loads);
     let value = from_flag(loads).map_err(|message| {
         let problem = Problem::new(message).source(&flag);
         problem.hint("write a kind and its parameters, for example `--load ar,mean=0.3`")
@@ -422,9 +458,9 @@ pub(super) fn given(arguments: &SettingsArguments) -> Vec<Given> {
     all.into_iter().filter_map(given).collect()
 }
 
-/// The settings of `--load`, `--net` and `--set`, which have one value.
+/// The settings of `--net` and `--set`, which have one value.
 pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
-    let mut flags = Vec::from_iter(load_flag(&arguments.load)?);
+    let mut flags = Vec::new();
     check_doubled("--net", &arguments.constants)?;
     check_doubled("--set", &arguments.settings)?;
     for (key, value) in &arguments.constants {

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::bar::{Bar, with_bar};
+use super::bar::{Bar, with_bar_and_farewell};
 use crate::error::{Error, Problem};
 use crate::output::{cannot_write, write_file};
 use crate::sweep::folder::{Report, merge};
@@ -139,7 +139,11 @@ impl Job<'_> {
             has_lines: true,
             is_quiet: self.is_quiet,
         };
-        with_bar(&bar, &|| there.load(Ordering::Relaxed), || {
+        let farewell = || {
+            let text = format!("job {job} goes on; the same command waits for it");
+            (!self.is_quiet).then_some(text)
+        };
+        with_bar_and_farewell(&bar, &|| there.load(Ordering::Relaxed), &farewell, || {
             let (mut pause, mut failures) = (PAUSES.0, 0);
             loop {
                 match is_active(job)? {

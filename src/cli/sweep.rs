@@ -1,5 +1,6 @@
 //! `migsim sweep`: what varies from file and flags, the plan, the runs that are missing, the folder of results.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use cpu_time::ThreadTime;
 use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
-use super::bar::{Bar, with_bar};
+use super::bar::{Bar, with_bar_and_farewell};
 use super::machine::limits;
 use super::run::{
-    SWEEP_FILE, check_options, chosen_policy, given, pairs, read_experiment, values_beside,
+    SWEEP_FILE, check_options, chosen_policy, given, load_flag, load_source, pairs,
+    read_experiment, values_beside,
 };
 use super::slurm::Job;
 use super::threads::threads;
@@ -23,7 +25,9 @@ use crate::memory::Purpose;
 use crate::output::counted;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
-use crate::sweep::{Combine, Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep, keys};
+use crate::sweep::{
+    Combine, Common, Done, Parameter, Plan, Row, Shard, Spec, Store, Sweep, keys, whole,
+};
 use crate::workload::registry;
 
 pub(super) fn sweep(
@@ -89,13 +93,33 @@ pub(super) fn sweep(
         has_lines: true,
         is_quiet: arguments.quiet,
     };
-    with_bar(&bar, &|| done.runs(), || {
+    let farewell = || {
+        let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = kept((&plan, shard), store.rows(), &folder);
+        // A row that cannot be made sure of is done again.
+        let _ = store.sync();
+        // Nothing is added from here on.
+        std::mem::forget(store);
+        (!arguments.quiet).then_some(text)
+    };
+    with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
         threads.install(|| run((&sweep, &plan), &runs, (limits, &common), &store, &done))
     })?;
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     store.sync()?;
     let report = folder::write(&folder, &plan, shard, store.rows())?;
     finish(&report, arguments.quiet, out, errors)
+}
+
+/// What is there of a plan, and how it is continued.
+fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>, folder: &Path) -> String {
+    let own = shard.runs(plan);
+    let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
+        (kept + usize::from(rows.contains_key(id)), all + 1)
+    });
+    let runs = counted(all, "run");
+    let folder = visible(&folder.display().to_string()).into_owned();
+    format!("{kept} of {runs} kept in `{folder}`; the same command goes on")
 }
 
 /// Opens the store of a folder; says so if records were lost.
@@ -261,11 +285,14 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
     let mut parameters = flag_parameters(arguments)?;
     let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
     sweep.parameters.retain(|one| !is_given(&one.name));
-    let fixed: Vec<&str> = given(&arguments.settings)
+    let mut fixed: Vec<&str> = given(&arguments.settings)
         .iter()
         .filter(|one| one.spec.count() == 1)
         .map(|one| one.name)
         .collect();
+    if !arguments.settings.load.is_empty() {
+        fixed.push("load");
+    }
     sweep
         .parameters
         .retain(|one| !fixed.contains(&one.name.as_str()));
@@ -295,9 +322,12 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
             flags.push(one.setting(&policy));
         }
     }
+    if !parameters.iter().any(|one| one.name == "load") {
+        flags.extend(load_flag(&arguments.settings.load)?);
+    }
     flags.extend(pairs(&arguments.settings)?);
     sweep.parameters.extend(parameters);
-    sweep.fixed = flags;
+    sweep.fixed.extend(flags);
     let several = |spec: &&Spec| spec.count() > 1;
     if let Some(seeds) = arguments.seeds.as_ref().or(arguments
         .settings
@@ -331,7 +361,7 @@ fn empty() -> Sweep {
 fn flag_parameters(arguments: &VariedArguments) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
     for one in given(&arguments.settings) {
-        let is_text = ["platform", "app", "policy", "network"].contains(&one.name);
+        let is_text = ["platform", "app", "trace", "policy", "network"].contains(&one.name);
         let spec = if is_text {
             list_of_names(&one.spec)
         } else {
@@ -341,22 +371,34 @@ fn flag_parameters(arguments: &VariedArguments) -> Result<Vec<Parameter>, Error>
             parameters.push(Parameter::new(one.name, spec, one.source()));
         }
     }
+    parameters.extend(load_parameter(&arguments.settings.load)?);
     for (key, values) in &arguments.vary {
         let source = format!("--vary {key}={values}");
-        let spec = Spec::parse(values).map_err(|message| Problem::new(message).source(&source))?;
         if key == "seeds" || key == "seed" {
             return Err(Problem::new("seeds are not a parameter")
                 .source(source)
                 .hint("write `--seeds`")
                 .into());
         }
-        parameters.push(Parameter::new(key, spec, source));
+        let parameter = Parameter::parse(key, values, &source);
+        parameters.push(parameter.map_err(|message| Problem::new(message).source(source))?);
     }
     Ok(parameters)
 }
 
-/// `ufrgs,mine.json` as two names.
+/// What the flags `--load` vary, if they have several loads to choose from.
+fn load_parameter(loads: &[String]) -> Result<Option<Parameter>, Error> {
+    let source = load_source(loads);
+    let values = whole::loads(loads).map_err(|message| Problem::new(message).source(&source))?;
+    let spec = Spec::list(values, loads.join(" --load "));
+    Ok((spec.count() > 1).then(|| Parameter::new("load", spec, source)))
+}
+
+/// `ufrgs,mine.json` as two names, unless that is the name of a file.
 fn list_of_names(spec: &Spec) -> Spec {
+    if Path::new(spec.text()).exists() {
+        return spec.clone();
+    }
     let names = spec.text().split(',').map(|name| Value::from(name.trim()));
     Spec::list(names.collect(), spec.text())
 }

@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::bar::{Bar, with_bar};
+use super::bar::{Bar, with_bar_and_farewell};
 use super::machine::limits;
 use super::run::given;
 use super::sweep::{Varied, open_store, say, varied};
 use super::threads::threads;
 use super::{print, print_json};
 use crate::document::value_as_typed;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, visible};
 use crate::experiment::Flag;
 use crate::memory::Purpose;
 use crate::output::{Cell, Form, Sheet, Table, cannot_write, counted, numbers, words, write_file};
@@ -71,7 +71,27 @@ pub(super) fn tune(
         has_lines: true,
         is_quiet: arguments.quiet,
     };
-    let found = with_bar(&bar, &|| done.runs(), || threads.install(|| tuning.run()))?;
+    let farewell = || {
+        let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = match &arguments.out {
+            Some(folder) => format!(
+                "{} kept in `{}`; the same command goes on",
+                counted(store.rows().len(), "run"),
+                visible(&folder.display().to_string())
+            ),
+            None => format!(
+                "{} done, none kept: a search with `--out DIR` goes on where it was",
+                counted(done.runs(), "run")
+            ),
+        };
+        let _ = store.sync();
+        // Nothing is added from here on.
+        std::mem::forget(store);
+        (!arguments.quiet).then_some(text)
+    };
+    let found = with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
+        threads.install(|| tuning.run())
+    })?;
     store
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -342,7 +362,7 @@ fn command(
         if sweep.base.get("scenarios").is_some() {
             words.extend(["--scenario", "all"].map(str::to_owned));
         }
-        for load in &arguments.load {
+        for load in arguments.load.iter().filter(|_| !varies("load")) {
             words.extend(["--load".to_owned(), load.clone()]);
         }
         let pairs = |flag: &'static str, pairs: &[(String, String)]| {

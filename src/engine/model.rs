@@ -119,6 +119,56 @@ impl Default for NetworkModel {
     }
 }
 
+/// What a flow takes of the links on its way back, relative to its rate, with `crosstraffic` (SimGrid's constant).
+pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
+
+/// The equation of a flow. With L the latency of its route \[s\]:
+///
+/// ```text
+/// delay  = latency_factor · L
+/// weight = L + Σ weight_s / bandwidth      (1 if L is 0)
+/// window = tcp_gamma / 2L                  (infinite without a window or a latency)
+/// rate   = bandwidth_factor · share        where share <= min(least bandwidth of the route, window)
+/// ```
+/// The event path (`network`) and the batch path (`batch::path_table`) both ask these functions; neither has an equation of its own.
+impl NetworkModel {
+    /// From the start of a flow until its transfer begins \[s\].
+    pub(super) fn delay(&self, latency: f64) -> f64 {
+        self.latency_factor * latency
+    }
+
+    /// What the bandwidths \[B/s\] of a route add to the weight \[s\].
+    pub(super) fn weight_of_links(&self, bandwidths: impl Iterator<Item = f64>) -> f64 {
+        if self.weight_s > 0.0 {
+            bandwidths.map(|bandwidth| self.weight_s / bandwidth).sum()
+        } else {
+            0.0
+        }
+    }
+
+    /// The weight in the sharing \[s\]. `slips`: the weight changes under the flow ([`Self::reweigh_slip`]).
+    pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
+        if latency > 0.0 || (slips && self.reweigh_slip && of_links > 0.0) {
+            latency + of_links
+        } else {
+            1.0
+        }
+    }
+
+    /// The largest share that the TCP window allows \[B/s\].
+    pub(super) fn window(&self, latency: f64) -> f64 {
+        match self.tcp_gamma {
+            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// The rate of a flow between two processes of one host \[B/s\].
+    pub(super) fn loopback_rate(&self) -> f64 {
+        self.loopback_bandwidth * self.bandwidth_factor
+    }
+}
+
 /// The constants that [`NetworkModel::set`] knows.
 const CONSTANTS: [&str; 8] = [
     "sharing",

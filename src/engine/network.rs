@@ -1,10 +1,9 @@
 //! Flows: a latency phase, then a transfer at a rate that the sharing decides.
 //!
-//! A flow of B bytes waits `latency_factor · L` (L: latency of its route when it starts; no bandwidth is used), then moves at
-//! `bandwidth_factor · r` until its bytes are gone. r is its weighted
-//! max-min share ([`super::maxmin`]) with `w = L + Σ weight_s / bandwidth` (1 if L is 0) and at most
-//! `min(least bandwidth of the route at the start, tcp_gamma / 2L)`.
-//! The levels of the links that an event touches are repaired ([`super::levels`]) once per date, after all processes have reacted. A
+//! A flow waits for its delay, without using bandwidth, then moves its bytes at the rate that its weighted max-min share
+//! ([`super::maxmin`]) gives it. Delay, weight and bound follow from the route as [`NetworkModel`] says; the least bandwidth of the route
+//! is taken when the flow starts.
+//! The levels of the links that an event touches are repaired ([`super::maxmin::incremental`]) once per date, after all processes have reacted. A
 //! link that is not shared only bounds the rate of each of its flows.
 //!
 //! Here SimGrid departs: of a `FATPIPE` link it binds all flows once one of them is bound, so that a flow of a longer route gets less
@@ -16,11 +15,11 @@
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
 use super::checks::{Fault, is_used_up};
-use super::levels::Levels;
-use super::model::NetworkModel;
+use super::maxmin::incremental::IncrementalMaxMin;
+use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use super::queue::{EventQueue, Key};
 use crate::platform::{Platform, Route};
-use crate::units::{HostId, LinkId};
+use crate::units::{HostId, LinkId, to_u32};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
@@ -80,13 +79,10 @@ pub(super) struct Network<T> {
     flows: Vec<Flow<T>>,
     free: Vec<u32>,
     /// Without links until the first flow shares one.
-    levels: Levels,
+    levels: IncrementalMaxMin,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
-
-/// What the way back takes of a flow's rate with cross-traffic (SimGrid's constant).
-pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
 
 impl<T: Copy> Network<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {
@@ -100,7 +96,7 @@ impl<T: Copy> Network<T> {
             links: links.collect(),
             flows: Vec::new(),
             free: Vec::new(),
-            levels: Levels::default(),
+            levels: IncrementalMaxMin::default(),
             lost_bytes: false,
         }
     }
@@ -116,7 +112,7 @@ impl<T: Copy> Network<T> {
 
     /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.
     pub(super) fn loopback_duration(&self, bytes: f64) -> f64 {
-        bytes / (self.model.loopback_bandwidth * self.model.bandwidth_factor)
+        bytes / self.model.loopback_rate()
     }
 
     #[expect(
@@ -160,7 +156,7 @@ impl<T: Copy> Network<T> {
                 add_use(&mut flow.uses, link.0, ACKNOWLEDGEMENTS);
             }
         }
-        let delay = self.model.latency_factor * self.latency(slot);
+        let delay = self.model.delay(self.latency(slot));
         if delay > 0.0 || bytes <= 0.0 {
             self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
         } else {
@@ -328,7 +324,7 @@ impl<T: Copy> Network<T> {
             let uses = flow.uses.iter().copied();
             let (weight, bound) = (flow.weight, flow.bound());
             if !self.levels.has_links() {
-                self.levels = Levels::new(self.links.iter().map(|link| link.bandwidth));
+                self.levels = IncrementalMaxMin::new(self.links.iter().map(|link| link.bandwidth));
             }
             self.levels.put(slot, (weight, bound, 1), uses);
         }
@@ -353,23 +349,13 @@ impl<T: Copy> Network<T> {
     fn weigh(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let flow = &self.flows[slot as usize];
-        let per_byte: f64 = if self.model.weight_s > 0.0 {
-            let shared = flow.uses[..flow.outward].iter().map(|used| used.0);
-            let links = shared.chain(flow.unshared.iter().copied());
-            links
-                .map(|link| self.model.weight_s / self.links[link as usize].bandwidth)
-                .sum()
-        } else {
-            0.0
-        };
-        let window = match self.model.tcp_gamma {
-            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
-            _ => f64::INFINITY,
-        };
+        let shared = flow.uses[..flow.outward].iter().map(|used| used.0);
+        let links = shared.chain(flow.unshared.iter().copied());
+        let bandwidths = links.map(|link| self.links[link as usize].bandwidth);
+        let of_links = self.model.weight_of_links(bandwidths);
         let flow = &mut self.flows[slot as usize];
-        let has_latency = latency > 0.0 || (again && self.model.reweigh_slip && per_byte > 0.0);
-        flow.weight = if has_latency { latency + per_byte } else { 1.0 };
-        flow.window = window;
+        flow.weight = self.model.weight(latency, of_links, again);
+        flow.window = self.model.window(latency);
     }
 
     /// Weighs the flows of a link again.
@@ -437,10 +423,6 @@ impl<T> Flow<T> {
         let end = end.expect("a transferring flow has its end in the queue");
         queue.reschedule(end, date);
     }
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 links, and flows in progress at once")
 }
 
 /// Adds `share` of a link to the uses of a flow.

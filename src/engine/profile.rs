@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use crate::platform::{Platform, Steps};
-use crate::units::{HostId, LinkId};
+use crate::units::{HostId, LinkId, to_u32};
 
 /// What changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -188,8 +188,4 @@ impl Changes {
             self.awake += usize::from(matches!(varying.target, Target::Speed(_)));
         }
     }
-}
-
-fn to_u32(place: usize) -> u32 {
-    u32::try_from(place).expect("hosts and links have u32 ids")
 }

@@ -466,7 +466,7 @@ mod tests {
         let size = Bytes::new(1e6).unwrap();
         simulation.send(HostId(0), HostId(1), size, 'm').unwrap();
         assert_eq!(run(&mut simulation), [('m', 3.0)]);
-        let mut paths = crate::engine::Paths::new(&platform, NetworkModel::default());
+        let mut paths = crate::engine::PathTable::new(&platform, NetworkModel::default());
         let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
         let path = paths.get(path);
         assert_eq!((path.delay, path.rate_alone), (1.0, 5e5));

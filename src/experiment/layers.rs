@@ -22,11 +22,24 @@ impl Layer {
     fn get(&self, key: &str) -> Option<Value> {
         match self {
             Self::File(document) => lookup(&document.value, key).cloned(),
-            Self::Flags(flags) => flags
-                .iter()
-                .rev()
-                .find(|flag| flag.key == key)
-                .map(|flag| flag.value.clone()),
+            Self::Flags(flags) => {
+                // The last flag that gives it, or that replaces an object around it.
+                let last = flags.iter().rev().find(|flag| is_within(key, &flag.key))?;
+                lookup(&last.value, &key[last.key.len()..]).cloned()
+            }
+        }
+    }
+
+    /// Whether the value of a key is that of this layer, or is none because of it: an object around the key is replaced.
+    fn decides(&self, key: &str) -> bool {
+        match self {
+            Self::File(document) => {
+                let mut ends = key.match_indices(['.', '[']).map(|(end, _)| end);
+                let is_replaced = |around: &Value| !around.is_object() && !around.is_array();
+                lookup(&document.value, key).is_some()
+                    || ends.any(|end| lookup(&document.value, &key[..end]).is_some_and(is_replaced))
+            }
+            Self::Flags(flags) => flags.iter().any(|flag| is_within(key, &flag.key)),
         }
     }
 
@@ -57,6 +70,11 @@ pub struct Flag {
 }
 
 impl Flag {
+    /// Whether its key lies inside the object or list at `key`.
+    pub(crate) fn is_inside(&self, key: &str) -> bool {
+        self.key != key && is_within(&self.key, key)
+    }
+
     /// Whether it gives `key`, alone or inside an object or list.
     fn sets(&self, key: &str) -> bool {
         let inside = key.strip_prefix(&*self.key);
@@ -90,7 +108,8 @@ impl Layers {
 
     /// The value of a key in the strongest layer that has it.
     pub fn get(&self, key: &str) -> Option<Value> {
-        self.layers.iter().rev().find_map(|layer| layer.get(key))
+        let mut layers = self.layers.iter().rev();
+        layers.find(|layer| layer.decides(key))?.get(key)
     }
 
     /// Where the value of a key comes from, if it was given on top of the first file that has an origin for it.
@@ -160,11 +179,7 @@ impl Layers {
                 Layer::Flags(flags) => {
                     for flag in flags {
                         if !set(&mut all, &flag.key, flag.value.clone()) {
-                            let message = format!("`{}` is not a key of an experiment", flag.key);
-                            return Err(Problem::new(message)
-                                .names_no("key")
-                                .source(&flag.flag)
-                                .into());
+                            return Err(no_key(&all, flag).into());
                         }
                     }
                 }
@@ -241,20 +256,53 @@ fn merge(below: &mut Value, above: &Value) {
     }
 }
 
-/// Sets a dotted key, making objects on the way; `false` if something on the way is not an object, or has no name.
+/// Sets a key such as `policy.name` or `load[1].mean`, making objects on the way; `false` if something on the way is not an object, is a list
+/// without that element, or has no name.
 fn set(value: &mut Value, key: &str, new: Value) -> bool {
-    if key.split('.').any(str::is_empty) {
-        return false;
-    }
     let mut place = value;
     for part in key.split('.') {
+        let mut indices = part.split('[');
+        let name = indices.next().unwrap_or_default();
         let Value::Object(map) = place else {
             return false;
         };
-        place = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
+        if name.is_empty() {
+            return false;
+        }
+        place = map.entry(name).or_insert_with(|| Value::Object(Map::new()));
+        for index in indices {
+            let index = index.strip_suffix(']').and_then(|index| index.parse().ok());
+            let found = index.and_then(|index: usize| place.get_mut(index));
+            let Some(found) = found else {
+                return false;
+            };
+            place = found;
+        }
     }
     *place = new;
     true
+}
+
+/// The problem of a flag whose key cannot be set.
+fn no_key(all: &Value, flag: &Flag) -> Problem {
+    let message = format!("`{}` is not a key of an experiment", flag.key);
+    let problem = Problem::new(message).names_no("key").source(&flag.flag);
+    // The longest part of the key that has a value, which then is no object.
+    let ends = flag.key.match_indices(['.', '[']).rev();
+    let around = ends
+        .map(|(end, _)| &flag.key[..end])
+        .find_map(|key| Some((key, lookup(all, key)?)));
+    match around {
+        Some((key, Value::Array(list))) if !list.is_empty() => {
+            let rest = flag.key[key.len()..].trim_start_matches(|letter| letter != '.');
+            let last = list.len() - 1;
+            problem.hint(format!(
+                "`{key}` is a list here: write `{key}[0]{rest}`, up to `{key}[{last}]{rest}`"
+            ))
+        }
+        Some((key, Value::Null)) => problem.hint(format!("there is no `{key}` here")),
+        _ => problem,
+    }
 }
 
 #[cfg(test)]
@@ -290,6 +338,46 @@ mod tests {
             json!({"a": {"x": 1, "y": 3, "z": 6}, "list": [4, 5]})
         );
         assert_eq!(layers().get("a.y"), Some(json!(3)));
+    }
+
+    #[test]
+    fn what_stands_in_the_object_of_a_flag_is_found_and_nothing_below_it() {
+        let mut layers = layers();
+        let flags = [
+            ("a", json!({ "x": 7 })),
+            ("list[1]", json!(6)),
+            ("a.z", json!(8)),
+        ];
+        let flags = flags.map(|(key, value)| Flag {
+            key: key.into(),
+            flag: format!("--set {key}"),
+            value,
+        });
+        layers.push_flags(flags.to_vec());
+        let merged = json!({"a": {"x": 7, "z": 8}, "list": [4, 6]});
+        assert_eq!(layers.merged().unwrap(), merged);
+        for key in ["a.x", "a.y", "a.z", "list[1]", "b"] {
+            let expected = lookup(&merged, key).cloned();
+            assert_eq!(layers.get(key), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_key_inside_a_list_says_how_it_is_written() {
+        let hint = |key: &str| {
+            let mut layers = layers();
+            let flag = Flag {
+                key: key.into(),
+                flag: format!("--set {key}=1"),
+                value: json!(1),
+            };
+            layers.push_flags(vec![flag]);
+            layers.merged().unwrap_err().to_string()
+        };
+        let written = "`list` is a list here: write `list[0].step`, up to `list[1].step`";
+        assert!(hint("list.step").contains(written));
+        assert!(hint("list[2].step").contains(written));
+        assert!(!hint("list[0].step").contains("hint"));
     }
 
     #[test]

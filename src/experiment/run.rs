@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::ledger::Ledger;
 use super::resolve::Experiment;
 use crate::bsp::{
-    Beginnings, CallRecord, MigrationRecord, Outcome, Recorder, Remembered, Room, Scenario, Setup,
+    Beginnings, CallRecord, Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario, Setup,
     simulate,
 };
 use crate::error::{Broken, Error};
@@ -121,8 +121,8 @@ impl Experiment {
     }
 
     /// What its scenarios may share of their supersteps; none if there is only one.
-    pub fn memory(&self) -> Option<Remembered> {
-        (self.config.scenarios.len() > 1).then(|| Remembered::new(Room::default()))
+    pub fn memory(&self) -> Option<Memo> {
+        (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
 
     /// Runs one scenario. Runs that differ in scenario and policy only may share what is remembered of supersteps.
@@ -134,7 +134,7 @@ impl Experiment {
         scenario: Scenario,
         progress: &Progress,
         recorder: &mut dyn Recorder,
-        remembered: Option<&Remembered>,
+        memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
         let setup = Setup {
             platform: &self.platform.platform,
@@ -145,7 +145,7 @@ impl Experiment {
             costs: self.config.costs,
             scenario,
             seed: self.config.seed,
-            remembered,
+            memo,
         };
         let policy = self.policy.build(&self.policy_options)?;
         let start = ThreadTime::now();

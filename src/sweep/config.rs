@@ -7,11 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::keys;
 use super::spec::Spec;
+use super::{keys, whole};
 use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Flag, Layers};
+use crate::policy;
 
 /// The version of the format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,9 +65,14 @@ pub struct SweepFile {
     #[serde(default)]
     pub experiment: Map<String, Value>,
     /// What varies: keys of the experiment as dotted paths (`policy.migbsp.x`) or short names (`alpha`, `d`, `omega`, `x`, `n`, `procs`,
-    /// `policy`, `platform`, ...), and their values: a list, or a text as on the command line (`0.1..0.9:0.1`).
+    /// `policy`, `platform`, ...), and their values: a list, or a text as on the command line (`0.1..0.9:0.1`). Whole loads (`load`) and
+    /// applications (`workload`) are texts, too: `none`, `walk,step=0.1`; `lu,n=500`.
     #[serde(default)]
     pub vary: Map<String, Value>,
+    /// Settings that win over those of `experiment`: dotted paths and their values, as `--set` gives them. What stands here holds for each
+    /// value of what varies, where a varied network or load replaces what stands in `experiment`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub set: Map<String, Value>,
     /// The seeds of each setting: a list, or a text such as `1..20`. Default: the seed of the experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<Value>,
@@ -124,6 +130,42 @@ impl Parameter {
             source: source.into(),
         }
     }
+
+    /// The same with values as they are written on the command line.
+    ///
+    /// # Errors
+    /// What is wrong with them, in a sentence.
+    pub fn parse(name: &str, values: &str, source: impl Into<String>) -> Result<Self, String> {
+        let spec = if whole::is_whole(name) {
+            whole::spec(name, values)
+        } else {
+            Spec::parse(values)
+        };
+        spec.map(|spec| Self::new(name, spec, source))
+    }
+
+    /// The same with values as they stand in a sweep file.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn from_json(
+        name: &str,
+        values: &Value,
+        source: impl Into<String>,
+    ) -> Result<Self, String> {
+        match values {
+            Value::String(text) => Self::parse(name, text, source),
+            _ if whole::is_whole(name) => {
+                let spec = Spec::from_json(values)?;
+                let values: Result<Vec<Value>, String> = spec
+                    .values()
+                    .map(|one| whole::checked(name, &one))
+                    .collect();
+                Ok(Self::new(name, Spec::list(values?, spec.text()), source))
+            }
+            _ => Spec::from_json(values).map(|spec| Self::new(name, spec, source)),
+        }
+    }
 }
 
 impl Sweep {
@@ -139,9 +181,14 @@ impl Sweep {
             let text = format!("{:#}", Value::Object(file.experiment.clone()));
             base.push_file(Document::parse(format!("{source}, experiment"), text)?);
         }
+        let set = file.set.iter().map(|(key, value)| Flag {
+            key: key.clone(),
+            flag: format!("{source}, set.{key}"),
+            value: value.clone(),
+        });
         Ok(Self {
             base,
-            fixed: Vec::new(),
+            fixed: set.collect(),
             parameters: file.parameters(source)?,
             seeds: file.seeds(source)?,
             combine: file.combine,
@@ -162,11 +209,25 @@ impl Sweep {
     /// The settings do not fit together.
     pub fn to_file(&self) -> Result<SweepFile, Error> {
         let vary = self.parameters.iter();
+        // What a varied key would replace if it stood in the experiment.
+        let replaced = |one: &Parameter| match &*one.name {
+            "load.kind" => "load".to_owned(),
+            "network" => one.name.clone(),
+            name => keys::key_under(name, policy::USUAL).unwrap_or_else(|| name.to_owned()),
+        };
+        let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();
+        let is_lost = |flag: &&Flag| replaced.iter().any(|key| flag.is_inside(key));
+        let (set, merged): (Vec<&Flag>, Vec<&Flag>) = self.fixed.iter().partition(is_lost);
+        let mut layers = self.base.clone();
+        layers.push_flags(merged.into_iter().cloned().collect());
         Ok(SweepFile {
-            experiment: match self.layers().merged()? {
+            experiment: match layers.merged()? {
                 Value::Object(experiment) => experiment,
                 _ => Map::new(),
             },
+            set: (set.into_iter())
+                .map(|flag| (flag.key.clone(), flag.value.clone()))
+                .collect(),
             vary: vary
                 .map(|parameter| (parameter.name.clone(), parameter.spec.to_json()))
                 .collect(),
@@ -186,8 +247,8 @@ impl SweepFile {
     pub fn parameters(&self, source: &str) -> Result<Vec<Parameter>, Error> {
         let (mut parameters, mut problems) = (Vec::new(), Vec::new());
         for (name, value) in &self.vary {
-            match Spec::from_json(value) {
-                Ok(spec) => parameters.push(Parameter::new(name, spec, source)),
+            match Parameter::from_json(name, value, source) {
+                Ok(parameter) => parameters.push(parameter),
                 Err(message) => problems.push(
                     Problem::new(message)
                         .source(source)

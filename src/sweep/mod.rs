@@ -6,6 +6,7 @@
 //! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
 //! plan are kept; all tables and pictures are made from them.
 
+mod change;
 pub mod config;
 mod draw;
 pub mod effects;
@@ -27,6 +28,7 @@ pub mod summary;
 pub mod table;
 pub mod tune;
 mod values;
+pub(crate) mod whole;
 
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::config::{Sweep, SweepFile};
 use super::identity::Identity;
-use super::keys;
 use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
+use super::whole::value_of;
+use super::{change, keys};
 use crate::error::{Error, Problem, Unknown};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Shared};
 
@@ -52,7 +53,7 @@ impl Plan {
     /// Makes the plan of `sweep`.
     ///
     /// # Errors
-    /// Parameters, seeds or their number are wrong, a key is unknown, or no setting can be run.
+    /// Parameters, seeds or their number are wrong, a key is unknown, a parameter changes nothing, or no setting can be run.
     pub fn new(sweep: &Sweep, limits: Limits, shared: &Shared) -> Result<Self, Error> {
         check_parameters(sweep)?;
         check_count(sweep, limits)?;
@@ -60,7 +61,9 @@ impl Plan {
         let mut notes = Vec::new();
         let settings = settings(sweep, &mut notes)?;
         let plan = Self::of(sweep, settings, seeds, (limits, shared))?;
-        notes.extend(plan.notes);
+        change::check(sweep, &plan, (limits, shared))?;
+        notes.extend(plan.notes.iter().cloned());
+        notes.extend(change::note_of_equal(&plan));
         Ok(Self { notes, ..plan })
     }
 
@@ -172,15 +175,26 @@ pub(crate) fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
             Some(Flag {
                 key: keys::key_under(&one.name, &policy)?,
                 flag: format!("{} {}", one.name, super::spec::label(value)),
-                value: value.clone(),
+                value: value_of(&one.name, value),
             })
         })
         .collect()
 }
 
-/// The settings of a run as flags on top of those that do not vary.
+/// The settings of a run: what does not vary, and on top of it, in one layer with the fixed flags, what does.
+///
+/// They are those of `migsim run` with the fixed flags and then `--set KEY=VALUE` for each varied key: it wins over an object that holds
+/// it, and constants of the network that flags give hold for each network that varies.
 pub(crate) fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
-    let mut flags = varied(sweep, values);
+    let mut varied = varied(sweep, values);
+    // Whole objects first: a key inside one of them wins over it, whichever was named first.
+    varied.sort_by_key(|one| one.key.split(['.', '[']).count());
+    let is_inside = |one: &&Flag| varied.iter().any(|around| one.is_inside(&around.key));
+    let (inside, around): (Vec<&Flag>, Vec<&Flag>) = sweep.fixed.iter().partition(is_inside);
+    let mut flags: Vec<Flag> = around.into_iter().cloned().collect();
+    let inside: Vec<Flag> = inside.into_iter().cloned().collect();
+    flags.extend(varied);
+    flags.extend(inside);
     if let Some(seed) = seed {
         let flag = format!("seed {seed}");
         flags.push(Flag {
@@ -195,8 +209,6 @@ pub(crate) fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>)
         flag: "origins".into(),
         value: json!({}),
     });
-    // In one layer with the fixed flags: constants of the network that they give hold for each network that varies.
-    flags.extend(sweep.fixed.iter().cloned());
     let mut layers = sweep.base.clone();
     layers.push_flags(flags);
     layers
@@ -229,6 +241,19 @@ fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
     sweep.seeds.is_some() && !is_fixed && app.is_some_and(crate::workload::registry::has_seed)
 }
 
+/// The identity of a setting, and whether it uses the seed.
+pub(super) fn identity(
+    sweep: &Sweep,
+    values: &[Option<Value>],
+    seed: u64,
+    with: (Limits, &Shared),
+) -> Result<(Identity, bool), Error> {
+    let seeds_workload = seeds_workload(sweep, &layers(sweep, values, None));
+    let experiment = load(sweep, values, seed, with)?;
+    let uses_seed = experiment.uses_seed(seeds_workload)?;
+    Ok((Identity::of(&experiment, seeds_workload), uses_seed))
+}
+
 /// The identity of each setting, and whether it uses the seed.
 fn identities(
     sweep: &Sweep,
@@ -236,19 +261,8 @@ fn identities(
     seed: u64,
     with: (Limits, &Shared),
 ) -> Result<Vec<(Identity, bool)>, Error> {
-    let one = |values: &Vec<Option<Value>>| -> Result<Result<(Identity, bool), Error>, Error> {
-        let layers = layers(sweep, values, None);
-        let loaded = load(sweep, values, seed, with);
-        Ok(match loaded {
-            Ok(experiment) => {
-                let seeds_workload = seeds_workload(sweep, &layers);
-                let uses_seed = experiment.uses_seed(seeds_workload)?;
-                Ok((Identity::of(&experiment, seeds_workload), uses_seed))
-            }
-            Err(error) => Err(error),
-        })
-    };
-    let loaded: Vec<_> = settings.par_iter().map(one).collect::<Result<_, Error>>()?;
+    let of_one = |values: &Vec<Option<Value>>| identity(sweep, values, seed, with);
+    let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
     let mut identities = Vec::with_capacity(loaded.len());
     for (values, loaded) in settings.iter().zip(loaded) {

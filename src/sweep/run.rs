@@ -1,7 +1,7 @@
 //! Doing the runs of a plan that are not there yet, on all threads; each row is kept as soon as it is done.
 //!
 //! Work that runs have in common is done once: platforms and built-in experiments are read once; for all policies and their options
-//! scenario i, in which none is asked, is simulated once, and so are supersteps with equal placements ([`crate::bsp::Remembered`]). Rows
+//! scenario i, in which none is asked, is simulated once, and so are supersteps with equal placements ([`crate::bsp::Memo`]). Rows
 //! do not depend on that, nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use super::identity;
 use super::plan::Plan;
 use super::row::Row;
 use super::store::Store;
-use crate::bsp::{Outcome, Remembered, Room, Scenario};
+use crate::bsp::{Memo, MemoBudget, Outcome, Scenario};
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, Shared, remembered};
 
@@ -27,7 +27,7 @@ pub struct Common {
     pub files: Shared,
     /// What runs have in common that differ in nothing but their policies, by all else.
     alike: Mutex<BTreeMap<String, Arc<Alike>>>,
-    room: Room,
+    room: MemoBudget,
 }
 
 /// Runs that differ in nothing but their policies.
@@ -35,7 +35,7 @@ pub struct Common {
 struct Alike {
     /// The makespan of scenario i \[s\].
     alone: OnceLock<f64>,
-    remembered: Remembered,
+    remembered: Memo,
 }
 
 /// Counts runs for a progress bar, from any thread.
@@ -133,7 +133,7 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let alike = remembered(&common.alike, key, || {
         Ok(Arc::new(Alike {
             alone: OnceLock::new(),
-            remembered: Remembered::new(common.room.clone()),
+            remembered: Memo::new(common.room.clone()),
         }))
     })?;
     let outcome = |scenario: Scenario| -> Result<Outcome, Error> {

@@ -8,13 +8,17 @@ use serde_json::{Value, json};
 use super::config::{Combine, Parameter, Sweep};
 use super::plan::policy_of;
 use super::spec::Spec;
-use super::{draw, keys};
+use super::whole::value_of;
+use super::{change, draw, keys};
 use crate::error::{Error, Problem};
 use crate::memory::{self, Limits};
 use crate::policy::REGISTRY;
 
 /// The most runs of a plan: their names and rows must fit in memory.
 pub const MOST_RUNS: u64 = 1_000_000;
+
+/// How many settings or values a message names.
+pub(super) const MOST_NAMED: usize = 5;
 
 /// Nothing varies twice, and nothing that varies is fixed by a flag, seeds included.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
@@ -61,6 +65,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
             );
         }
     }
+    problems.extend(change::check_parts(sweep));
     if problems.is_empty() {
         Ok(())
     } else {
@@ -181,8 +186,19 @@ pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));
     let mut values: Vec<Option<Value>> = values.collect();
     let policy = policy_of(sweep, &values);
+    // Where there is no load, its parameters do not apply.
+    let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
+        let value = value.as_ref().map(|value| value_of(&one.name, value));
+        value
+            .is_some_and(|value| value.is_null())
+            .then(|| one.name.clone())
+    };
+    let gone: Vec<String> = (sweep.parameters.iter().zip(&values))
+        .filter_map(is_gone)
+        .collect();
     for (one, value) in sweep.parameters.iter().zip(&mut values) {
-        if keys::key_under(&one.name, &policy).is_none() {
+        let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
+        if keys::key_under(&one.name, &policy).is_none() || gone.iter().any(is_in) {
             *value = None;
         }
     }

@@ -300,7 +300,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
 }
 
 /// Splits at the commas that are in no bracket and no quotes.
-fn split(text: &str) -> Vec<&str> {
+pub(super) fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0_i32, false);
     for (at, letter) in text.char_indices() {
         match letter {

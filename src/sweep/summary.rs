@@ -326,10 +326,12 @@ fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goa
 /// Whether a parameter changes what is to be done or where, and not how well.
 fn is_work(name: &str) -> bool {
     [
-        "app", "extends", "grid", "n", "network", "platform", "procs", "trace",
+        "app", "extends", "grid", "load", "n", "network", "platform", "procs", "trace", "workload",
     ]
     .contains(&name)
-        || name.starts_with("workload.")
+        || ["load.", "load[", "workload."]
+            .iter()
+            .any(|start| name.starts_with(start))
 }
 
 /// The rank of each value of a setting; none where a parameter does not apply.

@@ -12,7 +12,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use migsim::bsp::{MigrationRecord, Outcome, Recorder, Remembered, Room, Scenario, Shortcuts};
+use migsim::bsp::{Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario, Shortcuts};
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
@@ -371,7 +371,7 @@ impl Recorder for Watcher<'_> {
 
 /// All scenarios, if the policy does not ask for the impossible.
 fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<Activity>)> {
-    let room = Remembered::new(Room::default());
+    let room = Memo::new(MemoBudget::default());
     let (mut runs, mut activities) = (Vec::new(), Vec::new());
     for scenario in Scenario::ALL {
         let alone = simulate(experiment, scenario, None);
@@ -402,7 +402,7 @@ fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<Activity>)> 
 fn simulate(
     experiment: &Experiment,
     scenario: Scenario,
-    remembered: Option<&Remembered>,
+    remembered: Option<&Memo>,
 ) -> Result<(ScenarioRun, Activity), Error> {
     let mut watcher = Watcher::new(experiment);
     let progress = Progress::default();

@@ -1,54 +1,54 @@
-//! A whole superstep at once, without events: what everybody computes, sends and waits for follows from the plan.
+//! Evaluates a superstep directly from its plan, without scheduling events.
 //!
 //! ```text
 //! computed(p)  = the date at which the shares of p's host add up to its work
 //! start(m)     = computed(from)                       concurrent sends, early receives
 //!              = max(computed(from), computed(to))    concurrent sends, late receives
 //!              = delivered(the message before it)     sequential sends; the first at computed(from)
-//! delivered(m) = start(m) + delay + transfer          those that can meet fly together ([`Volley`])
+//! delivered(m) = start(m) + delay + transfer          flows that contend are solved in a batch
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
-//! duration     = what the barrier makes of the arrivals ([`Barrier::foresee`])
+//! duration     = what the barrier makes of the arrivals ([`Barrier::predict`])
 //! ```
-//! It holds when everybody begins together, nothing else is in progress, and no capacity changes before the end: if capacities vary,
-//! supersteps between two changes are done this way. Whether one is depends on the platform, the options, its plan and its date.
+//! It holds when all processes begin together, nothing else is in progress, and no capacity changes before the end. Where capacities vary,
+//! supersteps between two changes are evaluated this way. The choice depends on the platform, the options, the plan and the time.
 //!
-//! Cost: 5 ns a process, 10 ns a message, and the volley.
+//! Cost: 5 ns a process, 10 ns a message, and the batch.
 //!
-//! The slow twin is the simulation event by event ([`super::runtime`]). The two agree to 1e-12, not to the bit: in the queue of the
+//! The slow twin is the simulation event by event ([`crate::bsp::superstep`]). The two agree to 1e-12, not to the bit: in the queue of the
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
 //! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
-use super::barrier::Barrier;
-use super::config::{Receives, RuntimeConfig, Sends, Shortcuts};
-use super::runtime::Token;
-use crate::engine::{Flights, NetworkModel, PathId, Paths, SAME_DATE, Simulation, Start};
+use super::SuperstepResult;
+use crate::bsp::barrier::Barrier;
+use crate::bsp::config::{Receives, RuntimeConfig, Sends, Shortcuts};
+use crate::bsp::event::Token;
+use crate::engine::{FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start};
 use crate::platform::{Link, Platform};
 use crate::policy::{Measures, refill};
-use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater};
+use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
 use crate::workload::Plan;
 
-/// What stays from superstep to superstep: the paths, the remembered shares, and arrays that are filled again.
+/// What stays from superstep to superstep: the paths, memoized rates, and reused arrays.
 #[derive(Debug)]
-pub(super) struct AtOnce {
-    bandwidth_factor: f64,
+pub(in crate::bsp) struct Direct {
     config: RuntimeConfig,
     /// Whether nothing changes on the platform, and shortcuts may be taken.
     is_constant: bool,
-    /// Whether supersteps can be done at once, too.
+    /// Whether supersteps can be evaluated, too.
     is_possible: bool,
     /// Whether no host and no link stands still now.
     has_power: bool,
     /// The platform with its links as they are now; none if they never change.
     present: Option<Box<Platform>>,
-    paths: Paths,
-    flights: Flights,
+    paths: PathTable,
+    batch: FlowBatch,
     /// The placement and the changes of capacity so far, and what follows from them: the speed and the cluster of each process.
     placement: Vec<HostId>,
     changed: u64,
     speed: Vec<f64>,
     cluster: Vec<u32>,
-    /// The processes of each host that has several.
-    crowds: Vec<Vec<u32>>,
+    /// The co-located processes of each host that has several.
+    colocated: Vec<Vec<u32>>,
     computed: Vec<f64>,
     /// Per process: when it reaches the barrier.
     arrival: Vec<f64>,
@@ -60,25 +60,16 @@ pub(super) struct AtOnce {
     next: Vec<u32>,
     /// Sequential sends: per process, its first message.
     first: Vec<u32>,
-    /// The work of a crowd.
+    /// The work of co-located processes.
     works: Vec<(f64, u32)>,
-}
-
-/// What came of a superstep.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Passed {
-    /// Its duration \[s\].
-    pub duration: f64,
-    /// The flows that it had.
-    pub flows: u64,
 }
 
 const NONE: u32 = u32::MAX;
 /// A change of capacity this near after a date (as a factor) may happen at that date.
 const JUST_AFTER: f64 = 1.0 + 1e-12;
 
-impl AtOnce {
-    pub(super) fn new(
+impl Direct {
+    pub(in crate::bsp) fn new(
         platform: &Platform,
         network: NetworkModel,
         config: RuntimeConfig,
@@ -87,21 +78,20 @@ impl AtOnce {
         // Processes that send and receive one after the other can wait for each other for ever.
         let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
         Self {
-            bandwidth_factor: network.bandwidth_factor,
             config,
             is_constant: config.shortcuts != Shortcuts::None && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
-                && barrier.is_foreseeable(),
+                && barrier.is_predictable(),
             has_power: is_powered(platform),
             present: has_varying_links(platform).then(|| Box::new(platform.clone())),
-            paths: Paths::new(platform, network),
-            flights: Flights::default(),
+            paths: PathTable::new(platform, network),
+            batch: FlowBatch::default(),
             placement: Vec::new(),
             changed: 0,
             speed: Vec::new(),
             cluster: Vec::new(),
-            crowds: Vec::new(),
+            colocated: Vec::new(),
             computed: Vec::new(),
             arrival: Vec::new(),
             path: Vec::new(),
@@ -113,101 +103,108 @@ impl AtOnce {
         }
     }
 
-    /// Does a superstep, if its plan can be done at once.
-    pub(super) fn pass(&mut self, scene: &Scene<'_>, barrier: &Barrier) -> Option<Passed> {
+    /// Evaluates a superstep, if it can be evaluated directly.
+    pub(in crate::bsp) fn evaluate(
+        &mut self,
+        input: &SuperstepInput<'_>,
+        barrier: &Barrier,
+    ) -> Option<SuperstepResult> {
         if !self.is_possible {
             return None;
         }
         let Some(mut present) = self.present.take() else {
-            return self.pass_on(scene, barrier);
+            return self.evaluate_on(input, barrier);
         };
-        if self.changed != scene.engine.changed() && renew(&mut present, scene.engine) {
+        if self.changed != input.engine.changed() && renew(&mut present, input.engine) {
             self.has_power = is_powered(&present);
             self.paths.forget();
-            self.flights.forget();
+            self.batch.forget();
         }
-        let now = Scene {
+        let now = SuperstepInput {
             platform: &present,
-            ..*scene
+            ..*input
         };
-        let passed = self.pass_on(&now, barrier);
+        let result = self.evaluate_on(&now, barrier);
         self.present = Some(present);
-        passed
+        result
     }
 
     /// The same on the platform as it is now.
-    fn pass_on(&mut self, scene: &Scene<'_>, barrier: &Barrier) -> Option<Passed> {
+    fn evaluate_on(
+        &mut self,
+        input: &SuperstepInput<'_>,
+        barrier: &Barrier,
+    ) -> Option<SuperstepResult> {
         if !self.has_power {
             return None;
         }
         if self.paths.forget_many() {
-            self.flights.forget();
+            self.batch.forget();
         }
-        if !self.find_paths(scene) {
+        if !self.find_paths(input) {
             return None;
         }
-        self.compute(scene);
-        let is_in_time = |end: &f64| end * JUST_AFTER < scene.steady_until; // no host stands still, either
+        self.compute(input);
+        let is_in_time = |end: &f64| end * JUST_AFTER < input.steady_until; // no host stands still, either
         if !self.computed.iter().all(is_in_time) {
             return None;
         }
-        self.exchange(scene);
-        self.arrive(scene.plan);
+        self.exchange(input);
+        self.arrive(input.plan);
         let Self { paths, arrival, .. } = self;
-        let (duration, flows) = barrier.foresee(arrival, scene.placement, |from, to, bytes| {
-            let path = paths.find(scene.platform, from, to)?;
+        let (duration, flows) = barrier.predict(arrival, input.placement, |from, to, bytes| {
+            let path = paths.find(input.platform, from, to)?;
             let path = paths.get(path);
             let is_alone = !path.is_shared() || bytes.get() <= 0.0;
             is_alone.then(|| path.delay + bytes.get() / path.rate_alone)
         })?;
         // Whoever ends when a capacity changes ends before it, but what follows is slower.
-        (duration * JUST_AFTER < scene.steady_until).then(|| Passed {
+        (duration * JUST_AFTER < input.steady_until).then(|| SuperstepResult {
             duration,
-            flows: flows + scene.plan.messages.len() as u64,
+            flows: flows + input.plan.messages.len() as u64,
         })
     }
 
-    /// What becomes of messages (from, to, size) that are sent together while nothing else is in progress, if that can be said at once.
-    pub(super) fn deliver(
+    /// The result of messages (from, to, size) that are sent together while nothing else is in progress, if it can be evaluated directly.
+    pub(in crate::bsp) fn deliver(
         &mut self,
         platform: &Platform,
         messages: &[(HostId, HostId, Bytes)],
-    ) -> Option<Passed> {
+    ) -> Option<SuperstepResult> {
         if !self.is_constant {
             return None;
         }
         if self.paths.forget_many() {
-            self.flights.forget();
+            self.batch.forget();
         }
         let mut last = 0.0_f64;
         for (at, &(from, to, size)) in messages.iter().enumerate() {
             let Some(path) = self.paths.find(platform, from, to) else {
-                self.flights.starts.clear();
+                self.batch.starts.clear();
                 return None;
             };
             match launch(at, path, size.get(), 0.0, &self.paths) {
                 Launched::Delivered(date) => last = last.max(date),
-                Launched::Flies(start) => self.flights.starts.push(start),
+                Launched::Flies(start) => self.batch.starts.push(start),
             }
         }
-        let factor = self.bandwidth_factor;
-        self.flights.fly(platform, &self.paths, factor, |_, date| {
+        self.batch.solve(platform, &self.paths, |_, date| {
             last = last.max(date);
         });
-        Some(Passed {
+        Some(SuperstepResult {
             duration: last,
             flows: messages.len() as u64,
         })
     }
 
     /// The path of each message; whether there are all.
-    fn find_paths(&mut self, scene: &Scene<'_>) -> bool {
+    fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.path.clear();
-        self.path.reserve(scene.plan.messages.len());
-        for message in &scene.plan.messages {
-            let from = scene.placement[message.from.index()];
-            let to = scene.placement[message.to.index()];
-            let Some(path) = self.paths.find(scene.platform, from, to) else {
+        self.path.reserve(input.plan.messages.len());
+        for message in &input.plan.messages {
+            let from = input.placement[message.from.index()];
+            let to = input.placement[message.to.index()];
+            let Some(path) = self.paths.find(input.platform, from, to) else {
                 return false;
             };
             self.path.push(path);
@@ -216,26 +213,26 @@ impl AtOnce {
     }
 
     /// The end of each computation.
-    fn compute(&mut self, scene: &Scene<'_>) {
-        let has_moved = self.placement != scene.placement;
+    fn compute(&mut self, input: &SuperstepInput<'_>) {
+        let has_moved = self.placement != input.placement;
         if has_moved {
-            self.settle(scene);
+            self.settle(input);
         }
-        if has_moved || self.changed != scene.engine.changed() {
-            self.changed = scene.engine.changed();
-            let host = |at: &HostId| scene.platform.hosts[at.index()].speed.get();
-            let speed = |at: &HostId| host(at) * scene.engine.available(*at);
+        if has_moved || self.changed != input.engine.changed() {
+            self.changed = input.engine.changed();
+            let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
+            let speed = |at: &HostId| host(at) * input.engine.available(*at);
             self.speed.clear();
-            self.speed.extend(scene.placement.iter().map(speed));
+            self.speed.extend(input.placement.iter().map(speed));
         }
-        let cycles = |process: usize| scene.plan.work[process].get() * scene.cycles_per_instruction;
+        let cycles = |process: usize| input.plan.work[process].get() * input.cycles_per_instruction;
         self.computed.clear();
         let speeds = self.speed.iter().enumerate();
         self.computed
             .extend(speeds.map(|(process, speed)| cycles(process) / speed));
-        for crowd in &self.crowds {
+        for group in &self.colocated {
             self.works.clear();
-            let computing = crowd
+            let computing = group
                 .iter()
                 .map(|&process| (cycles(process as usize), process));
             self.works.extend(computing.filter(|(work, _)| *work > 0.0));
@@ -244,60 +241,60 @@ impl AtOnce {
             }
             self.works
                 .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let speed = self.speed[crowd[0] as usize];
-            let host = scene.placement[crowd[0] as usize];
-            let cores = f64::from(scene.platform.hosts[host.index()].cores);
+            let speed = self.speed[group[0] as usize];
+            let host = input.placement[group[0] as usize];
+            let cores = f64::from(input.platform.hosts[host.index()].cores);
             share_host(&self.works, speed, cores, &mut self.computed);
         }
     }
 
     /// Takes note of a placement.
-    fn settle(&mut self, scene: &Scene<'_>) {
-        let platform = scene.platform;
+    fn settle(&mut self, input: &SuperstepInput<'_>) {
+        let platform = input.platform;
         self.placement.clear();
-        self.placement.extend_from_slice(scene.placement);
+        self.placement.extend_from_slice(input.placement);
         let host = |host: &HostId| &platform.hosts[host.index()];
         self.cluster.clear();
         self.cluster
-            .extend(scene.placement.iter().map(|at| host(at).cluster.0));
-        let mut by_host: Vec<(HostId, u32)> = scene
+            .extend(input.placement.iter().map(|at| host(at).cluster.0));
+        let mut by_host: Vec<(HostId, u32)> = input
             .placement
             .iter()
             .enumerate()
             .map(|(process, &host)| (host, ProcessId::from_index(process).0))
             .collect();
         by_host.sort_unstable();
-        let crowds = by_host.chunk_by(|a, b| a.0 == b.0);
-        self.crowds = crowds
-            .filter(|crowd| crowd.len() > 1)
-            .map(|crowd| crowd.iter().map(|(_, process)| *process).collect())
+        let colocated = by_host.chunk_by(|a, b| a.0 == b.0);
+        self.colocated = colocated
+            .filter(|group| group.len() > 1)
+            .map(|group| group.iter().map(|(_, process)| *process).collect())
             .collect();
     }
 
     /// The start and the delivery of each message.
-    fn exchange(&mut self, scene: &Scene<'_>) {
-        let plan = scene.plan;
+    fn exchange(&mut self, input: &SuperstepInput<'_>) {
+        let plan = input.plan;
         // What starts at no date that a number can hold is never delivered.
         refill(&mut self.started, plan.messages.len(), 0.0);
         refill(&mut self.delivered, plan.messages.len(), f64::INFINITY);
         match self.config.sends {
-            Sends::Concurrent => self.send_concurrently(scene),
-            Sends::Sequential => self.send_sequentially(scene),
+            Sends::Concurrent => self.send_concurrently(input),
+            Sends::Sequential => self.send_sequentially(input),
         }
     }
 
-    fn send_concurrently(&mut self, scene: &Scene<'_>) {
+    fn send_concurrently(&mut self, input: &SuperstepInput<'_>) {
         let Self {
             config,
             paths,
-            flights,
+            batch,
             computed,
             path,
             started,
             delivered,
             ..
         } = self;
-        for (at, message) in scene.plan.messages.iter().enumerate() {
+        for (at, message) in input.plan.messages.iter().enumerate() {
             let mut date = computed[message.from.index()];
             if config.receives == Receives::Late {
                 date = greater(computed[message.to.index()], date);
@@ -305,20 +302,19 @@ impl AtOnce {
             started[at] = date;
             match launch(at, path[at], message.size.get(), date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
-                Launched::Flies(start) => flights.starts.push(start),
+                Launched::Flies(start) => batch.starts.push(start),
             }
         }
-        let factor = self.bandwidth_factor;
-        flights.fly(scene.platform, paths, factor, |message, date| {
+        batch.solve(input.platform, paths, |message, date| {
             delivered[message as usize] = date;
         });
     }
 
-    fn send_sequentially(&mut self, scene: &Scene<'_>) {
-        let plan = scene.plan;
+    fn send_sequentially(&mut self, input: &SuperstepInput<'_>) {
+        let plan = input.plan;
         let Self {
             paths,
-            flights,
+            batch,
             computed,
             path,
             started,
@@ -346,7 +342,7 @@ impl AtOnce {
             };
         for (process, &message) in first.iter().enumerate() {
             if let Some(start) = go_on(message, computed[process], started, delivered) {
-                flights.starts.push(start);
+                batch.starts.push(start);
             }
         }
         let messages = plan.messages.iter().zip(&*path);
@@ -355,8 +351,7 @@ impl AtOnce {
             bytes > 0.0 && paths.get(**path).is_shared()
         });
         let sizes = flows.map(|(message, _)| message.size.get());
-        let factor = self.bandwidth_factor;
-        flights.fly_in_turn(scene.platform, paths, factor, sizes, |message, date| {
+        batch.solve_chained(input.platform, paths, sizes, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)
@@ -377,8 +372,8 @@ impl AtOnce {
         }
     }
 
-    /// What was measured in the superstep that has just been done.
-    pub(super) fn measure(&self, plan: &Plan, has_policy: bool, measures: &mut Measures) {
+    /// Writes the measures of the superstep that was evaluated last.
+    pub(in crate::bsp) fn measure(&self, plan: &Plan, has_policy: bool, measures: &mut Measures) {
         let computed = &self.computed;
         measures.clear(computed.len());
         measures.work.clone_from(&plan.work);
@@ -399,21 +394,21 @@ impl AtOnce {
         }
     }
 
-    /// What went wrong first on the links as they are, in words; nothing ever should.
-    pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
-        self.flights.fault(platform)
+    /// The first internal error of the batch solver, if any.
+    pub(in crate::bsp) fn fault(&self, platform: &Platform) -> Option<String> {
+        self.batch.fault(platform)
     }
 
-    /// How long each message of the superstep that has just been done took.
-    pub(super) fn durations(&self) -> impl Iterator<Item = Seconds> {
+    /// The duration of each message of the superstep that was evaluated last.
+    pub(in crate::bsp) fn durations(&self) -> impl Iterator<Item = Seconds> {
         let dates = self.started.iter().zip(&self.delivered);
         dates.map(|(start, end)| Seconds::of((end - start).max(0.0)))
     }
 }
 
-/// What a superstep is made of.
+/// The input of a superstep.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scene<'s> {
+pub(in crate::bsp) struct SuperstepInput<'s> {
     pub platform: &'s Platform,
     pub plan: &'s Plan,
     pub placement: &'s [HostId],
@@ -425,7 +420,7 @@ pub(super) struct Scene<'s> {
 }
 
 /// Whether nothing on the platform changes, and nothing stands still.
-pub(super) fn is_constant(platform: &Platform) -> bool {
+pub(in crate::bsp) fn is_constant(platform: &Platform) -> bool {
     !has_varying_links(platform)
         && is_powered(platform)
         && platform.hosts.iter().all(|host| !host.varies())
@@ -482,7 +477,7 @@ enum Launched {
     Flies(Start),
 }
 
-fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &Paths) -> Launched {
+fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
     let way = paths.get(path);
     if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + way.delay + bytes / way.rate_alone);
@@ -504,10 +499,6 @@ fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
         next[index] = *head;
         *head = to_u32(index);
     }
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 messages in a superstep")
 }
 
 #[cfg(test)]

@@ -1,29 +1,29 @@
-//! The next end of each stream of a swarm, of which many change at every date.
+//! An index of the earliest completion time over all flow classes, many of which change at each step.
 //!
 //! ```text
-//! least(block) = min of the dates of its streams     least(block of blocks) = min of theirs     next = min of these
+//! least(block) = min of the dates of its classes     least(block of blocks) = min of theirs     next = min of these
 //! ```
 //! A date that is set makes the least of its block wrong only if it is lower, then it is the least, or if it takes the place of the
 //! least: then the block is looked through when the next end is asked for. The same goes for blocks of blocks.
 //!
 //! Cost, in instructions: 40 to set a date; to find the next end 50 per block that lost its least, and 2 per block of blocks. A heap that knows
-//! where its entries are ([`super::queue`], the twin) takes 100 for each change, and guesses wrong more often. Equal dates come out by number.
+//! where its entries are ([`crate::engine::queue`], the twin) takes 100 for each change, and guesses wrong more often. Equal dates come out by number.
 
-use crate::units::lesser;
+use crate::units::{lesser, to_u32};
 
-/// The dates, by number of the stream; infinite: it does not end.
+/// Completion times by class number; infinite means that the class does not end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ends {
+pub(in crate::engine) struct CompletionIndex {
     /// How many there are; the last block of blocks is filled up with infinite ones.
     count: usize,
     dates: Vec<f64>,
-    blocks: Tier,
-    blocks_of_blocks: Tier,
+    blocks: BlockMinimum,
+    blocks_of_blocks: BlockMinimum,
 }
 
 /// The least of each block of a list.
 #[derive(Clone, Debug, Default)]
-struct Tier {
+struct BlockMinimum {
     least: Vec<f64>,
     /// Blocks whose least is to be looked for.
     stale: Vec<u32>,
@@ -34,11 +34,11 @@ struct Tier {
 const BLOCK: usize = 32;
 const LANES: usize = 8;
 
-impl Ends {
-    /// Sets the next end of a stream; no number counts as infinite.
+impl CompletionIndex {
+    /// Sets the next end of a class; NaN counts as infinite.
     #[inline]
-    pub(super) fn set(&mut self, stream: u32, date: f64) {
-        let at = stream as usize;
+    pub(in crate::engine) fn set(&mut self, class: u32, date: f64) {
+        let at = class as usize;
         if at >= self.count {
             self.grow(at + 1);
         }
@@ -49,7 +49,7 @@ impl Ends {
     }
 
     /// The next end of all; infinite if there is none.
-    pub(super) fn next(&mut self) -> f64 {
+    pub(in crate::engine) fn next(&mut self) -> f64 {
         let Self {
             dates,
             blocks,
@@ -63,9 +63,9 @@ impl Ends {
         least(&blocks_of_blocks.least)
     }
 
-    /// Takes out all streams that end at `limit`, a finite date, or before; `taken` has them by their numbers then. [`Self::next`] must
+    /// Removes all classes that end at `limit`, a finite time, or before, and lists them by number in `taken`. [`Self::next`] must
     /// have been asked.
-    pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
+    pub(in crate::engine) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.count.div_ceil(BLOCK);
         for (tier, &least) in self.blocks_of_blocks.least.iter().enumerate() {
@@ -86,13 +86,13 @@ impl Ends {
                 }
             }
         }
-        for &stream in &*taken {
-            self.set(stream, f64::INFINITY);
+        for &class in &*taken {
+            self.set(class, f64::INFINITY);
         }
     }
 
     /// Forgets all of them, so that the next ones cost as if they were the first.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::engine) fn clear(&mut self) {
         self.count = 0;
         self.dates.clear();
         self.blocks.resize(0);
@@ -112,7 +112,7 @@ impl Ends {
     }
 }
 
-impl Tier {
+impl BlockMinimum {
     /// Takes note that entry `at` of the list has changed; returns the least of its block before, if the new value is the least now.
     #[inline]
     fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
@@ -164,31 +164,27 @@ fn least(list: &[f64]) -> f64 {
     least
 }
 
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 flows in a superstep")
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::queue::{EventQueue, Key};
     use super::*;
+    use crate::engine::queue::{EventQueue, Key};
 
     proptest! {
         #[test]
-        fn streams_end_as_they_leave_a_queue(steps in prop::collection::vec((0_u32..100, 0_u32..40), 1..300), apart in prop_oneof![Just(1_u32), Just(50)]) {
-            let (mut ends, mut queue) = (Ends::default(), EventQueue::new());
+        fn classes_end_as_they_leave_a_queue(steps in prop::collection::vec((0_u32..100, 0_u32..40), 1..300), apart in prop_oneof![Just(1_u32), Just(50)]) {
+            let (mut ends, mut queue) = (CompletionIndex::default(), EventQueue::new());
             let mut keys: Vec<Option<Key>> = vec![None; 5000];
-            for (at, &(stream, date)) in steps.iter().enumerate() {
+            for (at, &(class, date)) in steps.iter().enumerate() {
                 // Within a block of blocks, or in several.
-                let stream = stream * apart;
+                let class = class * apart;
                 // Few dates, so that many are equal.
                 let date = f64::from(date);
-                ends.set(stream, date);
-                match keys[stream as usize] {
+                ends.set(class, date);
+                match keys[class as usize] {
                     Some(key) => queue.reschedule(key, date),
-                    None => keys[stream as usize] = Some(queue.push(date, stream)),
+                    None => keys[class as usize] = Some(queue.push(date, class)),
                 }
                 if at % 3 > 0 {
                     continue;
@@ -198,9 +194,9 @@ mod tests {
                 let (mut taken, mut popped) = (Vec::new(), Vec::new());
                 ends.take(next, &mut taken);
                 while queue.next_date() == Some(next) {
-                    let (_, stream) = queue.pop().unwrap();
-                    keys[stream as usize] = None;
-                    popped.push(stream);
+                    let (_, class) = queue.pop().unwrap();
+                    keys[class as usize] = None;
+                    popped.push(class);
                 }
                 popped.sort_unstable();
                 prop_assert_eq!(taken, popped);
@@ -210,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_and_what_is_forgotten_never_ends() {
-        let mut ends = Ends::default();
+        let mut ends = CompletionIndex::default();
         ends.set(70, f64::NAN);
         assert_eq!(ends.next(), f64::INFINITY);
         ends.set(3, 5.0);

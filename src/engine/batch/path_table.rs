@@ -1,15 +1,13 @@
-//! What the engine must know of the way between two hosts while nothing changes on the links: found once per ordered pair of doors.
+//! Route parameters per ordered pair of endpoint classes, computed once while links do not change.
 //!
-//! ```text
-//! delay = latency_factor · L      weight = L + Σ weight_s / bandwidth (1 if L is 0)      bound = min(least bandwidth, tcp_gamma / 2L)
-//! ```
-//! with L the latency of the route, as in [`super::network`], the twin, which finds the same afresh for each flow. Hosts of a cluster that
-//! cannot be told apart by their way out (no access link, or equal ones that are not shared) have one door: a platform of such clusters has a
-//! path per pair of clusters. Cost: a look-up in a table (few doors) or a hash table; about 110 bytes per pair in use.
+//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::engine::network`], which computes them afresh for each flow.
+//! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
+//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 110 bytes per pair in use.
 
-use super::lookup::Lookup;
-use super::model::NetworkModel;
-use super::network::ACKNOWLEDGEMENTS;
+use hashbrown::HashTable;
+
+use crate::engine::model::{ACKNOWLEDGEMENTS, NetworkModel};
+use crate::memory::MOST_PATHS;
 use crate::platform::Platform;
 use crate::units::HostId;
 
@@ -29,7 +27,7 @@ pub(crate) struct Path {
     pub rate_alone: f64,
     /// Stands for the path in the name of a set of flows.
     pub number: u128,
-    /// The pair of doors: an order of paths that does not depend on when they were first asked for.
+    /// The pair of endpoint classes: an order of paths that does not depend on when they were first asked for.
     pub pair: u64,
     first_use: u32,
     uses: u32,
@@ -42,29 +40,26 @@ impl Path {
     }
 }
 
-/// So many paths are kept between supersteps (about 300 MB); with destinations that are drawn anew they would become all pairs.
-const MOST_PATHS: usize = 1 << 21;
-
 /// All paths that were asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Paths {
+pub(crate) struct PathTable {
     model: NetworkModel,
-    /// The door of each host.
-    door: Vec<u32>,
-    doors: usize,
-    /// For few doors: path + 1 by `row[from] + to`, 0 if not asked for yet.
+    /// The endpoint class of each host.
+    endpoint_class: Vec<u32>,
+    endpoint_classes: usize,
+    /// For few classes: path + 1 by `row[from] + to`, 0 if not asked for yet.
     table: Vec<u32>,
-    /// Where the row of each door begins in the table; 0, a row of zeros, until it is first asked for.
+    /// Start of the row of each class in the table; 0, a row of zeros, until first used.
     row: Vec<u32>,
-    /// For many doors.
-    lookup: Lookup,
+    /// For many classes.
+    lookup: HashTable<PathId>,
     list: Vec<Path>,
     /// Links and what a flow takes there of its rate.
     uses: Vec<(u32, f64)>,
 }
 
-/// Up to this many doors the table is small (16 MB, if all of them send).
-const MOST_DOORS_OF_TABLE: usize = 2048;
+/// Up to this many classes, paths are found in a table (16 MB, if all of them send).
+const MOST_CLASSES_OF_TABLE: usize = 2048;
 /// There is room for so many paths from the first one on (memory that is not used is not there, either).
 const ROOM: usize = 1024;
 /// And for so many places of the table.
@@ -72,28 +67,33 @@ const ROOM_OF_TABLE: usize = 16 * ROOM;
 /// The path of a host to itself.
 const LOOPBACK: PathId = 0;
 
-impl Paths {
+impl PathTable {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
-        let door = doors(platform);
-        let doors = door.last().map_or(0, |last| *last as usize + 1);
-        let is_small = doors <= MOST_DOORS_OF_TABLE;
+        let endpoint_class = endpoint_classes(platform);
+        let endpoint_classes = endpoint_class.last().map_or(0, |last| *last as usize + 1);
+        let is_small = endpoint_classes <= MOST_CLASSES_OF_TABLE;
         let mut table = Vec::new();
         if is_small {
             table.reserve(ROOM_OF_TABLE);
-            table.resize(doors, 0);
+            table.resize(endpoint_classes, 0);
         }
         let mut paths = Self {
             model,
-            door,
-            doors,
+            endpoint_class,
+            endpoint_classes,
             table,
-            row: vec![0; if is_small { doors } else { 0 }],
-            lookup: Lookup::default(),
+            row: vec![0; if is_small { endpoint_classes } else { 0 }],
+            lookup: HashTable::new(),
             list: Vec::with_capacity(ROOM),
             uses: Vec::with_capacity(2 * ROOM),
         };
         paths.add_loopback();
         paths
+    }
+
+    /// Multiplies the share of a flow; dimensionless.
+    pub(super) fn bandwidth_factor(&self) -> f64 {
+        self.model.bandwidth_factor
     }
 
     /// The path between two hosts, which may be one; `None` if the platform has no route.
@@ -102,7 +102,10 @@ impl Paths {
         if from == to {
             return Some(LOOPBACK);
         }
-        let (out, into) = (self.door[from.index()], self.door[to.index()]);
+        let (out, into) = (
+            self.endpoint_class[from.index()],
+            self.endpoint_class[to.index()],
+        );
         if let Some(&row) = self.row.get(out as usize) {
             let known = self.table[(row + into) as usize].checked_sub(1);
             return known.or_else(|| self.add_to_table(platform, from, to));
@@ -114,32 +117,36 @@ impl Paths {
     fn look_up(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let pair = self.pair(from, to);
         let list = &self.list;
-        let is_it = |path: u32| list[path as usize].pair == pair;
-        let known = self.lookup.get(hash(pair), is_it);
+        let is_it = |path: &PathId| list[*path as usize].pair == pair;
+        let known = self.lookup.find(hash(pair), is_it).copied();
         known.or_else(|| {
             let path = self.add(platform, from, to)?;
             let list = &self.list;
-            self.lookup
-                .insert(path, |path| hash(list[path as usize].pair));
+            let hash_of = |path: &PathId| hash(list[*path as usize].pair);
+            self.lookup.insert_unique(hash(pair), path, hash_of);
             Some(path)
         })
     }
 
-    /// The pair of doors, as a number.
+    /// The pair of endpoint classes, as a number.
     fn pair(&self, from: HostId, to: HostId) -> u64 {
-        let (from, to) = (self.door[from.index()], self.door[to.index()]);
-        u64::from(from) * self.doors as u64 + u64::from(to)
+        let (from, to) = (
+            self.endpoint_class[from.index()],
+            self.endpoint_class[to.index()],
+        );
+        u64::from(from) * self.endpoint_classes as u64 + u64::from(to)
     }
 
     #[cold]
     fn add_to_table(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         let path = self.add(platform, from, to)?;
-        let row = &mut self.row[self.door[from.index()] as usize];
+        let row = &mut self.row[self.endpoint_class[from.index()] as usize];
         if *row == 0 {
             *row = u32::try_from(self.table.len()).expect("fewer than 2048² places");
-            self.table.resize(self.table.len() + self.doors, 0);
+            self.table
+                .resize(self.table.len() + self.endpoint_classes, 0);
         }
-        self.table[(*row + self.door[to.index()]) as usize] = path + 1;
+        self.table[(*row + self.endpoint_class[to.index()]) as usize] = path + 1;
         Some(path)
     }
 
@@ -153,7 +160,7 @@ impl Paths {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::engine) fn len(&self) -> usize {
         self.list.len()
     }
 
@@ -162,10 +169,10 @@ impl Paths {
         if self.row.is_empty() {
             self.lookup.clear();
         } else {
-            let doors = self.doors as u64;
+            let endpoint_classes = self.endpoint_classes as u64;
             for path in &self.list[LOOPBACK as usize + 1..] {
-                let (from, to) = (path.pair / doors, path.pair % doors);
-                let from = usize::try_from(from).expect("one of the doors");
+                let (from, to) = (path.pair / endpoint_classes, path.pair % endpoint_classes);
+                let from = usize::try_from(from).expect("one of the endpoint_classes");
                 self.table[self.row[from] as usize + usize::try_from(to).expect("one, too")] = 0;
             }
         }
@@ -207,7 +214,7 @@ impl Paths {
             delay: 0.0,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
-            rate_alone: self.model.loopback_bandwidth * self.model.bandwidth_factor,
+            rate_alone: self.model.loopback_rate(),
             number: 0,
             pair: u64::MAX,
             first_use: 0,
@@ -218,14 +225,11 @@ impl Paths {
     fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
-        let (mut narrowest, mut latency, mut per_byte) = (f64::INFINITY, 0.0, 0.0);
+        let (mut narrowest, mut latency) = (f64::INFINITY, 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
             latency += link.latency.get();
-            if self.model.weight_s > 0.0 {
-                per_byte += self.model.weight_s / link.bandwidth.get();
-            }
             if link.is_shared {
                 self.add_use(first_use, id.0, 1.0);
             }
@@ -240,11 +244,11 @@ impl Paths {
             }
         }
         let latency = route.latency.map_or(latency, crate::units::Seconds::get);
-        let window = match self.model.tcp_gamma {
-            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
-            _ => f64::INFINITY,
-        };
-        let bound = narrowest.min(window);
+        let bandwidths = route
+            .links()
+            .map(|id| platform.links[id.index()].bandwidth.get());
+        let of_links = self.model.weight_of_links(bandwidths);
+        let bound = narrowest.min(self.model.window(latency));
         let capacities = self.uses[first_use..]
             .iter()
             .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
@@ -253,12 +257,8 @@ impl Paths {
             self.uses.truncate(first_use);
         }
         Some(Path {
-            delay: self.model.latency_factor * latency,
-            weight: if latency > 0.0 {
-                latency + per_byte
-            } else {
-                1.0
-            },
+            delay: self.model.delay(latency),
+            weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
             number: 0,
@@ -276,10 +276,10 @@ impl Paths {
     }
 }
 
-/// The door of each host, counted from 0 in the order of the hosts.
-fn doors(platform: &Platform) -> Vec<u32> {
+/// The endpoint class of each host, counted from 0 in host order.
+fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
-    let mut door = |at: usize| {
+    let mut endpoint_class = |at: usize| {
         let has_own = at > 0 && {
             let (a, b) = (HostId::from_index(at - 1), HostId::from_index(at));
             platform.cluster_of(a) != platform.cluster_of(b) || !platform.have_one_way_out(a, b)
@@ -287,7 +287,7 @@ fn doors(platform: &Platform) -> Vec<u32> {
         last += u32::from(has_own);
         last
     };
-    (0..platform.hosts.len()).map(&mut door).collect()
+    (0..platform.hosts.len()).map(&mut endpoint_class).collect()
 }
 
 /// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
@@ -309,12 +309,12 @@ fn mix(pair: u64, seed: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::line;
     use super::*;
+    use crate::engine::testing::line;
     use crate::platform;
 
     #[test]
-    fn hosts_that_share_nothing_on_their_way_out_have_one_door() {
+    fn hosts_that_share_nothing_on_their_way_out_form_one_endpoint_class() {
         let cluster = |name: &str, network: &str| {
             let link = r#"{ "bandwidth": "1 Gbps", "latency": "50 us" }"#;
             format!(
@@ -327,13 +327,15 @@ mod tests {
             cluster("medium", "shared-medium"),
         ];
         let text = format!(
-            r#"{{ "schema": "migsim-platform-1", "name": "doors", "clusters": [{}], "links": [] }}"#,
+            r#"{{ "schema": "migsim-platform-1", "name": "endpoint_classes", "clusters": [{}], "links": [] }}"#,
             clusters.join(",")
         );
-        let platform = platform::from_json("doors.json", &text).unwrap().platform;
-        assert_eq!(doors(&platform), [0, 0, 0, 1, 2, 3, 4, 4, 4]);
+        let platform = platform::from_json("endpoint_classes.json", &text)
+            .unwrap()
+            .platform;
+        assert_eq!(endpoint_classes(&platform), [0, 0, 0, 1, 2, 3, 4, 4, 4]);
 
-        let mut paths = Paths::new(&platform, NetworkModel::default());
+        let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths.find(&platform, HostId(from), HostId(to));
             path.expect("all have a route")
@@ -351,9 +353,9 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_many_doors_are_looked_up() {
-        let platform = line(&vec![1e9; MOST_DOORS_OF_TABLE + 1], 1e3, 0.0);
-        let mut paths = Paths::new(&platform, NetworkModel::default());
+    fn pairs_of_many_classes_are_found_by_hash() {
+        let platform = line(&vec![1e9; MOST_CLASSES_OF_TABLE + 1], 1e3, 0.0);
+        let mut paths = PathTable::new(&platform, NetworkModel::default());
         let mut find = |from: u32, to: u32| {
             let path = paths.find(&platform, HostId(from), HostId(to)).unwrap();
             let uses: Vec<u32> = paths.uses(path).iter().map(|used| used.0).collect();
@@ -372,7 +374,7 @@ mod tests {
         // Two links of 1 MB/s and 0.5 s.
         let platform = line(&[1e9; 2], 1e6, 0.5);
         let path = |model: NetworkModel| {
-            let mut paths = Paths::new(&platform, model);
+            let mut paths = PathTable::new(&platform, model);
             let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
             *paths.get(path)
         };
@@ -397,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_with_links_of_their_own_have_doors_of_their_own() {
-        assert_eq!(doors(&line(&[1e9; 3], 1e3, 0.0)), [0, 1, 2]);
+    fn hosts_with_links_of_their_own_have_classes_of_their_own() {
+        assert_eq!(endpoint_classes(&line(&[1e9; 3], 1e3, 0.0)), [0, 1, 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! Remembered shares: the rates of a set of flows, solved once per set.
+//! Memoized rates: each set of active flows is solved once.
 //!
 //! While no link changes, the rates of the flows in transfer are a function of the set of their paths alone:
 //!
@@ -8,20 +8,21 @@
 //! (a sum, since a path may occur twice). Its rates stand in a row, in the order of the paths. A row is solved in the order of the pairs of
 //! hosts, so that it is the same to the bit whenever that is done: rows may be forgotten at any time.
 //!
-//! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`super::network`], which solves at every event.
+//! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`crate::engine::network`], which solves at every event.
 
-use super::checks::Fault;
-use super::lookup::Lookup;
-use super::maxmin::SharingProblem;
-use super::paths::Paths;
-use super::volley::Flow;
+use hashbrown::HashTable;
+
+use super::memoized::Flow;
+use super::path_table::PathTable;
+use crate::engine::checks::Fault;
+use crate::engine::maxmin::SharingProblem;
 use crate::platform::Platform;
 use crate::units::LinkId;
 
 /// All rows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shares {
-    names: Lookup,
+pub(in crate::engine) struct RateCache {
+    names: HashTable<u32>,
     /// The name of each row, and where it begins in `numbers`: the rates, then their inverses.
     rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
@@ -42,34 +43,26 @@ pub(super) struct Shares {
 /// Numbers that are kept before all rows are forgotten (64 MB).
 const MOST_NUMBERS: usize = 8 << 20;
 
-impl Shares {
+impl RateCache {
     /// The rates of the set `name`, whose flows these are, by rising path \[B/s\], and their inverses.
-    pub(super) fn rates(
+    pub(in crate::engine) fn rates(
         &mut self,
         name: u128,
         flows: &[Flow],
-        paths: &Paths,
+        paths: &PathTable,
         platform: &Platform,
-        factor: f64,
     ) -> (&[f64], &[f64]) {
         let rows = &self.rows;
-        let is_it = |row: u32| rows[row as usize].0 == name;
-        let first = match self.names.get(hash(name), is_it) {
-            Some(row) => self.rows[row as usize].1,
-            None => self.add(name, flows, paths, platform, factor),
+        let is_it = |row: &u32| rows[*row as usize].0 == name;
+        let first = match self.names.find(hash(name), is_it) {
+            Some(&row) => self.rows[row as usize].1,
+            None => self.add(name, flows, paths, platform),
         };
         self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
     }
 
     /// Solves a set and keeps its row.
-    fn add(
-        &mut self,
-        name: u128,
-        flows: &[Flow],
-        paths: &Paths,
-        platform: &Platform,
-        factor: f64,
-    ) -> usize {
+    fn add(&mut self, name: u128, flows: &[Flow], paths: &PathTable, platform: &Platform) -> usize {
         if self.numbers.len() + 2 * flows.len() > MOST_NUMBERS {
             self.names.clear();
             self.rows.clear();
@@ -77,22 +70,26 @@ impl Shares {
         }
         self.solve(flows, paths, platform);
         let first = self.numbers.len();
-        let rates = self.rates.iter().map(|share| share * factor);
+        let rates = self
+            .rates
+            .iter()
+            .map(|share| share * paths.bandwidth_factor());
         self.numbers.extend(rates.clone());
         self.numbers.extend(rates.map(|rate| 1.0 / rate));
         let row = u32::try_from(self.rows.len()).expect("at most MOST_NUMBERS rows");
         self.rows.push((name, first));
         let rows = &self.rows;
-        self.names.insert(row, |row| hash(rows[row as usize].0));
+        let hash_of = |row: &u32| hash(rows[*row as usize].0);
+        self.names.insert_unique(hash(name), row, hash_of);
         first
     }
 
     /// What went wrong first, if anything did.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(in crate::engine) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
-    fn solve(&mut self, flows: &[Flow], paths: &Paths, platform: &Platform) {
+    fn solve(&mut self, flows: &[Flow], paths: &PathTable, platform: &Platform) {
         self.problems += 1;
         self.local.resize(platform.links.len(), 0);
         self.seen.resize(platform.links.len(), 0);

@@ -1,4 +1,4 @@
-//! Which flows of a superstep can meet: the rest are closed form, and those that can meet fall into groups that cannot.
+//! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed form.
 //!
 //! A flow is either as fast as it would be alone, or one of its links that several flows use is full. A link is full no longer than all
 //! bytes of the superstep keep it busy, so that a flow of B bytes that starts its transfer at s ends by
@@ -9,15 +9,15 @@
 //! A link where each flow starts at or after the latest ends of all before it never has two flows, and nobody has to wait there. Found in
 //! two rounds, the second without the links that the first has freed, if any. Flows that are connected over the links that remain form a group.
 //!
-//! Cost: about 60 ns a flow. Twin: a volley of all flows ([`super::volley`]).
+//! Cost: about 60 ns a flow. Twin: one batch of all flows ([`super::memoized`]).
 
-use super::flight::Start;
-use super::paths::Paths;
+use super::flow::Start;
+use super::path_table::PathTable;
 use crate::platform::Platform;
 
 /// Finds the groups; its arrays are reused.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Meetings {
+pub(in crate::engine) struct Contention {
     /// The flows that can meet, group by group.
     starts: Vec<Start>,
     /// Where each group ends in `starts`.
@@ -36,7 +36,7 @@ struct Link {
     /// When the flows so far have ended at the latest \[s\].
     latest: f64,
     /// Whether two flows may use it at a time, and whether this round has found two.
-    has_meetings: bool,
+    is_contended: bool,
     has_two: bool,
     /// Another link of its group, itself for one of them (a forest of disjoint sets).
     leader: u32,
@@ -45,19 +45,18 @@ struct Link {
 const UNUSED: Link = Link {
     busy: 0.0,
     latest: 0.0,
-    has_meetings: true,
+    is_contended: true,
     has_two: false,
     leader: 0,
 };
 
-impl Meetings {
+impl Contention {
     /// Takes all flows that share links out of `starts`; tells `alone(name, end)` of each that meets nobody. The others can be had by
     /// [`Self::groups`].
-    pub(super) fn split(
+    pub(in crate::engine) fn split(
         &mut self,
         platform: &Platform,
-        paths: &Paths,
-        bandwidth_factor: f64,
+        paths: &PathTable,
         starts: &mut Vec<Start>,
         mut alone: impl FnMut(u32, f64),
     ) {
@@ -71,18 +70,19 @@ impl Meetings {
                     state.leader = link;
                     self.used.push(link);
                 }
-                let capacity = platform.links[link as usize].bandwidth.get() * bandwidth_factor;
+                let capacity =
+                    platform.links[link as usize].bandwidth.get() * paths.bandwidth_factor();
                 state.busy += share * start.bytes / capacity;
             }
         }
-        if self.find_meetings(paths, starts) {
-            self.find_meetings(paths, starts);
+        if self.find_contention(paths, starts) {
+            self.find_contention(paths, starts);
         }
         self.grouped.clear();
         for (index, start) in (0..).zip(&*starts) {
             let mut group = None;
             for &(link, _) in paths.uses(start.path) {
-                if self.links[link as usize].has_meetings {
+                if self.links[link as usize].is_contended {
                     let leader = self.leader(link);
                     let joined = *group.get_or_insert(leader);
                     self.links[leader as usize].leader = joined;
@@ -104,7 +104,7 @@ impl Meetings {
     }
 
     /// The flows of each group, by date.
-    pub(super) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
+    pub(in crate::engine) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
         let (mut rest, mut first) = (&mut self.starts[..], 0);
         self.ends.iter().map(move |&end| {
             let (group, others) = std::mem::take(&mut rest).split_at_mut(end - first);
@@ -114,13 +114,13 @@ impl Meetings {
     }
 
     /// Finds the links where flows can meet, among those where that is not excluded yet; `starts` by date. Whether it has freed any.
-    fn find_meetings(&mut self, paths: &Paths, starts: &[Start]) -> bool {
+    fn find_contention(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
         for start in starts {
             let uses = paths.uses(start.path);
             let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
             for &(link, _) in uses {
                 let link = &self.links[link as usize];
-                if link.has_meetings {
+                if link.is_contended {
                     latest += link.busy;
                 }
             }
@@ -133,8 +133,8 @@ impl Meetings {
         let mut has_freed = false;
         for &link in &self.used {
             let link = &mut self.links[link as usize];
-            has_freed |= link.has_meetings && !link.has_two;
-            link.has_meetings &= link.has_two;
+            has_freed |= link.is_contended && !link.has_two;
+            link.is_contended &= link.has_two;
             link.has_two = false;
             link.latest = 0.0;
         }
@@ -175,13 +175,13 @@ impl Meetings {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::model::NetworkModel;
-    use super::super::testing::{flows, line};
-    use super::super::volley::Volley;
+    use super::super::memoized::MemoizedBatch;
     use super::*;
+    use crate::engine::model::NetworkModel;
+    use crate::engine::testing::{flows, line};
     use crate::units::HostId;
 
-    /// The ends of all flows `(start, from, to, bytes)`, by the groups or, as their twin, in one volley; and how many groups there are.
+    /// The ends of all flows `(start, from, to, bytes)`, by the groups or, as their twin, in one batch; and the number of groups.
     fn ends(flows: &[(f64, u32, u32, f64)], in_groups: bool) -> (Vec<f64>, usize) {
         let platform = line(&[1e9; 8], 1e3, 1e-3);
         ends_on(&platform, NetworkModel::default(), flows, in_groups)
@@ -194,9 +194,8 @@ mod tests {
         flows: &[(f64, u32, u32, f64)],
         in_groups: bool,
     ) -> (Vec<f64>, usize) {
-        let factor = model.bandwidth_factor;
-        let mut paths = Paths::new(platform, model);
-        let (mut volley, mut meetings) = (Volley::default(), Meetings::default());
+        let mut paths = PathTable::new(platform, model);
+        let (mut memoized, mut contention) = (MemoizedBatch::default(), Contention::default());
         let mut starts = Vec::new();
         let mut ends = vec![0.0; flows.len()];
         for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
@@ -209,19 +208,19 @@ mod tests {
             });
         }
         if !in_groups {
-            volley.fly(platform, &paths, factor, &mut starts, |name, date| {
+            memoized.solve(platform, &paths, &mut starts, |name, date| {
                 ends[name as usize] = date;
                 None
             });
             return (ends, 1);
         }
-        meetings.split(platform, &paths, factor, &mut starts, |name, date| {
+        contention.split(platform, &paths, &mut starts, |name, date| {
             ends[name as usize] = date;
         });
         let mut groups = 0;
-        for group in meetings.groups() {
+        for group in contention.groups() {
             groups += 1;
-            volley.fly(platform, &paths, factor, group, |name, date| {
+            memoized.solve(platform, &paths, group, |name, date| {
                 ends[name as usize] = date;
                 None
             });
@@ -283,7 +282,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_end_when_one_volley_does(flows in flows(200)) {
+        fn groups_end_when_one_batch_does(flows in flows(200)) {
             let ((split, _), (whole, _)) = (ends(&flows, true), ends(&flows, false));
             for (a, b) in split.into_iter().zip(whole) {
                 prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);

@@ -1,4 +1,4 @@
-//! Levels of links: weighted max-min shares ([`super::maxmin`]), repaired where something has changed instead of solved again.
+//! Incremental max-min: levels of links are repaired where something has changed, instead of solving the whole again ([`super::solve`]).
 //!
 //! A group is a number n of flows of one route; the level of a flow is its rate times its weight w. Link l of capacity C has the level x with
 //!
@@ -6,7 +6,7 @@
 //! Σ over the groups g of l:  n_g · c_gl / w_g · min(u_gl, x) = C_l        (infinite if the sum stays below C_l)
 //! u_gl = min(bound_g · w_g, levels of the other links of g)               level of g = min(u_gl, level of l)
 //! ```
-//! with c as in [`super::maxmin`]. Levels that satisfy this on all links are the max-min: a flow at the level of its least link is among
+//! with c as in [`super::solve`]. Levels that satisfy this on all links are the max-min: a flow at the level of its least link is among
 //! the fastest there, and that link is full. So the links whose flows have changed are brought to their level, then those that the new
 //! levels concern, the lowest first, until all agree. What a link has to do with depends on the groups that really change: in a crowd
 //! of 1 500 connected flows an end changes about 11 rates.
@@ -17,17 +17,18 @@
 //! Cost: about 100 ns per link that is brought to its level, and 2 ns per group on it. Twin: [`SharingProblem`], which also
 //! solves anew what has not settled after many repairs.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::checks::Fault;
-use super::maxmin::{OVER, SharingProblem, held};
-use crate::units::lesser;
+use super::segment::level_of;
+use super::solve::{OVER, SharingProblem};
+use super::tables::{Group, Least, Link, Membership, NO_LINK, Use};
+use super::worklist::{Entry, Worklist};
+use crate::engine::checks::Fault;
+use crate::units::{lesser, to_u32};
 
 /// All links and the groups of flows on them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Levels {
+pub(in crate::engine) struct IncrementalMaxMin {
     links: Vec<Link>,
     /// The level of each link.
     level: Vec<f64>,
@@ -37,7 +38,7 @@ pub(super) struct Levels {
     width: usize,
     /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
     marked: Vec<u32>,
-    concerned: Agenda,
+    worklist: Worklist,
     /// Groups whose level may have changed since the last repair.
     touched: Vec<u32>,
     /// The first link that was ever found over its capacity, and those that are looked at.
@@ -47,251 +48,19 @@ pub(super) struct Levels {
     rates: Vec<f64>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Link {
-    capacity: f64,
-    /// While the link is not full and not marked: at least `Σ pull · ceiling`, but for rounding.
-    wanted: f64,
-    groups: Vec<Place>,
-    is_marked: bool,
-}
-
-impl Link {
-    /// Whether a link that is not full may be so now that `more` is wanted of it.
-    fn may_fill(&mut self, more: f64) -> bool {
-        self.wanted += more;
-        let is_free = self.wanted <= self.capacity * FREE;
-        !is_free // also if that is no number
-    }
-
-    /// Gives a group another ceiling; marks the link, whose level is `level`, if this may change it, and returns whether it has just done so.
-    #[inline]
-    fn raise(&mut self, place: u32, ceiling: f64, level: f64) -> bool {
-        let place = &mut self.groups[place as usize];
-        let before = std::mem::replace(&mut place.ceiling, ceiling);
-        let more = place.pull * (ceiling - before);
-        // What is wanted above the level of a link does not matter there.
-        let matters = if level < f64::INFINITY {
-            level > lesser(ceiling, before) && ceiling != before
-        } else {
-            self.may_fill(more) && ceiling > before
-        };
-        let marks = matters && !self.is_marked;
-        self.is_marked |= marks;
-        marks
-    }
-}
-
-/// A link to repair, by its level (not negative, so that its bits have its order), then by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Concerned(u128);
-
-impl Concerned {
-    fn new(level: f64, link: u32) -> Self {
-        Self(u128::from(level.to_bits()) << 32 | u128::from(link))
-    }
-
-    fn link(self) -> u32 {
-        u32::try_from(self.0 & u128::from(u32::MAX)).expect("the lower half")
-    }
-}
-
-/// Links to repair, the least first: a few in their order, which is all in most repairs, the others in a heap.
-#[derive(Clone, Debug, Default)]
-struct Agenda {
-    /// From the greatest to the least.
-    few: Vec<Concerned>,
-    others: BinaryHeap<Reverse<Concerned>>,
-}
-
-impl Agenda {
-    fn push(&mut self, new: Concerned) {
-        let mut at = self.few.len();
-        if at == FEW {
-            self.others.push(Reverse(new));
-            return;
-        }
-        self.few.push(new);
-        while at > 0 && self.few[at - 1] < new {
-            self.few[at] = self.few[at - 1];
-            at -= 1;
-        }
-        self.few[at] = new;
-    }
-
-    fn pop(&mut self) -> Option<Concerned> {
-        let Some(Reverse(other)) = self.others.peek() else {
-            return self.few.pop();
-        };
-        if self.few.last().is_some_and(|least| least < other) {
-            return self.few.pop();
-        }
-        self.others.pop().map(|Reverse(least)| least)
-    }
-
-    fn clear(&mut self) {
-        self.few.clear();
-        self.others.clear();
-    }
-}
-
-/// A group on a link.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    group: u32,
-    /// Which of the uses of the group this is.
-    which: u32,
-    /// If the group has two links: the other one, and where it lists the group; else [`NO_LINK`].
-    other: u32,
-    at_other: u32,
-    /// n · c / w.
-    pull: f64,
-    /// u.
-    ceiling: f64,
-}
-
-/// A link of a group.
-#[derive(Clone, Copy, Debug, Default)]
-struct Use {
-    link: u32,
-    /// Where the link lists the group.
-    place: u32,
-    /// c: what a flow takes there of its rate.
-    share: f64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    weight: f64,
-    bound: f64,
-    /// The level of its bound.
-    highest: f64,
-    /// Its level: the least of its bound's and those of its links.
-    level: f64,
-    /// How many links it has.
-    uses: u32,
-    /// Flows of the group.
-    count: u32,
-    is_touched: bool,
-}
-
-impl Group {
-    fn set(&mut self, weight: f64, bound: f64) {
-        (self.weight, self.bound) = (held(weight, bound), bound);
-        self.highest = bound * self.weight;
-    }
-
-    fn rate(&self) -> f64 {
-        if self.level >= self.highest {
-            self.bound
-        } else {
-            self.level / self.weight
-        }
-    }
-}
-
-/// The least of the levels of some links and of the bound of a group, and the least without the link that has it.
-#[derive(Clone, Copy, Debug)]
-struct Least {
-    first: f64,
-    at: u32,
-    second: f64,
-}
-
-impl Least {
-    /// Of the links that `uses` names, but for `link`.
-    fn but_for(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
-        let mut least = Self {
-            first: group.highest,
-            at: NO_LINK,
-            second: f64::INFINITY,
-        };
-        for used in uses {
-            let here = level[used.link as usize];
-            if used.link == link {
-                continue;
-            }
-            if here < least.first {
-                (least.second, least.first, least.at) = (least.first, here, used.link);
-            } else if here < least.second {
-                least.second = here;
-            }
-        }
-        least
-    }
-
-    /// Without `link`, too.
-    fn without(&self, link: u32) -> f64 {
-        if link == self.at {
-            self.second
-        } else {
-            self.first
-        }
-    }
-}
-
-/// What the groups of a link take of it when they rise to a level: those whose ceiling is lower, and each of the others per level.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    taken: f64,
-    rising: f64,
-    below: usize,
-    /// The piece holds for levels above `from`, up to `to`.
-    from: f64,
-    to: f64,
-}
-
-impl Piece {
-    fn at(level: f64, groups: &[Place]) -> Self {
-        let mut piece = Self {
-            taken: 0.0,
-            rising: 0.0,
-            below: 0,
-            from: f64::NEG_INFINITY,
-            to: f64::INFINITY,
-        };
-        for &Place { pull, ceiling, .. } in groups {
-            let is_below = ceiling < level;
-            let (low, high) = if is_below {
-                (ceiling, f64::INFINITY)
-            } else {
-                (f64::NEG_INFINITY, ceiling)
-            };
-            piece.taken += if is_below { pull * ceiling } else { 0.0 };
-            piece.rising += if is_below { 0.0 } else { pull };
-            piece.below += usize::from(is_below);
-            piece.from = if low > piece.from { low } else { piece.from };
-            piece.to = lesser(high, piece.to);
-        }
-        piece
-    }
-
-    /// Whether it is the piece at `level`, too.
-    fn holds(&self, level: f64) -> bool {
-        self.from < level && level <= self.to
-    }
-}
-
-const NO_LINK: u32 = u32::MAX;
-/// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
-const NOT_FULL: f64 = 1.0 + 1e-14;
 /// A link that lacks less than this (relative) of its capacity counts as full after a solution of the whole, which has rounded: the level
 /// of its fastest flow holds nobody back.
 const FULL: f64 = 1.0 + 1e-9;
-/// A link of which less than this (relative) is wanted is not full, however the sum was rounded.
-const FREE: f64 = 1.0 - 1e-6;
 /// A level that changes by less (relative) has not changed.
 const SAME: f64 = 1e-15;
-/// So many links to repair are kept in their order.
-const FEW: usize = 8;
 /// There is room for so many groups from the first one on.
 const ROOM: usize = 512;
 /// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
 const MOST_REPAIRS: usize = 50;
 
-impl Levels {
+impl IncrementalMaxMin {
     /// Links of these capacities \[B/s\] without flows.
-    pub(super) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
+    pub(in crate::engine) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         let link = |capacity| Link {
             capacity,
             ..Link::default()
@@ -305,19 +74,19 @@ impl Levels {
     }
 
     /// Whether there are any links.
-    pub(super) fn has_links(&self) -> bool {
+    pub(in crate::engine) fn has_links(&self) -> bool {
         !self.links.is_empty()
     }
 
     /// Changes the capacity of a link \[B/s\].
-    pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
+    pub(in crate::engine) fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.links[link as usize].capacity = capacity;
         self.mark(link);
     }
 
     /// Puts `count` flows of one weight and bound \[B/s\] on `uses`: links, each once, with what a flow takes there of its rate. The group
     /// must be absent.
-    pub(super) fn put(
+    pub(in crate::engine) fn put(
         &mut self,
         group: u32,
         (weight, bound, count): (f64, f64, u32),
@@ -339,9 +108,9 @@ impl Levels {
         let weight = entry.weight;
         entry.uses = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
-            let places = &mut self.links[link as usize].groups;
-            let place = to_u32(places.len());
-            places.push(Place {
+            let slots = &mut self.links[link as usize].groups;
+            let slot = to_u32(slots.len());
+            slots.push(Membership {
                 group,
                 which,
                 other: NO_LINK,
@@ -349,7 +118,7 @@ impl Levels {
                 pull: f64::from(count) * share / weight,
                 ceiling: f64::INFINITY,
             });
-            self.uses[at * self.width + which as usize] = Use { link, place, share };
+            self.uses[at * self.width + which as usize] = Use { link, slot, share };
         }
         if let &[a, b] = &self.uses[self.range(group)] {
             self.pair(a, b);
@@ -358,19 +127,19 @@ impl Levels {
         self.settle(group);
         for index in self.range(group) {
             let used = self.uses[index];
-            let place = self.links[used.link as usize].groups[used.place as usize];
-            self.want(used.link, place.pull * place.ceiling);
+            let slot = self.links[used.link as usize].groups[used.slot as usize];
+            self.want(used.link, slot.pull * slot.ceiling);
         }
     }
 
     /// Tells the place of a group of two links where the other one is.
     fn pair(&mut self, used: Use, other: Use) {
-        let place = &mut self.links[used.link as usize].groups[used.place as usize];
-        (place.other, place.at_other) = (other.link, other.place);
+        let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
+        (slot.other, slot.at_other) = (other.link, other.slot);
     }
 
     /// Another number of flows; none: the group leaves its links.
-    pub(super) fn set_count(&mut self, group: u32, count: u32) {
+    pub(in crate::engine) fn set_count(&mut self, group: u32, count: u32) {
         if count == 0 {
             self.remove(group);
             return;
@@ -380,22 +149,22 @@ impl Levels {
         let weight = entry.weight;
         for index in self.range(group) {
             let used = self.uses[index];
-            let place = &mut self.links[used.link as usize].groups[used.place as usize];
-            let before = std::mem::replace(&mut place.pull, f64::from(count) * used.share / weight);
-            let more = (place.pull - before) * place.ceiling;
+            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
+            let before = std::mem::replace(&mut slot.pull, f64::from(count) * used.share / weight);
+            let more = (slot.pull - before) * slot.ceiling;
             self.want(used.link, more);
         }
     }
 
     /// Another weight and bound \[B/s\].
-    pub(super) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
+    pub(in crate::engine) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
         self.settle(group);
         let Group { count, weight, .. } = self.groups[group as usize];
         for index in self.range(group) {
             let used = self.uses[index];
-            let place = &mut self.links[used.link as usize].groups[used.place as usize];
-            place.pull = f64::from(count) * used.share / weight;
+            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
+            slot.pull = f64::from(count) * used.share / weight;
             self.mark(used.link);
         }
     }
@@ -403,16 +172,16 @@ impl Levels {
     fn remove(&mut self, group: u32) {
         self.groups[group as usize].count = 0;
         for index in self.range(group) {
-            let Use { link, place, .. } = self.uses[index];
+            let Use { link, slot, .. } = self.uses[index];
             self.want(link, 0.0);
-            let places = &mut self.links[link as usize].groups;
-            places.swap_remove(place as usize);
-            if let Some(&moved) = places.get(place as usize) {
+            let slots = &mut self.links[link as usize].groups;
+            slots.swap_remove(slot as usize);
+            if let Some(&moved) = slots.get(slot as usize) {
                 let first = moved.group as usize * self.width;
-                self.uses[first + moved.which as usize].place = place;
+                self.uses[first + moved.which as usize].slot = slot;
                 if moved.other != NO_LINK {
                     let other = &mut self.links[moved.other as usize].groups;
-                    other[moved.at_other as usize].at_other = place;
+                    other[moved.at_other as usize].at_other = slot;
                 }
             }
         }
@@ -444,14 +213,14 @@ impl Levels {
         let least = Least::but_for(NO_LINK, entry, uses, &self.level);
         entry.level = least.first;
         for used in uses {
-            let place = &mut self.links[used.link as usize].groups[used.place as usize];
-            place.ceiling = least.without(used.link);
+            let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
+            slot.ceiling = least.without(used.link);
         }
         self.touch(group);
     }
 
     /// Brings all links to their level; tells the rate \[B/s\] of each group whose level may have changed.
-    pub(super) fn repair(&mut self, mut changed: impl FnMut(u32, f64)) {
+    pub(in crate::engine) fn repair(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked);
         let limit = MOST_REPAIRS * (marked.len() + self.level.len());
@@ -460,8 +229,8 @@ impl Levels {
         }
         marked.clear();
         self.marked = marked;
-        while let Some(concerned) = self.concerned.pop() {
-            self.bring_to_level(concerned.link());
+        while let Some(worklist) = self.worklist.pop() {
+            self.bring_to_level(worklist.link());
             repairs += 1;
             if repairs > limit {
                 self.solve_anew();
@@ -481,7 +250,7 @@ impl Levels {
     }
 
     /// What went wrong first, if anything did.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(in crate::engine) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
@@ -499,9 +268,9 @@ impl Levels {
             let Link {
                 groups, capacity, ..
             } = &self.links[link as usize];
-            let taken = groups.iter().map(|place| {
-                let group = &self.groups[place.group as usize];
-                place.pull * group.weight * group.rate()
+            let taken = groups.iter().map(|slot| {
+                let group = &self.groups[slot.group as usize];
+                slot.pull * group.weight * group.rate()
             });
             taken.sum::<f64>() > capacity * OVER
         };
@@ -538,7 +307,7 @@ impl Levels {
     fn bring_to_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
         let old = self.level[link as usize];
-        let new = self.level_of(link);
+        let new = level_of(&mut self.links[link as usize], self.level[link as usize]);
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
         if is_same {
             return;
@@ -550,75 +319,34 @@ impl Levels {
             groups,
             uses,
             width,
-            concerned,
+            worklist,
             touched,
             ..
         } = self;
         let here = std::mem::take(&mut links[link as usize].groups);
-        for place in &here {
-            let group = &mut groups[place.group as usize];
-            let reached = lesser(place.ceiling, new);
+        for slot in &here {
+            let group = &mut groups[slot.group as usize];
+            let reached = lesser(slot.ceiling, new);
             if group.level != reached {
                 group.level = reached;
                 if !group.is_touched {
                     group.is_touched = true;
-                    touched.push(place.group);
+                    touched.push(slot.group);
                 }
             }
-            if place.other != NO_LINK {
-                let there = level[place.other as usize];
-                let other = &mut links[place.other as usize];
-                if other.raise(place.at_other, lesser(group.highest, new), there) {
-                    concerned.push(Concerned::new(there, place.other));
+            if slot.other != NO_LINK {
+                let there = level[slot.other as usize];
+                let other = &mut links[slot.other as usize];
+                if other.raise(slot.at_other, lesser(group.highest, new), there) {
+                    worklist.push(Entry::new(there, slot.other));
                 }
                 continue;
             }
-            let first = place.group as usize * *width;
+            let first = slot.group as usize * *width;
             let uses = &uses[first..first + group.uses as usize];
-            raise_others(links, (link, new), group, uses, level, concerned);
+            raise_others(links, (link, new), group, uses, level, worklist);
         }
         links[link as usize].groups = here;
-    }
-
-    /// The level of a link: by Newton's method on a sum that is concave and linear in pieces. From wherever it starts (here the level
-    /// that the link has had) it goes to or below the level, then up piece by piece; at the last piece it is exact.
-    fn level_of(&mut self, link: u32) -> f64 {
-        let Link {
-            capacity,
-            groups,
-            wanted,
-            ..
-        } = &mut self.links[link as usize];
-        let full = *capacity * NOT_FULL;
-        let mut piece = Piece::at(self.level[link as usize], groups);
-        if piece.rising <= 0.0 {
-            // Nobody wants more than before.
-            if piece.taken <= full {
-                *wanted = piece.taken;
-                return f64::INFINITY;
-            }
-            piece = Piece::at(0.0, groups);
-        }
-        let mut climbs = false;
-        loop {
-            let level = (*capacity - piece.taken) / piece.rising;
-            if piece.holds(level) {
-                return level;
-            }
-            let next = Piece::at(level, groups);
-            if climbs && next.below < piece.below {
-                // Rounded to below the piece that it is on.
-                return level.max(piece.from);
-            }
-            if next.rising <= 0.0 {
-                if next.taken > full {
-                    return level;
-                }
-                *wanted = next.taken;
-                return f64::INFINITY;
-            }
-            (piece, climbs) = (next, true);
-        }
     }
 
     /// Sets all levels from a solution of the whole.
@@ -664,7 +392,7 @@ impl Levels {
             };
         }
         self.marked.clear();
-        self.concerned.clear();
+        self.worklist.clear();
         for number in present {
             self.settle(number);
         }
@@ -679,20 +407,16 @@ fn raise_others(
     group: &Group,
     uses: &[Use],
     level: &[f64],
-    concerned: &mut Agenda,
+    worklist: &mut Worklist,
 ) {
     let others = Least::but_for(link, group, uses, level);
     for used in uses.iter().filter(|used| used.link != link) {
         let there = level[used.link as usize];
         let ceiling = lesser(others.without(used.link), new);
-        if links[used.link as usize].raise(used.place, ceiling, there) {
-            concerned.push(Concerned::new(there, used.link));
+        if links[used.link as usize].raise(used.slot, ceiling, there) {
+            worklist.push(Entry::new(there, used.link));
         }
     }
-}
-
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 flows and links")
 }
 
 #[cfg(test)]
@@ -750,7 +474,11 @@ mod tests {
         rates
     }
 
-    fn check(levels: &mut Levels, groups: &Plain, capacities: &[f64]) -> Result<(), TestCaseError> {
+    fn check(
+        levels: &mut IncrementalMaxMin,
+        groups: &Plain,
+        capacities: &[f64],
+    ) -> Result<(), TestCaseError> {
         let mut told = vec![None; groups.len()];
         levels.repair(|group, rate| told[group as usize] = Some(rate));
         let solved = solved(capacities, groups);
@@ -772,7 +500,7 @@ mod tests {
 
     fn play(steps: Vec<Step>, solves_anew: bool) -> Result<(), TestCaseError> {
         let mut capacities = vec![1e6; LINKS as usize];
-        let mut levels = Levels::new(capacities.iter().copied());
+        let mut levels = IncrementalMaxMin::new(capacities.iter().copied());
         let mut groups: Plain = Vec::new();
         let alive = |groups: &Plain, which: usize| {
             let alive: Vec<usize> = (0..groups.len()).filter(|&g| groups[g].is_some()).collect();
@@ -818,7 +546,7 @@ mod tests {
 
     #[test]
     fn a_link_that_carries_too_much_is_found() {
-        let mut levels = Levels::new([10.0, 20.0]);
+        let mut levels = IncrementalMaxMin::new([10.0, 20.0]);
         levels.put(0, (1.0, 8.0, 1), [(0, 1.0)].into_iter());
         levels.put(1, (1.0, 1e20, 1), [(1, 1.0)].into_iter());
         levels.repair(|_, _| {});
@@ -834,7 +562,7 @@ mod tests {
     #[test]
     fn the_end_of_a_flow_raises_those_that_waited_for_it_and_no_other() {
         // Link 0 carries 10 for groups 0 and 1, link 1 20 for group 2 alone.
-        let mut levels = Levels::new([10.0, 20.0]);
+        let mut levels = IncrementalMaxMin::new([10.0, 20.0]);
         for (group, link) in [(0, 0), (1, 0), (2, 1)] {
             levels.put(group, (1.0, 1e20, 1), [(link, 1.0)].into_iter());
         }
@@ -849,7 +577,7 @@ mod tests {
 
     #[test]
     fn a_flow_of_next_to_no_latency_gets_its_bound() {
-        let mut levels = Levels::new([10.0]);
+        let mut levels = IncrementalMaxMin::new([10.0]);
         levels.put(0, (5e-324, 10.0, 1), [(0, 1.0)].into_iter());
         let mut rates = Vec::new();
         levels.repair(|_, rate| rates.push(rate));
@@ -860,7 +588,7 @@ mod tests {
     fn flows_of_next_to_no_latency_are_weighed_as_the_solver_weighs_them() {
         // Weights of which not even the order is told any more.
         let flows = [1e-305, 4e-305, f64::INFINITY].map(|weight| (weight, f64::INFINITY));
-        let mut levels = Levels::new([12.0]);
+        let mut levels = IncrementalMaxMin::new([12.0]);
         let mut problem = SharingProblem::default();
         problem.clear();
         problem.add_link(12.0);
@@ -879,7 +607,7 @@ mod tests {
     fn beside_a_flow_of_next_to_no_latency_another_one_gets_what_rounding_leaves_and_stops_nobody()
     {
         let capacity = 2.625e6;
-        let mut levels = Levels::new([capacity]);
+        let mut levels = IncrementalMaxMin::new([capacity]);
         levels.put(0, (1e-300, capacity, 1), [(0, 1.0)].into_iter());
         levels.put(1, (2.37e-154, 1.25e5, 1), [(0, 1.0)].into_iter());
         let mut rates = Vec::new();
@@ -891,25 +619,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn an_agenda_goes_from_the_least_level_to_the_greatest(steps in prop::collection::vec(prop::option::weighted(0.7, 0_u8..8), 0..100)) {
-            let (mut agenda, mut heap) = (Agenda::default(), BinaryHeap::new());
-            for (link, step) in (0..).zip(steps) {
-                if let Some(level) = step {
-                    // Few levels, so that many are equal.
-                    let concerned = Concerned::new(f64::from(level), link % 50);
-                    agenda.push(concerned);
-                    heap.push(Reverse(concerned));
-                } else {
-                    prop_assert_eq!(agenda.pop(), heap.pop().map(|Reverse(least)| least));
-                }
-            }
-            while let Some(Reverse(least)) = heap.pop() {
-                prop_assert_eq!(agenda.pop(), Some(least));
-            }
-            prop_assert_eq!(agenda.pop(), None);
-        }
-
         #[test]
         fn repaired_levels_agree_with_the_solver(steps in steps()) {
             play(steps, false)?;

@@ -7,6 +7,8 @@
 //!
 //! Cost: O(rounds · links + uses), where a round fixes the flows of all links that fill up at the same level.
 
+use crate::units::to_u32;
+
 /// One sharing problem; its arrays are reused from one to the next.
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
@@ -41,7 +43,7 @@ struct Scratch {
 }
 
 /// A link that carries more than this (relative to its capacity) is a fault of ours.
-pub(super) const OVER: f64 = 1.0 + 1e-6;
+pub(in crate::engine) const OVER: f64 = 1.0 + 1e-6;
 /// Links within this of the least level fill up together.
 const SAME_LEVEL: f64 = 1.0 + 1e-13;
 /// A running difference that has lost this much of its value is summed afresh.
@@ -118,7 +120,7 @@ impl SharingProblem {
     }
 
     /// A link that `rates` would overload by more than a millionth: `Σ c · r > C`.
-    pub(super) fn overloaded(&mut self, rates: &[f64]) -> Option<u32> {
+    pub(in crate::engine) fn overloaded(&mut self, rates: &[f64]) -> Option<u32> {
         let taken = &mut self.scratch.left; // the solver fills it anew
         taken.clear();
         taken.resize(self.capacity.len(), 0.0);
@@ -277,12 +279,8 @@ impl SharingProblem {
     }
 }
 
-fn to_u32(count: usize) -> u32 {
-    u32::try_from(count).expect("fewer than 2^32 flows and links share")
-}
-
 /// A weight as it is, unless a number cannot hold its inverse or its level at a bound: then one with which it can.
-pub(super) fn held(weight: f64, bound: f64) -> f64 {
+pub(in crate::engine) fn held(weight: f64, bound: f64) -> f64 {
     let weight = weight.clamp(LIGHTEST, HEAVIEST);
     if weight * bound < f64::INFINITY || !bound.is_finite() {
         weight

@@ -1,0 +1,41 @@
+//! What the engine reports to a run, and where a process is in its superstep.
+
+/// What the engine reports when an activity ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Token {
+    /// A process has computed.
+    Computed(u32),
+    /// A message of the plan has been delivered.
+    Delivered(u32),
+    /// A message of the barrier has been delivered.
+    Barrier(BarrierMessage),
+    /// An activity of a rescheduling call has ended.
+    Call,
+    /// The memory of a process has arrived (index of the move).
+    Transferred(u32),
+    /// A process is ready at its destination (index of the move).
+    Settled(u32),
+}
+
+/// A message of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum BarrierMessage {
+    /// This process, with its subtree in a tree, has arrived.
+    Arrived(u32),
+    /// This process may leave.
+    Leave(u32),
+    /// Dissemination: to a process, in a round, of an even or odd barrier.
+    Round { to: u32, round: u32, parity: u32 },
+}
+
+/// Where a process is in its superstep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Computing,
+    Sending,
+    Receiving,
+    AtBarrier,
+    /// Between two supersteps, until all have met.
+    Waiting,
+    Finished,
+}

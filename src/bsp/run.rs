@@ -1,0 +1,379 @@
+//! A run: superstep by superstep, and rescheduling between them.
+//!
+//! [`Run::run`] is the loop. Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take
+//! equal times to the last bit.
+
+use super::config::{CallWaiting, Waiting};
+use super::event::{Stage, Token};
+use super::invariants;
+use super::record::{Beginnings, Cause, Outcome, Recorder, Wait};
+use super::reschedule::Rescheduling;
+use super::shortcut::Shortcuts;
+use super::superstep::Superstep;
+use super::world::{Setup, World};
+use crate::error::Error;
+use crate::policy::Policy;
+use crate::units::{ProcessId, Seconds};
+
+/// Simulates one run.
+///
+/// # Errors
+/// The processes wait for each other for ever, a route is missing, or the policy asks for the impossible.
+pub fn simulate(
+    setup: &Setup<'_>,
+    policy: Box<dyn Policy>,
+    recorder: &mut dyn Recorder,
+) -> Result<Outcome, Error> {
+    Run::new(setup, policy, recorder).run()
+}
+
+/// The parts of a run.
+pub(super) struct Run<'a, 'r> {
+    pub(super) world: World<'a>,
+    pub(super) superstep: Superstep,
+    pub(super) shortcuts: Shortcuts<'a>,
+    rescheduling: Rescheduling<'a>,
+    recorder: &'r mut dyn Recorder,
+    checks: invariants::Sums,
+}
+
+impl<'a, 'r> Run<'a, 'r> {
+    pub(super) fn new(
+        setup: &'a Setup<'a>,
+        policy: Box<dyn Policy>,
+        recorder: &'r mut dyn Recorder,
+    ) -> Self {
+        let world = World::new(setup);
+        let superstep = Superstep::new(setup);
+        Self {
+            shortcuts: Shortcuts::new(setup, &superstep.barrier),
+            rescheduling: Rescheduling::new(policy, &world),
+            world,
+            superstep,
+            recorder,
+            checks: invariants::Sums::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<Outcome, Error> {
+        for superstep in 0..self.world.setup.workload.supersteps() {
+            self.begin(superstep)?;
+            self.complete()?;
+            self.reschedule()?;
+        }
+        self.finish()
+    }
+
+    /// Computes the superstep by a shortcut, or lets all processes begin it; nothing to do if it is under way already.
+    pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
+        if std::mem::take(&mut self.superstep.is_underway) {
+            return Ok(());
+        }
+        self.open(superstep);
+        let is_idle = self.world.engine.rebase();
+        if is_idle {
+            self.superstep.origin = self.world.engine.now();
+        }
+        // A call that is paid beside the superstep is about to start.
+        let is_alone = is_idle && !self.rescheduling.call.is_overlapped;
+        let barrier = &self.superstep.barrier;
+        if is_alone && self.shortcuts.try_run(&mut self.world, barrier)? {
+            self.superstep.pass();
+            return Ok(());
+        }
+        self.shortcuts.run_by_events(is_alone, &self.world);
+        self.superstep.begin_all(None, &mut self.world)
+    }
+
+    /// Processes events until all processes have left the barrier of the superstep.
+    fn complete(&mut self) -> Result<(), Error> {
+        while !self.leave()? {
+            self.next_event()?;
+        }
+        Ok(())
+    }
+
+    /// After a barrier at which all processes meet: the moves that the workload prescribes, the call, and the moves that it decides.
+    fn reschedule(&mut self) -> Result<(), Error> {
+        if !self.rescheduling.is_held {
+            return Ok(());
+        }
+        if self.rescheduling.call.is_overlapped {
+            self.rescheduling.call.waits_since = Some(self.world.engine.now());
+        }
+        while self.rescheduling.call.is_overlapped || self.rescheduling.migrations.pending > 0 {
+            self.next_event()?;
+        }
+        if self.rescheduling.is_due {
+            self.call()?;
+        }
+        if self.world.is_last() {
+            self.superstep.stage.fill(Stage::Finished);
+        }
+        Ok(())
+    }
+
+    /// A rescheduling call: the decision, its price, and its migrations.
+    fn call(&mut self) -> Result<(), Error> {
+        self.rescheduling.decide(&mut self.world)?;
+        let supersteps = self.rescheduling.take_supersteps();
+        let is_overlapped = self.world.setup.costs.call.waiting == CallWaiting::Overlapped
+            && !self.world.applies_migrations()
+            && !self.world.is_last();
+        if is_overlapped {
+            self.rescheduling.settle(0, &self.world)?;
+            self.rescheduling.call.is_overlapped = true;
+            self.begin(self.world.ending + 1)?;
+            self.superstep.is_underway = true;
+        }
+        let (world, direct) = (&mut self.world, &mut self.shortcuts.direct);
+        self.rescheduling.call.start(supersteps, world, direct)?;
+        if is_overlapped {
+            if self.rescheduling.call.is_paid() {
+                self.end_overlap();
+            }
+            return Ok(());
+        }
+        while !self.rescheduling.call.is_paid() {
+            self.next_event()?;
+        }
+        self.record_price();
+        self.migrate()
+    }
+
+    /// All processes have waited for the call: its price.
+    fn record_price(&mut self) {
+        let now = self.world.engine.now();
+        let call = self.world.outcome.calls.last_mut();
+        let call = call.expect("a call that is paid was recorded");
+        call.cost = now.since(call.start);
+        call.wait.until = now;
+        call.held_until = now;
+        self.recorder.call(call);
+        self.world.outcome.scheduling += call.cost;
+    }
+
+    /// A call that was paid beside the next superstep is over: its price is how long all processes waited for it.
+    fn end_overlap(&mut self) {
+        self.rescheduling.call.is_overlapped = false;
+        let now = self.world.engine.now();
+        let call = self.world.outcome.calls.last_mut();
+        let call = call.expect("a call that is paid was recorded");
+        if let Some(from) = self.rescheduling.call.waits_since.take() {
+            call.cost = now.since(from);
+            call.wait = Wait { from, until: now };
+            self.world.outcome.scheduling += call.cost;
+        }
+        self.recorder.call(call);
+    }
+
+    /// The decided migrations, if they happen in this scenario.
+    fn migrate(&mut self) -> Result<(), Error> {
+        let world = &mut self.world;
+        let migrations = &mut self.rescheduling.migrations;
+        let decision = world.outcome.calls.last();
+        let decided = decision.map_or(&[][..], |call| &call.decision.migrations);
+        let decided = if world.applies_migrations() {
+            decided
+        } else {
+            &[]
+        };
+        let moves = migrations.plan(decided, world);
+        self.rescheduling.settle(moves, world)?;
+        if moves == 0 {
+            return Ok(());
+        }
+        if world.setup.costs.migration.wait == Waiting::Movers {
+            let movers = self.rescheduling.migrations.movers(world.placement.len());
+            self.open(self.world.ending + 1);
+            self.shortcuts.run_by_events(false, &self.world);
+            let world = &mut self.world;
+            self.superstep.begin_all(Some(&movers), world)?;
+            self.superstep.is_underway = true;
+            return self.rescheduling.migrations.start(world);
+        }
+        self.rescheduling.migrations.start(world)?;
+        while self.rescheduling.migrations.pending > 0 {
+            self.next_event()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next activity that ends, and lets its owner go on.
+    fn next_event(&mut self) -> Result<(), Error> {
+        let Some(token) = self.world.engine.next_ended()? else {
+            return Err(invariants::deadlock(&self.world, &self.superstep));
+        };
+        let world = &mut self.world;
+        match token {
+            Token::Computed(process) => self.superstep.on_computed(process, world),
+            Token::Delivered(message) => self.superstep.on_delivered(message, world),
+            Token::Barrier(message) => self.superstep.on_barrier_message(message, world),
+            Token::Call => {
+                let (call, direct) = (&mut self.rescheduling.call, &mut self.shortcuts.direct);
+                if call.on_ended(world, direct)? && call.is_overlapped {
+                    self.end_overlap();
+                }
+                Ok(())
+            }
+            Token::Transferred(index) => {
+                self.rescheduling.migrations.on_transferred(index, world);
+                Ok(())
+            }
+            Token::Settled(index) => self.on_settled(index),
+        }
+    }
+
+    /// A process is at its destination.
+    fn on_settled(&mut self, index: u32) -> Result<(), Error> {
+        let world = &mut self.world;
+        let migrations = &mut self.rescheduling.migrations;
+        let (process, cause) = migrations.on_settled(index, world, self.recorder)?;
+        match (cause, migrations.waiting) {
+            (Cause::Policy, Waiting::Movers) => self.superstep.begin(process, world),
+            (Cause::Policy, Waiting::All) => Ok(()),
+            (Cause::Workload, _) => {
+                // All processes wait for the call alone only from here on.
+                if let Some(since) = &mut self.rescheduling.call.waits_since {
+                    *since = world.engine.now();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets the processes go that the barrier has released; returns whether the last one has left.
+    fn leave(&mut self) -> Result<bool, Error> {
+        let processes = self.world.placement.len();
+        if !self.superstep.barrier.leaving.is_empty() && self.superstep.left == 0 {
+            self.close()?;
+        }
+        if self.superstep.barrier.leaving.len() == processes {
+            self.superstep.barrier.leaving.clear();
+            self.end_superstep();
+            self.go_on_together()?;
+            return Ok(true);
+        }
+        while let Some(process) = self.superstep.barrier.leaving.pop_front() {
+            self.superstep.left += 1;
+            let is_last_to_leave = self.superstep.left == processes;
+            if is_last_to_leave {
+                self.superstep.left = 0;
+                self.end_superstep();
+            }
+            self.go_on(process)?;
+            if is_last_to_leave {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// All processes have arrived at the barrier: completes the measures, checks and records them.
+    fn close(&mut self) -> Result<(), Error> {
+        let world = &mut self.world;
+        let price = self.superstep.barrier.price();
+        let (digest, longest) = self.shortcuts.close(price, world);
+        world.log.log(&digest);
+        self.date_computations(longest);
+        invariants::check_superstep(
+            &self.world,
+            &self.superstep,
+            &self.shortcuts,
+            &mut self.checks,
+        )?;
+        let world = &mut self.world;
+        if self.superstep.barrier.leaving.len() == world.placement.len() {
+            self.shortcuts.leave_together(world);
+        }
+        self.recorder.began(Beginnings {
+            origin: self.superstep.origin,
+            after: &self.superstep.began,
+            now: world.engine.now(),
+        });
+        let (measures, placement) = (&world.measures, &world.placement);
+        self.recorder
+            .superstep(world.superstep, measures, placement);
+        world.ending = world.superstep;
+        self.rescheduling.observe(world);
+        Ok(())
+    }
+
+    /// Records the end of the computations of the superstep that is closed, the longest of which took `longest`.
+    fn date_computations(&mut self, longest: Seconds) {
+        let world = &mut self.world;
+        let dates = &mut world.outcome.supersteps[world.superstep];
+        if let Some(computed) = self.superstep.last_computed.take() {
+            dates.computed = computed;
+            let migrations = &self.rescheduling.migrations;
+            migrations.date_late_moves(computed, longest, world);
+        } else {
+            dates.computed = dates.start + longest; // after a shortcut: all processes began together
+        }
+    }
+
+    /// The last process has left the barrier.
+    fn end_superstep(&mut self) {
+        let now = self.world.engine.now();
+        self.world.outcome.supersteps[self.world.ending].end = now;
+        self.world.log.date(now.get());
+    }
+
+    /// All processes have left the barrier at once.
+    fn go_on_together(&mut self) -> Result<(), Error> {
+        if self.rescheduling.is_held {
+            (0..self.world.placement.len())
+                .try_for_each(|process| self.hold(ProcessId::from_index(process).0))
+        } else {
+            if self.world.is_last() {
+                self.superstep.stage.fill(Stage::Finished);
+            }
+            Ok(())
+        }
+    }
+
+    /// One process has left the barrier before others, or as the last one.
+    fn go_on(&mut self, process: u32) -> Result<(), Error> {
+        if self.rescheduling.is_held {
+            return self.hold(process);
+        }
+        if self.world.is_last() {
+            self.superstep.stage[process as usize] = Stage::Finished;
+            return Ok(());
+        }
+        if !self.superstep.is_underway {
+            self.superstep.is_underway = true;
+            self.open(self.world.ending + 1);
+            self.shortcuts.run_by_events(false, &self.world);
+        }
+        self.superstep.begin(process, &mut self.world)
+    }
+
+    /// A process waits until all have met; its prescribed move starts.
+    fn hold(&mut self, process: u32) -> Result<(), Error> {
+        self.superstep.stage[process as usize] = Stage::Waiting;
+        let Rescheduling {
+            migrations,
+            prescribed,
+            ..
+        } = &mut self.rescheduling;
+        migrations.start_prescribed(process, prescribed, &mut self.world)
+    }
+
+    fn open(&mut self, superstep: usize) {
+        let is_new = self.world.open(superstep);
+        self.superstep.open(is_new, &self.world);
+        self.shortcuts.open(is_new);
+    }
+
+    fn finish(mut self) -> Result<Outcome, Error> {
+        invariants::check_run(&self.world)?;
+        debug_assert!(self.world.engine.is_idle(), "nothing is left to wait for");
+        let mut outcome = self.world.outcome;
+        outcome.makespan = self.world.engine.now();
+        outcome.flows = self.world.engine.flows();
+        self.world.log.date(outcome.makespan.get());
+        outcome.event_hash = self.world.log.to_string();
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,187 @@
+//! Reuses the results of earlier supersteps: the one just before, and those of other runs.
+//!
+//! ```text
+//! superstep k of run a, superstep k of run b; equal placements  =>  equal durations, measures and digests, to the bit
+//! superstep k, superstep k + 1 of one run; equal plans and placements  =>  likewise
+//! ```
+//! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in progress:
+//! local time starts from zero, so that neither the past nor the policy matters. The runs have one workload and equal runtime options. The
+//! workload says which plans repeat ([`crate::workload::Workload::repeats`]). Results do not depend on which run or thread computes a
+//! superstep first.
+//!
+//! Memory: 24 B per process and 8 B per message of a superstep, until the [`MemoBudget`] is used up; then nothing new is kept.
+//! Cost: the comparison of placements; 100 ns a superstep and the copy for other runs. Twin: the superstep itself, simulated again
+//! (`shortcuts` of the runtime: `at-once`).
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::SuperstepResult;
+use crate::engine::EventLog;
+use crate::memory::MEMO;
+use crate::platform::Platform;
+use crate::policy::Measures;
+use crate::units::{HostId, Seconds};
+use crate::workload::Plan;
+
+/// Bytes that memos may still use; shared by any number of memos and threads.
+#[derive(Clone, Debug)]
+pub struct MemoBudget(Arc<AtomicUsize>);
+
+impl Default for MemoBudget {
+    fn default() -> Self {
+        Self::new(MEMO)
+    }
+}
+
+impl MemoBudget {
+    /// A budget of `bytes`.
+    pub fn new(bytes: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(bytes)))
+    }
+
+    /// Takes bytes; returns whether enough were left.
+    fn take(&self, bytes: usize) -> bool {
+        let left = |left: usize| left.checked_sub(bytes);
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
+            .is_ok()
+    }
+}
+
+/// Supersteps kept for all runs of one workload on one platform with the same runtime options.
+#[derive(Debug)]
+pub struct Memo {
+    places: Mutex<BTreeMap<Vec<HostId>, Arc<Place>>>,
+    budget: MemoBudget,
+}
+
+/// The supersteps kept for one placement.
+#[derive(Debug, Default)]
+struct Place(Mutex<BTreeMap<usize, Arc<Entry>>>);
+
+/// A superstep that was computed before.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub result: SuperstepResult,
+    /// Its part of the event log, and its longest computation.
+    pub digest: (EventLog, Seconds),
+    /// Per process, as in [`Measures`].
+    pub compute: Box<[Seconds]>,
+    pub communication: Box<[Seconds]>,
+    pub send: Box<[Seconds]>,
+    /// How long each message took.
+    pub durations: Box<[Seconds]>,
+}
+
+impl Memo {
+    /// An empty memo that may use this budget.
+    pub fn new(budget: MemoBudget) -> Self {
+        Self {
+            places: Mutex::default(),
+            budget,
+        }
+    }
+
+    fn place(&self, placement: &[HostId]) -> Arc<Place> {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = places.get(placement) {
+            return Arc::clone(place);
+        }
+        let place = Arc::new(Place::default());
+        if self
+            .budget
+            .take(size_of_val(placement) + size_of::<Place>())
+        {
+            places.insert(placement.to_vec(), Arc::clone(&place));
+        }
+        place
+    }
+}
+
+/// The part of a memo that a run uses: the supersteps for its placement.
+#[derive(Debug)]
+pub(super) struct SharedMemo<'a> {
+    all: &'a Memo,
+    placement: Vec<HostId>,
+    place: Arc<Place>,
+}
+
+impl<'a> SharedMemo<'a> {
+    pub(super) fn new(all: &'a Memo, placement: &[HostId]) -> Self {
+        Self {
+            all,
+            placement: placement.to_vec(),
+            place: all.place(placement),
+        }
+    }
+
+    /// The kept superstep `superstep` for this placement.
+    pub(super) fn recall(&mut self, superstep: usize, placement: &[HostId]) -> Option<Arc<Entry>> {
+        if self.placement != placement {
+            *self = Self::new(self.all, placement);
+        }
+        let Place(supersteps) = &*self.place;
+        let supersteps = supersteps.lock().unwrap_or_else(PoisonError::into_inner);
+        supersteps.get(&superstep).cloned()
+    }
+
+    /// Keeps a superstep for the placement of the last [`Self::recall`].
+    pub(super) fn keep(&self, superstep: usize, entry: impl FnOnce() -> Entry, bytes: usize) {
+        if !self.all.budget.take(bytes + size_of::<Entry>()) {
+            return;
+        }
+        let entry = Arc::new(entry());
+        let Place(supersteps) = &*self.place;
+        let mut supersteps = supersteps.lock().unwrap_or_else(PoisonError::into_inner);
+        supersteps.entry(superstep).or_insert(entry);
+    }
+}
+
+impl Entry {
+    /// Restores the measures; traffic only for a policy.
+    pub(super) fn restore(
+        &self,
+        (platform, placement): (&Platform, &[HostId]),
+        plan: &Plan,
+        has_policy: bool,
+        measures: &mut Measures,
+    ) {
+        measures.clear(placement.len());
+        measures.work.clone_from(&plan.work);
+        measures.compute.copy_from_slice(&self.compute);
+        measures.communication.copy_from_slice(&self.communication);
+        measures.send.copy_from_slice(&self.send);
+        if has_policy {
+            let cluster = |process: usize| platform.cluster_of(placement[process]).index();
+            measures.add_traffic(plan, cluster, self.durations.iter().copied());
+        }
+    }
+}
+
+/// The superstep before the open one, if all processes began and ended it together.
+#[derive(Debug, Default)]
+pub(super) struct Previous {
+    result: Option<SuperstepResult>,
+    placement: Vec<HostId>,
+}
+
+impl Previous {
+    /// Its result, if the open superstep has this placement, too; the plans are equal if nobody has called [`Self::forget`] since.
+    pub(super) fn recall(&self, placement: &[HostId]) -> Option<SuperstepResult> {
+        self.result.filter(|_| self.placement == placement)
+    }
+
+    /// Keeps a superstep that has been computed.
+    pub(super) fn keep(&mut self, result: SuperstepResult, placement: &[HostId]) {
+        self.result = Some(result);
+        self.placement.clear();
+        self.placement.extend_from_slice(placement);
+    }
+
+    /// The plan of the open superstep differs, or its processes do not begin together.
+    pub(super) fn forget(&mut self) {
+        self.result = None;
+    }
+}

@@ -1,0 +1,193 @@
+//! Shortcuts: ways to compute a superstep without its events.
+//!
+//! [`Shortcuts::try_run`] is the only door: it takes the result of an earlier superstep (`memo`), or evaluates the plan (`direct`), or says
+//! that the superstep needs events. The options of the runtime can switch both off, and results agree.
+
+mod direct;
+mod memo;
+
+pub(super) use direct::Direct;
+use direct::{SuperstepInput, is_constant};
+use memo::{Entry, Previous, SharedMemo};
+pub use memo::{Memo, MemoBudget};
+
+use super::barrier::Barrier;
+use super::config::Shortcuts as Allowed;
+use super::world::{Setup, World};
+use crate::engine::EventLog;
+use crate::error::Error;
+use crate::policy::Measures;
+use crate::units::{Seconds, greater};
+use crate::workload::Plan;
+
+/// The result of a superstep, beside its measures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SuperstepResult {
+    /// Its duration \[s\].
+    pub duration: f64,
+    /// How many flows it had.
+    pub flows: u64,
+}
+
+/// The hash of a superstep, and its longest computation.
+pub(super) type Digest = (EventLog, Seconds);
+
+/// Both shortcuts.
+pub(super) struct Shortcuts<'a> {
+    pub(super) direct: Direct,
+    previous: Previous,
+    shared: Option<SharedMemo<'a>>,
+    /// Whether equal supersteps take equal times, so that results may be reused.
+    may_repeat: bool,
+    /// The result of the open superstep, if it was evaluated for the first time.
+    evaluated: Option<SuperstepResult>,
+    /// The digest of the open superstep, if it is known.
+    digest: Option<Digest>,
+    /// Flows before the open superstep, if all processes began it together by events while nothing else was in progress.
+    flows_before: Option<u64>,
+}
+
+impl<'a> Shortcuts<'a> {
+    pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
+        let may_repeat = setup.runtime.shortcuts == Allowed::All && is_constant(setup.platform);
+        let memo = setup.memo.filter(|_| may_repeat);
+        Self {
+            direct: Direct::new(setup.platform, setup.network, setup.runtime, barrier),
+            previous: Previous::default(),
+            shared: memo.map(|memo| SharedMemo::new(memo, setup.placement)),
+            may_repeat,
+            evaluated: None,
+            digest: None,
+            flows_before: None,
+        }
+    }
+
+    /// A superstep has been opened; `is_new`: its plan differs from the plan before it.
+    pub(super) fn open(&mut self, is_new: bool) {
+        self.flows_before = None;
+        if is_new {
+            self.previous.forget();
+        }
+    }
+
+    /// Computes the open superstep, which all processes begin together while nothing else is in progress. Returns `false` if it needs
+    /// events.
+    ///
+    /// # Errors
+    /// As [`crate::engine::Simulation::refresh`].
+    pub(super) fn try_run(
+        &mut self,
+        world: &mut World<'_>,
+        barrier: &Barrier,
+    ) -> Result<bool, Error> {
+        let start = world.engine.now();
+        let steady_until = world.engine.steady_until(&world.placement)?;
+        let repeated = self.previous.recall(&world.placement);
+        let entry = match &mut self.shared {
+            Some(shared) if repeated.is_none() => shared.recall(world.superstep, &world.placement),
+            _ => None,
+        };
+        let input = SuperstepInput {
+            platform: world.setup.platform,
+            plan: &world.plan,
+            placement: &world.placement,
+            cycles_per_instruction: world.setup.workload.cycles_per_instruction(),
+            engine: &world.engine,
+            steady_until,
+        };
+        let recalled = repeated.or_else(|| entry.as_ref().map(|entry| entry.result));
+        let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
+        let Some(result) = result.filter(|result| world.engine.pass(result.duration, result.flows))
+        else {
+            return Ok(false);
+        };
+        let has_policy = world.has_policy();
+        if let Some(entry) = entry {
+            let places = (world.setup.platform, &*world.placement);
+            entry.restore(places, &world.plan, has_policy, &mut world.measures);
+            self.digest = Some(entry.digest);
+            self.keep_previous(result, world);
+        } else if repeated.is_none() {
+            let measures = &mut world.measures;
+            self.direct.measure(&world.plan, has_policy, measures);
+            self.digest = None;
+            self.keep_previous(result, world);
+            self.evaluated = Some(result);
+        }
+        world.outcome.supersteps[world.superstep].start = start;
+        Ok(true)
+    }
+
+    /// The open superstep is simulated by events; `is_alone`: all processes begin together, and nothing else is in progress.
+    pub(super) fn run_by_events(&mut self, is_alone: bool, world: &World<'_>) {
+        self.flows_before = is_alone.then(|| world.engine.flows());
+        self.digest = None;
+        self.previous.forget();
+    }
+
+    /// All processes have arrived at the barrier: completes the measures by the price of the barrier, which process 0 pays, and returns
+    /// the digest.
+    pub(super) fn close(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
+        let digest = *self.digest.get_or_insert_with(|| {
+            world.measures.communication[0] += price;
+            world.measures.send[0] += price;
+            digest_of(&world.plan, &world.measures)
+        });
+        if let Some(result) = self.evaluated.take() {
+            self.share(result, digest, world);
+        }
+        digest
+    }
+
+    /// All processes leave the barrier of the superstep together: a superstep by events may be reused, too.
+    pub(super) fn leave_together(&mut self, world: &World<'_>) {
+        if let Some(before) = self.flows_before
+            && world.engine.is_idle()
+        {
+            let result = SuperstepResult {
+                duration: world.engine.local_now(),
+                flows: world.engine.flows() - before,
+            };
+            self.keep_previous(result, world);
+        }
+    }
+
+    fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
+        if self.may_repeat {
+            self.previous.keep(result, &world.placement);
+        }
+    }
+
+    /// Keeps a superstep that was evaluated for other runs.
+    fn share(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
+        let Some(shared) = &self.shared else {
+            return;
+        };
+        let measures = &world.measures;
+        let entry = || Entry {
+            result,
+            digest,
+            compute: measures.compute.as_slice().into(),
+            communication: measures.communication.as_slice().into(),
+            send: measures.send.as_slice().into(),
+            durations: self.direct.durations().collect(),
+        };
+        let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
+        shared.keep(world.superstep, entry, bytes);
+    }
+}
+
+/// The hash of the messages of a superstep and of the times of its processes; and its longest computation.
+fn digest_of(plan: &Plan, measures: &Measures) -> Digest {
+    let mut log = EventLog::default();
+    for message in &plan.messages {
+        let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
+        log.pair(ends, message.size.get().to_bits());
+    }
+    let mut longest = Seconds::default();
+    for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
+        log.pair(compute.get().to_bits(), communication.get().to_bits());
+        longest = greater(*compute, longest);
+    }
+    (log, longest)
+}

@@ -1,0 +1,234 @@
+//! A superstep by events: each process computes, sends, receives and waits at the barrier.
+//!
+//! The engine reports the end of each activity, and the process concerned goes on to its next one. A process that has left a barrier may
+//! begin the next superstep while others are still leaving.
+
+use super::barrier::{Barrier, BarrierContext};
+use super::config::{Receives, Sends};
+use super::event::{BarrierMessage, Stage, Token};
+use super::exchange::Exchange;
+use super::world::{Setup, World};
+use crate::error::Error;
+use crate::units::{Instructions, ProcessId, Seconds, Time};
+
+/// The processes in the open superstep.
+pub(super) struct Superstep {
+    pub(super) barrier: Barrier,
+    pub(super) exchange: Exchange,
+    pub(super) stage: Vec<Stage>,
+    /// Whether a process has begun the open superstep.
+    has_begun: bool,
+    /// The zero of the local times below.
+    pub(super) origin: Time,
+    /// Local time at which the first process began the open superstep \[s\].
+    pub(super) first_began: f64,
+    /// Local times per process \[s\]: begin of the superstep (empty after a shortcut), end of the computation.
+    pub(super) began: Vec<f64>,
+    computed: Vec<f64>,
+    /// When the last computation of the open superstep ended; `None` before that, or after a shortcut.
+    pub(super) last_computed: Option<Time>,
+    /// How many processes have left the barrier of the superstep that is ending.
+    pub(super) left: usize,
+    /// Whether the next superstep is under way: processes begin it one by one, as each of them can.
+    pub(super) is_underway: bool,
+}
+
+impl Superstep {
+    pub(super) fn new(setup: &Setup<'_>) -> Self {
+        let processes = setup.workload.processes();
+        let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
+        let runtime = setup.runtime;
+        Self {
+            barrier: Barrier::new(runtime.barrier, runtime.receives, count, setup.placement[0]),
+            exchange: Exchange::default(),
+            stage: vec![Stage::Waiting; processes],
+            has_begun: false,
+            origin: Time::ZERO,
+            first_began: 0.0,
+            began: vec![0.0; processes],
+            computed: vec![0.0; processes],
+            last_computed: None,
+            left: 0,
+            is_underway: false,
+        }
+    }
+
+    /// Prepares for a superstep that has just been opened; `is_new`: its plan differs from the plan before it.
+    pub(super) fn open(&mut self, is_new: bool, world: &World<'_>) {
+        self.has_begun = false;
+        if is_new {
+            let computing = world.plan.work.iter().filter(|work| work.get() > 0.0);
+            self.barrier.open(computing.count());
+        }
+    }
+
+    /// Whether the open superstep is simulated by events.
+    pub(super) fn is_by_events(&self) -> bool {
+        !self.began.is_empty()
+    }
+
+    /// A shortcut has computed the open superstep: all processes may leave its barrier.
+    pub(super) fn pass(&mut self) {
+        self.has_begun = true;
+        self.began.clear();
+        self.barrier.let_all_leave();
+    }
+
+    /// Lets one process begin the open superstep.
+    pub(super) fn begin(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        if !self.has_begun {
+            self.begin_events(world);
+        }
+        self.began[at] = world.engine.local_now();
+        world.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
+        let work = world.plan.work[at].get();
+        if work > 0.0 {
+            self.stage[at] = Stage::Computing;
+            let cycles = Instructions::of(work * world.setup.workload.cycles_per_instruction());
+            let host = world.placement[at];
+            return world.engine.execute(host, cycles, Token::Computed(process));
+        }
+        self.on_computed(process, world)
+    }
+
+    /// Lets all processes but those marked in `without` begin the open superstep.
+    pub(super) fn begin_all(
+        &mut self,
+        without: Option<&[bool]>,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        for process in 0..world.placement.len() {
+            if without.is_none_or(|without| !without[process]) {
+                self.begin(ProcessId::from_index(process).0, world)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first process begins the open superstep.
+    fn begin_events(&mut self, world: &mut World<'_>) {
+        let processes = world.placement.len();
+        self.has_begun = true;
+        self.began.resize(processes, 0.0);
+        self.first_began = world.engine.local_now();
+        self.exchange.open(&world.plan, processes);
+        world.outcome.supersteps[world.superstep].start = world.engine.now();
+        world.measures.clear(processes);
+        world.measures.work.clone_from(&world.plan.work);
+    }
+
+    /// A process has computed: it sends.
+    pub(super) fn on_computed(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        self.last_computed = Some(world.engine.now());
+        self.computed[at] = world.engine.local_now();
+        world.measures.compute[at] = Seconds::of((self.computed[at] - self.began[at]).max(0.0));
+        self.stage[at] = Stage::Sending;
+        match world.setup.runtime.sends {
+            Sends::Sequential => self.send_next(process, world),
+            Sends::Concurrent => {
+                while let Some(message) = self.exchange.take_next(process) {
+                    self.launch(message, world)?;
+                }
+                self.receive(process, world)
+            }
+        }
+    }
+
+    /// Sequential sends: starts the next message, or goes on to the receives.
+    fn send_next(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        match self.exchange.take_next(process) {
+            Some(message) => self.launch(message, world),
+            None => self.receive(process, world),
+        }
+    }
+
+    /// Starts the flow of a message, unless it has to wait for its receiver.
+    fn launch(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let to = world.plan.messages[message as usize].to;
+        let is_late = world.setup.runtime.receives == Receives::Late;
+        if is_late && !self.exchange.is_receiving[to.index()] {
+            self.exchange.block(message, to.0);
+            return Ok(());
+        }
+        self.start_flow(message, world)
+    }
+
+    fn start_flow(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let planned = world.plan.messages[message as usize];
+        let from = world.placement[planned.from.index()];
+        let to = world.placement[planned.to.index()];
+        let now = world.engine.local_now();
+        self.exchange.start(message, now, (from, to));
+        let token = Token::Delivered(message);
+        world.engine.send(from, to, planned.size, token)
+    }
+
+    /// A process has done its sends and waits for its messages.
+    fn receive(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        self.stage[process as usize] = Stage::Receiving;
+        self.exchange.is_receiving[process as usize] = true;
+        while let Some(message) = self.exchange.unblock(process) {
+            self.start_flow(message, world)?;
+        }
+        self.arrive_if_ready(process, world)
+    }
+
+    /// A message has been delivered.
+    pub(super) fn on_delivered(
+        &mut self,
+        message: u32,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        let planned = world.plan.messages[message as usize];
+        let (from, to) = (planned.from.index(), planned.to.index());
+        let now = world.engine.local_now();
+        let Some(started) = self.exchange.deliver(message, to) else {
+            return Err(world.broken(Some(to), "a message was delivered to it twice"));
+        };
+        let duration = Seconds::of((now - started).max(0.0));
+        let end = |process: usize| {
+            let cluster = world.setup.platform.cluster_of(world.placement[process]);
+            (process, cluster.index())
+        };
+        let ends = (end(from), end(to));
+        if world.has_policy() {
+            let (size, measures) = (planned.size, &mut world.measures);
+            measures.add_message(ends.0, ends.1, size, duration);
+        }
+        world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
+        self.arrive_if_ready(planned.to.0, world)?;
+        if world.setup.runtime.sends == Sends::Sequential {
+            self.send_next(planned.from.0, world)?;
+        }
+        Ok(())
+    }
+
+    fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        if self.stage[at] != Stage::Receiving || self.exchange.awaited[at] > 0 {
+            return Ok(());
+        }
+        self.stage[at] = Stage::AtBarrier;
+        let spent = (world.engine.local_now() - self.computed[at]).max(0.0);
+        world.measures.communication[at] = Seconds::of(spent);
+        self.barrier.arrive(process, &mut context(world))
+    }
+
+    /// A message of the barrier has been delivered.
+    pub(super) fn on_barrier_message(
+        &mut self,
+        message: BarrierMessage,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        self.barrier.on_message(message, &mut context(world))
+    }
+}
+
+fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
+    BarrierContext {
+        engine: &mut world.engine,
+        placement: &world.placement,
+    }
+}

@@ -1,0 +1,83 @@
+//! Ctrl-C (SIGINT) while a command is at work: what is kept is said, and the exit code is 130.
+//!
+//! At any other time, and a second time, it ends the process at once, as if this file did not exist. Where the signal is ignored from the
+//! start (`nohup`, a script in the background), it stays so.
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+
+/// What a shell reports of a process that the signal has ended: 128 + 2.
+const EXIT_CODE: i32 = 130;
+
+/// What the signal changes.
+#[derive(Debug)]
+struct Flags {
+    /// Whether it has come.
+    is_asked: Arc<AtomicBool>,
+    /// Whether nobody watches.
+    is_idle: Arc<AtomicBool>,
+}
+
+/// Holds the signal off for as long as it lives: who made it asks whether it has come.
+#[derive(Debug)]
+pub(super) struct Watch(&'static Flags);
+
+impl Watch {
+    /// Begins to watch; none where the signal is ignored or cannot be caught.
+    pub(super) fn begin() -> Option<Self> {
+        static FLAGS: OnceLock<Option<Flags>> = OnceLock::new();
+        let flags = FLAGS.get_or_init(Flags::install).as_ref()?;
+        flags.is_idle.store(false, Ordering::SeqCst);
+        Some(Self(flags))
+    }
+
+    /// Whether the signal has come.
+    pub(super) fn is_asked(&self) -> bool {
+        self.0.is_asked.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.is_idle.store(true, Ordering::SeqCst);
+    }
+}
+
+impl Flags {
+    fn install() -> Option<Self> {
+        let flags = Self {
+            is_asked: Arc::default(),
+            is_idle: Arc::new(AtomicBool::new(true)),
+        };
+        if is_ignored() {
+            return None;
+        }
+        // In this order: the second signal finds that the first has come.
+        flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.is_asked)).ok()?;
+        flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_idle)).ok()?;
+        flag::register(SIGINT, Arc::clone(&flags.is_asked)).ok()?;
+        Some(flags)
+    }
+}
+
+/// Whether whoever started the process has it ignore the signal, where the system says so.
+fn is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (SIGINT - 1) & 1 == 1)
+}
+
+/// Says `farewell` on stderr and ends the process.
+#[expect(clippy::exit, reason = "the work that is cut short cannot return")]
+pub(super) fn leave(farewell: Option<&str>) -> ! {
+    if let Some(farewell) = farewell {
+        // If stderr is closed, nothing can be done.
+        let _ = writeln!(std::io::stderr(), "{farewell}");
+    }
+    std::process::exit(EXIT_CODE)
+}

@@ -1,0 +1,93 @@
+//! The flows of a batch that have not started yet, ordered by time and then by name.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::path_table::PathId;
+use crate::engine::clock::same_until;
+
+/// A flow whose transfer begins at a known time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Start {
+    /// When its transfer begins \[s\].
+    pub date: f64,
+    /// Its path.
+    pub path: PathId,
+    /// Its bytes, more than zero.
+    pub bytes: f64,
+    /// Its name for the sender, unique in the batch.
+    pub name: u32,
+}
+
+impl Start {
+    /// A key that sorts by time (non-negative, so its bits sort like its value), then by name.
+    pub(in crate::engine) fn order(&self) -> u128 {
+        u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
+    }
+}
+
+/// A start by its order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct InOrder(Start);
+
+impl Eq for InOrder {}
+impl PartialOrd for InOrder {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for InOrder {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.order().cmp(&other.0.order())
+    }
+}
+
+/// Starts chained to the ends of other flows.
+#[derive(Clone, Debug, Default)]
+pub(in crate::engine) struct ChainedStarts(BinaryHeap<Reverse<InOrder>>);
+
+/// Flows that have not started: those with known starts, sorted by time, and those chained to the end of another flow.
+#[derive(Debug)]
+pub(in crate::engine) struct PendingStarts<'s> {
+    pub(in crate::engine) known: &'s [Start],
+    pub(in crate::engine) later: &'s mut ChainedStarts,
+}
+
+impl PendingStarts<'_> {
+    /// Time of the next start \[s\]; infinite if there is none.
+    #[inline]
+    pub(in crate::engine) fn next_date(&self) -> f64 {
+        let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
+        let later = self.later.0.peek();
+        later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
+    }
+
+    /// Removes and returns a flow that starts at `date`, if there is one.
+    #[inline]
+    pub(in crate::engine) fn take(&mut self, date: f64) -> Option<Start> {
+        let limit = same_until(date);
+        if let Some((start, others)) = self.known.split_first()
+            && start.date <= limit
+        {
+            self.known = others;
+            return Some(*start);
+        }
+        let Reverse(InOrder(start)) = *self.later.0.peek()?;
+        if start.date > limit {
+            return None;
+        }
+        self.later.0.pop();
+        Some(start)
+    }
+
+    /// Adds a flow that is chained to an end.
+    pub(in crate::engine) fn push(&mut self, start: Start) {
+        self.later.0.push(Reverse(InOrder(start)));
+    }
+
+    /// Drops the flows whose start time is not a finite number.
+    pub(in crate::engine) fn clear(&mut self) {
+        self.known = &[];
+        self.later.0.clear();
+    }
+}

@@ -1,0 +1,181 @@
+//! Solves a batch of flows: chooses for each contention group between memoized rates and incremental max-min.
+//!
+//! A group with few flows, or with few distinct sizes, is solved by [`super::memoized`]: its sets of active flows recur. Every other group
+//! is solved by [`super::incremental`].
+
+use super::contention::Contention;
+use super::flow::Start;
+use super::incremental::IncrementalBatch;
+use super::memoized::MemoizedBatch;
+use super::path_table::PathTable;
+use crate::platform::Platform;
+
+/// Up to this many flows are memoized, whatever their sizes.
+const FEW: usize = 64;
+/// Up to this many flows are memoized if they have few sizes: they then end together and the same sets recur.
+const MANY: usize = 512;
+/// Few sizes means at least this many flows per size.
+const PER_SIZE: usize = 8;
+
+/// Both ways to solve, and arrays that are filled again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowBatch {
+    /// The flows with known starts; emptied by solving.
+    pub(crate) starts: Vec<Start>,
+    memoized: MemoizedBatch,
+    incremental: IncrementalBatch,
+    contention: Contention,
+    sizes: Vec<u64>,
+}
+
+impl FlowBatch {
+    /// Solves flows whose starts are all known. Calls `ended(name, time)` for each end.
+    pub(crate) fn solve(
+        &mut self,
+        platform: &Platform,
+        paths: &PathTable,
+        mut ended: impl FnMut(u32, f64),
+    ) {
+        let Self {
+            starts,
+            memoized,
+            incremental,
+            contention,
+            sizes,
+        } = self;
+        let mut only_ended = |name: u32, date: f64| {
+            ended(name, date);
+            None
+        };
+        if do_sets_recur(starts.iter().map(|start| start.bytes), sizes) {
+            memoized.solve(platform, paths, starts, only_ended);
+            starts.clear();
+            return;
+        }
+        contention.split(platform, paths, starts, |name, date| {
+            only_ended(name, date);
+        });
+        for group in contention.groups() {
+            if do_sets_recur(group.iter().map(|start| start.bytes), sizes) {
+                memoized.solve(platform, paths, group, &mut only_ended);
+            } else {
+                incremental.solve(platform, paths, group, &mut only_ended);
+            }
+        }
+    }
+
+    /// Solves flows of these sizes \[B\], some of which start when others end: `ended(name, time)` is called for each end and may return
+    /// the next start, at that time or later.
+    pub(crate) fn solve_chained(
+        &mut self,
+        platform: &Platform,
+        paths: &PathTable,
+        sizes: impl Iterator<Item = f64> + Clone,
+        ended: impl FnMut(u32, f64) -> Option<Start>,
+    ) {
+        let starts = &mut self.starts;
+        if do_sets_recur(sizes, &mut self.sizes) {
+            self.memoized.solve(platform, paths, starts, ended);
+        } else {
+            self.incremental.solve(platform, paths, starts, ended);
+        }
+        starts.clear();
+    }
+
+    /// The first internal error since the last [`Self::forget`], in words.
+    pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
+        let fault = self.incremental.fault().or(self.memoized.fault());
+        fault.map(|fault| fault.to_words(platform))
+    }
+
+    /// Drops everything memoized about paths.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Whether flows of these sizes \[B\] are few or have few distinct sizes, so that their sets recur.
+fn do_sets_recur(flows: impl Iterator<Item = f64> + Clone, sizes: &mut Vec<u64>) -> bool {
+    let count = flows.clone().take(MANY + 1).count();
+    if count <= FEW || count > MANY {
+        return count <= FEW;
+    }
+    sizes.clear();
+    for bytes in flows {
+        let bits = bytes.to_bits();
+        if !sizes.contains(&bits) {
+            sizes.push(bits);
+            if sizes.len() * PER_SIZE > count {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::NetworkModel;
+    use crate::engine::testing::line;
+    use crate::units::{HostId, Seconds};
+
+    /// Two flows with high latency (a large weight) end just as a flow with almost none starts and takes their whole link for a second.
+    /// Returns expected and computed ends of the three; the third starts at that time up to rounding, or is chained to an end at that time.
+    fn ends_at_a_start(case: u32, follows: bool, is_incremental: bool) -> [(f64, f64); 3] {
+        let mut platform = line(&[1e9; 6], 1e3, 1e-150);
+        platform.links[0].latency = Seconds::new(1.0).unwrap();
+        let mut paths = PathTable::new(&platform, NetworkModel::default());
+        let mut path = |from, to| paths.find(&platform, HostId(from), HostId(to)).unwrap();
+        let (heavy, beside, light, alone) = (path(0, 1), path(0, 3), path(2, 1), path(4, 5));
+        let start = |name, path, date, bytes| Start {
+            date,
+            path,
+            bytes,
+            name,
+        };
+        // The first has half of a link until the flow beside it has moved its bytes, then the second comes and ends a little earlier.
+        let case = f64::from(case);
+        let (date, shared, more) = (0.1 * case, 100.0 + 0.37 * case, 0.0123 * (1.0 + case));
+        let end = date + (2.0 * shared + 2.0 * more) / 1e3;
+        let rounding = 3e-15 * end;
+        let mut starts = vec![
+            start(0, heavy, date, shared + more),
+            start(1, heavy, date + shared / 500.0, more - 500.0 * rounding),
+            start(2, beside, date, shared),
+        ];
+        let taker = start(4, light, end - rounding, 1e3);
+        starts.push(if follows {
+            start(3, alone, date, 2.0 * shared + 2.0 * more)
+        } else {
+            taker
+        });
+        let mut ends = [f64::NAN; 5];
+        let ended = |name: u32, date| {
+            ends[name as usize] = date;
+            (follows && name == 3).then_some(Start { date, ..taker })
+        };
+        if is_incremental {
+            IncrementalBatch::default().solve(&platform, &paths, &mut starts, ended);
+        } else {
+            MemoizedBatch::default().solve(&platform, &paths, &mut starts, ended);
+        }
+        [(end, ends[0]), (end, ends[1]), (end + 1.0, ends[4])]
+    }
+
+    #[test]
+    fn a_flow_that_ends_where_another_starts_has_ended_whatever_the_rounding() {
+        for case in 0..400 {
+            for (follows, is_incremental) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                for (expected, end) in ends_at_a_start(case, follows, is_incremental) {
+                    assert!(
+                        (end - expected).abs() <= 1e-12 * expected,
+                        "case {case}, in turn {follows}, incremental {is_incremental}: {end} instead of {expected}"
+                    );
+                }
+            }
+        }
+    }
+}

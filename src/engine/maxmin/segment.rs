@@ -1,0 +1,95 @@
+//! The level of one link: the root of a piecewise linear equation.
+
+use super::tables::{Link, Membership};
+use crate::units::lesser;
+
+/// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
+const NOT_FULL: f64 = 1.0 + 1e-14;
+
+/// What the groups of a link take of it when they rise to a level: those whose ceiling is lower, and each of the others per level.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    taken: f64,
+    rising: f64,
+    below: usize,
+    /// The piece holds for levels above `from`, up to `to`.
+    from: f64,
+    to: f64,
+}
+
+impl Segment {
+    fn at(level: f64, groups: &[Membership]) -> Self {
+        let mut segment = Self {
+            taken: 0.0,
+            rising: 0.0,
+            below: 0,
+            from: f64::NEG_INFINITY,
+            to: f64::INFINITY,
+        };
+        for &Membership { pull, ceiling, .. } in groups {
+            let is_below = ceiling < level;
+            let (low, high) = if is_below {
+                (ceiling, f64::INFINITY)
+            } else {
+                (f64::NEG_INFINITY, ceiling)
+            };
+            segment.taken += if is_below { pull * ceiling } else { 0.0 };
+            segment.rising += if is_below { 0.0 } else { pull };
+            segment.below += usize::from(is_below);
+            segment.from = if low > segment.from {
+                low
+            } else {
+                segment.from
+            };
+            segment.to = lesser(high, segment.to);
+        }
+        segment
+    }
+
+    /// Whether it is the piece at `level`, too.
+    fn holds(&self, level: f64) -> bool {
+        self.from < level && level <= self.to
+    }
+}
+
+/// The level of a link: by Newton's method on a sum that is concave and linear in segments. From wherever it starts (`from`: the level that
+/// the link has had) it goes to or below the level, then up segment by segment; on the last segment it is exact. A link that is not full
+/// has no level (infinite), and takes note of what is wanted of it.
+pub(super) fn level_of(link: &mut Link, from: f64) -> f64 {
+    let Link {
+        capacity,
+        groups,
+        wanted,
+        ..
+    } = link;
+    let full = *capacity * NOT_FULL;
+    let mut segment = Segment::at(from, groups);
+    if segment.rising <= 0.0 {
+        // Nobody wants more than before.
+        if segment.taken <= full {
+            *wanted = segment.taken;
+            return f64::INFINITY;
+        }
+        segment = Segment::at(0.0, groups);
+    }
+    let mut climbs = false;
+    loop {
+        let level = (*capacity - segment.taken) / segment.rising;
+        if segment.holds(level) {
+            return level;
+        }
+        let next = Segment::at(level, groups);
+        if climbs && next.below < segment.below {
+            // Rounded to below the piece that it is on.
+            return level.max(segment.from);
+        }
+        if next.rising <= 0.0 {
+            if next.taken > full {
+                return level;
+            }
+            *wanted = next.taken;
+            return f64::INFINITY;
+        }
+        (segment, climbs) = (next, true);
+    }
+}

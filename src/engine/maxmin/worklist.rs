@@ -1,0 +1,88 @@
+//! The links to repair, lowest level first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A link to repair, by its level (not negative, so that its bits have its order), then by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry(u128);
+
+impl Entry {
+    pub(super) fn new(level: f64, link: u32) -> Self {
+        Self(u128::from(level.to_bits()) << 32 | u128::from(link))
+    }
+
+    pub(super) fn link(self) -> u32 {
+        u32::try_from(self.0 & u128::from(u32::MAX)).expect("the lower half")
+    }
+}
+
+/// Links to repair, the least first: a few in their order, which is all in most repairs, the others in a heap.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Worklist {
+    /// From the greatest to the least.
+    few: Vec<Entry>,
+    others: BinaryHeap<Reverse<Entry>>,
+}
+
+impl Worklist {
+    pub(super) fn push(&mut self, new: Entry) {
+        let mut at = self.few.len();
+        if at == FEW {
+            self.others.push(Reverse(new));
+            return;
+        }
+        self.few.push(new);
+        while at > 0 && self.few[at - 1] < new {
+            self.few[at] = self.few[at - 1];
+            at -= 1;
+        }
+        self.few[at] = new;
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Entry> {
+        let Some(Reverse(other)) = self.others.peek() else {
+            return self.few.pop();
+        };
+        if self.few.last().is_some_and(|least| least < other) {
+            return self.few.pop();
+        }
+        self.others.pop().map(|Reverse(least)| least)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.few.clear();
+        self.others.clear();
+    }
+}
+
+/// So many links to repair are kept in their order.
+const FEW: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_worklist_goes_from_the_least_level_to_the_greatest(steps in prop::collection::vec(prop::option::weighted(0.7, 0_u8..8), 0..100)) {
+            let (mut worklist, mut heap) = (Worklist::default(), BinaryHeap::new());
+            for (link, step) in (0..).zip(steps) {
+                if let Some(level) = step {
+                    // Few levels, so that many are equal.
+                    let entry = Entry::new(f64::from(level), link % 50);
+                    worklist.push(entry);
+                    heap.push(Reverse(entry));
+                } else {
+                    prop_assert_eq!(worklist.pop(), heap.pop().map(|Reverse(least)| least));
+                }
+            }
+            while let Some(Reverse(least)) = heap.pop() {
+                prop_assert_eq!(worklist.pop(), Some(least));
+            }
+            prop_assert_eq!(worklist.pop(), None);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Refuses a plan in which a parameter changes nothing: its rows would show equal results under labels that differ.
+//!
+//! A parameter is tried in one setting after the other: with another of its values there, is that another run? One setting in which it is
+//! suffices, so that a key that means nothing to one of several policies, applications or loads may vary. Runs are compared by their
+//! identity, and nothing is simulated.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::config::{Parameter, Sweep};
+use super::keys;
+use super::plan::{Plan, identity};
+use super::settings::MOST_NAMED;
+use super::spec::label;
+use super::values::Values;
+use super::whole::value_of;
+use crate::error::{Error, Problem};
+use crate::experiment::{Limits, Shared, lookup};
+use crate::policy::REGISTRY;
+
+/// Every parameter with several values changes something.
+///
+/// # Errors
+/// One does not.
+pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Result<(), Error> {
+    let seeds = plan.seeds.len();
+    for (index, parameter) in sweep.parameters.iter().enumerate() {
+        let values = Values::of(plan, index);
+        if values.count() < 2 {
+            continue;
+        }
+        let changes = |setting: usize| {
+            let Some(rank) = values.ranks[setting] else {
+                return false;
+            };
+            let mut other = plan.settings[setting].clone();
+            other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
+            // Settings that cannot be loaded differ from those that can.
+            let other = identity(sweep, &other, plan.seeds[0], with);
+            other.map_or(true, |(other, _)| {
+                other.id(plan.seeds[0]) != plan.runs[setting * seeds]
+            })
+        };
+        if !(0..plan.settings.len()).into_par_iter().any(changes) {
+            let shown: Vec<String> = values.distinct.iter().map(|value| label(value)).collect();
+            return Err(changes_nothing(parameter, &shown).into());
+        }
+    }
+    Ok(())
+}
+
+fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
+    let more = if values.len() > MOST_NAMED {
+        ", ..."
+    } else {
+        ""
+    };
+    let first = values[..values.len().min(MOST_NAMED)].join("`, `");
+    let message = format!(
+        "`{}` changes nothing: all settings are the same for `{first}`{more}",
+        parameter.name
+    );
+    let problem = Problem::new(message).source(&parameter.source);
+    problem.hint("leave it out: nothing here depends on it, or its values mean the same")
+}
+
+/// A part of a whole object that varies is not given a second time: the rows would show a value that does not hold.
+pub(super) fn check_parts(sweep: &Sweep) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let fixed = sweep.fixed.iter().map(|flag| (&flag.key, &flag.flag));
+    let varied = sweep.parameters.iter().map(|one| (&one.name, &one.source));
+    for (inner, source) in fixed.chain(varied) {
+        for outer in &sweep.parameters {
+            let part = REGISTRY.iter().find_map(|policy| {
+                let inner = keys::key_under(inner, policy.name)?;
+                let outer = keys::key_under(&outer.name, policy.name)?;
+                let part = inner.strip_prefix(&outer)?;
+                part.starts_with(['.', '[']).then(|| part.to_owned())
+            });
+            let Some(part) = part else { continue };
+            let gives = |value: &Value| lookup(&value_of(&outer.name, value), &part).is_some();
+            if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
+                let message = format!(
+                    "`{}` varies, and `{source}` overrides a part of its value `{}`",
+                    outer.name,
+                    label(value)
+                );
+                let problem = Problem::new(message).source(&outer.source);
+                problems.push(problem.hint("leave that part out in one of the two"));
+            }
+        }
+    }
+    problems
+}
+
+/// What is said of settings that are the same run as an earlier one; they are run once.
+pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
+    let seeds = plan.seeds.len();
+    let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
+    for (setting, run) in plan.runs.iter().step_by(seeds).enumerate() {
+        let before = *first.entry(run).or_insert(setting);
+        if before != setting {
+            equal.push(format!("{} as {}", setting + 1, before + 1));
+        }
+    }
+    if equal.is_empty() {
+        return None;
+    }
+    let more = if equal.len() > MOST_NAMED {
+        ", ..."
+    } else {
+        ""
+    };
+    Some(format!(
+        "of {} settings these are the same run as an earlier one, since their values mean the same there: {}{more}",
+        plan.settings.len(),
+        equal[..equal.len().min(MOST_NAMED)].join(", ")
+    ))
+}
