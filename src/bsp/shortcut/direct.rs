@@ -350,8 +350,8 @@ impl Direct {
             let bytes = message.size.get();
             bytes > 0.0 && paths.get(**path).is_shared()
         });
-        let sizes = flows.map(|(message, _)| message.size.get());
-        batch.solve_chained(input.platform, paths, sizes, |message, date| {
+        let flows = flows.map(|(message, &path)| (path, message.size.get()));
+        batch.solve_chained(input.platform, paths, flows, |message, date| {
             let at = message as usize;
             delivered[at] = date;
             go_on(next[at], date, started, delivered)

@@ -1,4 +1,4 @@
-//! The flows of a batch that have not started yet, ordered by time and then by name.
+//! The flows of a batch: those that have not started yet, ordered by time and then by name, and active ones.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,9 +20,33 @@ pub(crate) struct Start {
 }
 
 impl Start {
+    /// Its path and size \[B\].
+    pub(super) fn flow(&self) -> (PathId, f64) {
+        (self.path, self.bytes)
+    }
+
     /// A key that sorts by time (non-negative, so its bits sort like its value), then by name.
     pub(in crate::engine) fn order(&self) -> u128 {
         u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
+    }
+}
+
+/// An active flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ActiveFlow {
+    pub(super) path: PathId,
+    pub(super) name: u32,
+}
+
+impl ActiveFlow {
+    pub(super) fn of(start: &Start) -> Self {
+        let Start { path, name, .. } = *start;
+        Self { path, name }
+    }
+
+    /// By path, then by name.
+    pub(super) fn order(self) -> u64 {
+        u64::from(self.path) << 32 | u64::from(self.name)
     }
 }
 

@@ -11,38 +11,20 @@
 //!
 //! The slow twin is [`crate::engine::Simulation`].
 
-use super::flow::{ChainedStarts, PendingStarts, Start};
-use super::path_table::{PathId, PathTable};
+use super::flow::{ActiveFlow, ChainedStarts, PendingStarts, Start};
+use super::path_table::PathTable;
 use super::rate_cache::RateCache;
 use crate::engine::checks::Fault;
 use crate::engine::clock::{SAME_DATE, same_until};
 use crate::platform::Platform;
 use crate::units::lesser;
 
-/// An active flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::engine) struct Flow {
-    pub(in crate::engine) path: PathId,
-    name: u32,
-}
-
-impl Flow {
-    fn of(start: &Start) -> Self {
-        let Start { path, name, .. } = *start;
-        Self { path, name }
-    }
-
-    fn order(self) -> u64 {
-        u64::from(self.path) << 32 | u64::from(self.name)
-    }
-}
-
 /// The arrays of the solver, reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(in crate::engine) struct MemoizedBatch {
     shares: RateCache,
     later: ChainedStarts,
-    flows: Vec<Flow>,
+    flows: Vec<ActiveFlow>,
     left: Vec<f64>,
     /// The starts at the current time.
     batch: Vec<Start>,
@@ -123,7 +105,7 @@ impl MemoizedBatch {
                 batch.push(start);
             }
             if !batch.is_empty() {
-                batch.sort_unstable_by_key(|start| Flow::of(start).order());
+                batch.sort_unstable_by_key(|start| ActiveFlow::of(start).order());
                 for start in &*batch {
                     set = set.wrapping_add(paths.get(start.path).number);
                 }
@@ -169,10 +151,10 @@ fn sort_by_date(mut starts: &mut [Start]) {
 }
 
 /// Puts a batch, by rising path, into arrays by rising path; among equal paths it comes last.
-fn merge(batch: &[Start], flows: &mut Vec<Flow>, left: &mut Vec<f64>) {
+fn merge(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
     for start in batch {
-        flows.push(Flow::of(start));
+        flows.push(ActiveFlow::of(start));
         left.push(start.bytes);
     }
     if from == 0 || flows[from - 1].path <= flows[from].path {
@@ -185,12 +167,13 @@ fn merge(batch: &[Start], flows: &mut Vec<Flow>, left: &mut Vec<f64>) {
             (flows[to], left[to]) = (flows[from], left[from]);
         }
         to -= 1;
-        (flows[to], left[to]) = (Flow::of(start), start.bytes);
+        (flows[to], left[to]) = (ActiveFlow::of(start), start.bytes);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::path_table::PathId;
     use super::*;
 
     #[test]

@@ -12,7 +12,7 @@
 
 use hashbrown::HashTable;
 
-use super::memoized::Flow;
+use super::flow::ActiveFlow;
 use super::path_table::PathTable;
 use crate::engine::checks::Fault;
 use crate::engine::maxmin::SharingProblem;
@@ -48,7 +48,7 @@ impl RateCache {
     pub(in crate::engine) fn rates(
         &mut self,
         name: u128,
-        flows: &[Flow],
+        flows: &[ActiveFlow],
         paths: &PathTable,
         platform: &Platform,
     ) -> (&[f64], &[f64]) {
@@ -62,7 +62,13 @@ impl RateCache {
     }
 
     /// Solves a set and keeps its row.
-    fn add(&mut self, name: u128, flows: &[Flow], paths: &PathTable, platform: &Platform) -> usize {
+    fn add(
+        &mut self,
+        name: u128,
+        flows: &[ActiveFlow],
+        paths: &PathTable,
+        platform: &Platform,
+    ) -> usize {
         if self.numbers.len() + 2 * flows.len() > MOST_NUMBERS {
             self.names.clear();
             self.rows.clear();
@@ -89,7 +95,7 @@ impl RateCache {
         self.overloaded.map(Fault::Overload)
     }
 
-    fn solve(&mut self, flows: &[Flow], paths: &PathTable, platform: &Platform) {
+    fn solve(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
         self.problems += 1;
         self.local.resize(platform.links.len(), 0);
         self.seen.resize(platform.links.len(), 0);

@@ -1,21 +1,84 @@
 //! Solves a batch of flows: chooses for each contention group between memoized rates and incremental max-min.
 //!
-//! A group with few flows, or with few distinct sizes, is solved by [`super::memoized`]: its sets of active flows recur. Every other group
-//! is solved by [`super::incremental`].
+//! A group is solved by [`super::memoized`] if its sets of active flows recur, otherwise by [`super::incremental`]. Sets recur in a group
+//! of few flows, and in a larger one whose flows have few sizes and meet few others on each link: then many flows end together, as in
+//! the wavefronts of Smith-Waterman. Flows of one size between random partners meet many others, end one by one, and no set recurs.
 
 use super::contention::Contention;
 use super::flow::Start;
 use super::incremental::IncrementalBatch;
 use super::memoized::MemoizedBatch;
-use super::path_table::PathTable;
+use super::path_table::{PathId, PathTable};
 use crate::platform::Platform;
 
-/// Up to this many flows are memoized, whatever their sizes.
+/// Up to this many flows are memoized, whatever they are.
 const FEW: usize = 64;
-/// Up to this many flows are memoized if they have few sizes: they then end together and the same sets recur.
+/// Up to this many flows are memoized if their sets recur.
 const MANY: usize = 512;
 /// Few sizes means at least this many flows per size.
 const PER_SIZE: usize = 8;
+/// Few flows on a link means at most this many, in both directions: a chain has two, at the border of two clusters four.
+const PER_LINK: u32 = 4;
+
+/// Tells whether the sets of active flows of a group recur; its arrays are reused.
+#[derive(Clone, Debug, Default)]
+struct Recurrence {
+    sizes: Vec<u64>,
+    /// Per link: how many flows of the group cross it.
+    crossing: Vec<u32>,
+    crossed: Vec<u32>,
+}
+
+impl Recurrence {
+    /// Whether the sets of these flows (path, size \[B\]) recur.
+    fn is_given(
+        &mut self,
+        flows: impl Iterator<Item = (PathId, f64)> + Clone,
+        paths: &PathTable,
+    ) -> bool {
+        let count = flows.clone().take(MANY + 1).count();
+        if count <= FEW || count > MANY {
+            return count <= FEW;
+        }
+        self.have_few_sizes(flows.clone().map(|(_, bytes)| bytes), count)
+            && self.cross_few_others(flows.map(|(path, _)| path), paths)
+    }
+
+    fn have_few_sizes(&mut self, sizes: impl Iterator<Item = f64>, count: usize) -> bool {
+        self.sizes.clear();
+        for bytes in sizes {
+            let bits = bytes.to_bits();
+            if !self.sizes.contains(&bits) {
+                self.sizes.push(bits);
+                if self.sizes.len() * PER_SIZE > count {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn cross_few_others(&mut self, flows: impl Iterator<Item = PathId>, paths: &PathTable) -> bool {
+        let mut are_few = true;
+        for path in flows {
+            for &(link, _) in paths.uses(path) {
+                if link as usize >= self.crossing.len() {
+                    self.crossing.resize(link as usize + 1, 0);
+                }
+                let crossing = &mut self.crossing[link as usize];
+                if *crossing == 0 {
+                    self.crossed.push(link);
+                }
+                *crossing += 1;
+                are_few &= *crossing <= PER_LINK;
+            }
+        }
+        for link in self.crossed.drain(..) {
+            self.crossing[link as usize] = 0;
+        }
+        are_few
+    }
+}
 
 /// Both ways to solve, and arrays that are filled again.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +88,7 @@ pub(crate) struct FlowBatch {
     memoized: MemoizedBatch,
     incremental: IncrementalBatch,
     contention: Contention,
-    sizes: Vec<u64>,
+    recurrence: Recurrence,
 }
 
 impl FlowBatch {
@@ -41,13 +104,13 @@ impl FlowBatch {
             memoized,
             incremental,
             contention,
-            sizes,
+            recurrence,
         } = self;
         let mut only_ended = |name: u32, date: f64| {
             ended(name, date);
             None
         };
-        if do_sets_recur(starts.iter().map(|start| start.bytes), sizes) {
+        if recurrence.is_given(starts.iter().map(Start::flow), paths) {
             memoized.solve(platform, paths, starts, only_ended);
             starts.clear();
             return;
@@ -56,7 +119,7 @@ impl FlowBatch {
             only_ended(name, date);
         });
         for group in contention.groups() {
-            if do_sets_recur(group.iter().map(|start| start.bytes), sizes) {
+            if recurrence.is_given(group.iter().map(Start::flow), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
             } else {
                 incremental.solve(platform, paths, group, &mut only_ended);
@@ -64,17 +127,17 @@ impl FlowBatch {
         }
     }
 
-    /// Solves flows of these sizes \[B\], some of which start when others end: `ended(name, time)` is called for each end and may return
+    /// Solves these flows (path, size \[B\]), some of which start when others end: `ended(name, time)` is called for each end and may return
     /// the next start, at that time or later.
     pub(crate) fn solve_chained(
         &mut self,
         platform: &Platform,
         paths: &PathTable,
-        sizes: impl Iterator<Item = f64> + Clone,
+        flows: impl Iterator<Item = (PathId, f64)> + Clone,
         ended: impl FnMut(u32, f64) -> Option<Start>,
     ) {
         let starts = &mut self.starts;
-        if do_sets_recur(sizes, &mut self.sizes) {
+        if self.recurrence.is_given(flows, paths) {
             self.memoized.solve(platform, paths, starts, ended);
         } else {
             self.incremental.solve(platform, paths, starts, ended);
@@ -92,25 +155,6 @@ impl FlowBatch {
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
-}
-
-/// Whether flows of these sizes \[B\] are few or have few distinct sizes, so that their sets recur.
-fn do_sets_recur(flows: impl Iterator<Item = f64> + Clone, sizes: &mut Vec<u64>) -> bool {
-    let count = flows.clone().take(MANY + 1).count();
-    if count <= FEW || count > MANY {
-        return count <= FEW;
-    }
-    sizes.clear();
-    for bytes in flows {
-        let bits = bytes.to_bits();
-        if !sizes.contains(&bits) {
-            sizes.push(bits);
-            if sizes.len() * PER_SIZE > count {
-                return false;
-            }
-        }
-    }
-    true
 }
 
 #[cfg(test)]
