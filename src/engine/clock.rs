@@ -17,7 +17,7 @@ pub(super) fn same_until(date: f64) -> f64 {
 
 /// A clock that refuses to go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Clock {
+pub(crate) struct Clock {
     origin: f64,
     local: f64,
     went_back: bool,
@@ -26,41 +26,41 @@ pub struct Clock {
 impl Clock {
     /// The current instant.
     #[inline]
-    pub fn now(self) -> Time {
+    pub(crate) fn now(self) -> Time {
         Time::new(self.origin + self.local).expect("the sum of two dates is a date")
     }
 
     /// Seconds since the origin.
-    pub fn local(self) -> f64 {
+    pub(crate) fn local(self) -> f64 {
         self.local
     }
 
     /// The local date of an absolute one \[s\]; a date before the origin becomes the origin.
-    pub fn to_local(self, absolute: f64) -> f64 {
+    pub(crate) fn to_local(self, absolute: f64) -> f64 {
         (absolute - self.origin).max(0.0)
     }
 
     /// Whether local date `date` is an instant that a number can hold.
-    pub fn can_reach(self, date: f64) -> bool {
+    pub(crate) fn can_reach(self, date: f64) -> bool {
         (self.origin + date).is_finite()
     }
 
     /// Goes to local date `date`.
     ///
     /// A date in the past by no more than the rounding of one addition counts as now; an earlier one is refused and noted.
-    pub fn advance_to(&mut self, date: f64) {
+    pub(crate) fn advance_to(&mut self, date: f64) {
         let is_later = date >= self.local * (1.0 - 1e-12); // not so for a date that is no number
         self.went_back |= !is_later;
         self.local = self.local.max(date);
     }
 
     /// Whether it was ever told to go back.
-    pub fn went_back(self) -> bool {
+    pub(crate) fn went_back(self) -> bool {
         self.went_back
     }
 
     /// Makes the current instant the origin.
-    pub fn rebase(&mut self) {
+    pub(crate) fn rebase(&mut self) {
         self.origin += self.local;
         self.local = 0.0;
     }

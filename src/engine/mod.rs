@@ -48,11 +48,10 @@ mod simulation;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use clock::Clock;
 pub use log::EventLog;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
-pub use profile::{Change, Changes, Target};
+
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};
 

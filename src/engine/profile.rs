@@ -12,7 +12,7 @@ use crate::units::{HostId, LinkId, to_u32};
 
 /// What changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
+pub(crate) enum Target {
     /// The available fraction of a host's speed.
     Speed(HostId),
     /// The capacity of a link \[B/s\].
@@ -23,7 +23,7 @@ pub enum Target {
 
 /// One change of capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
+pub(crate) struct Change {
     /// Since when \[s\], absolute.
     pub date: f64,
     /// What changes.
@@ -34,7 +34,7 @@ pub struct Change {
 
 /// All capacities of a platform that vary, each with its next change.
 #[derive(Debug)]
-pub struct Changes {
+pub(crate) struct Changes {
     /// Equal dates come in this order.
     varying: Vec<Varying>,
     /// Where in `varying` the speed of each host stands; `NONE`: it does not vary.
@@ -73,7 +73,7 @@ impl Varying {
 
 impl Changes {
     /// The changes of `platform` from the start of the run on; all are awake.
-    pub fn new(platform: &Platform) -> Self {
+    pub(crate) fn new(platform: &Platform) -> Self {
         let mut changes = Self {
             varying: Vec::new(),
             of_host: vec![NONE; platform.hosts.len()],
@@ -113,19 +113,19 @@ impl Changes {
     }
 
     /// Whether nothing varies.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.varying.is_empty()
     }
 
     /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
-    pub fn next_date(&self) -> f64 {
+    pub(crate) fn next_date(&self) -> f64 {
         self.next
             .peek()
             .map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
     }
 
     /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or is no host.
-    pub fn pop(&mut self, is_needed: impl FnOnce(HostId) -> bool) -> Option<Change> {
+    pub(crate) fn pop(&mut self, is_needed: impl FnOnce(HostId) -> bool) -> Option<Change> {
         let mut first = self.next.peek_mut()?;
         let Reverse((_, place)) = *first;
         let varying = &mut self.varying[place as usize];
@@ -145,7 +145,7 @@ impl Changes {
     }
 
     /// Lets all hosts sleep: their changes are not announced until they are woken.
-    pub fn let_hosts_sleep(&mut self) {
+    pub(crate) fn let_hosts_sleep(&mut self) {
         if self.awake == 0 {
             return;
         }
@@ -159,20 +159,24 @@ impl Changes {
     }
 
     /// Takes the next change of a host that sleeps, if it `is_due`.
-    pub fn take_due(&mut self, host: HostId, is_due: impl FnOnce(f64) -> bool) -> Option<Change> {
+    pub(crate) fn take_due(
+        &mut self,
+        host: HostId,
+        is_due: impl FnOnce(f64) -> bool,
+    ) -> Option<Change> {
         let varying = self.varying.get_mut(self.of_host[host.index()] as usize)?;
         let is_taken = !varying.is_awake && varying.date.is_finite() && is_due(varying.date);
         is_taken.then(|| varying.advance())
     }
 
     /// The absolute date of the next change of a host \[s\]; infinite if there is none.
-    pub fn next_date_of(&self, host: HostId) -> f64 {
+    pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
         let varying = self.varying.get(self.of_host[host.index()] as usize);
         varying.map_or(f64::INFINITY, |varying| varying.date)
     }
 
     /// Wakes a host.
-    pub fn wake(&mut self, host: HostId) {
+    pub(crate) fn wake(&mut self, host: HostId) {
         let place = self.of_host[host.index()];
         if place != NONE && !self.varying[place as usize].is_awake {
             self.rouse(place as usize);

@@ -82,7 +82,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     }
 
     /// Seconds since the last [`Self::rebase`] (or the start).
-    pub fn local_now(&self) -> f64 {
+    pub(crate) fn local_now(&self) -> f64 {
         self.clock.local()
     }
 
@@ -109,7 +109,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     ///
     /// # Errors
     /// As [`Self::refresh`].
-    pub fn steady_until(&mut self, hosts: &[HostId]) -> Result<f64, Error> {
+    pub(crate) fn steady_until(&mut self, hosts: &[HostId]) -> Result<f64, Error> {
         if self.changes.is_empty() {
             return Ok(f64::INFINITY);
         }
@@ -130,7 +130,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Lets time pass while nothing is in progress here: `flows` were simulated elsewhere. Returns whether it did; a date that a
     /// number cannot hold is refused.
-    pub fn pass(&mut self, duration: f64, flows: u64) -> bool {
+    pub(crate) fn pass(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local() + duration;
         let can_pass = self.is_idle() && self.clock.can_reach(date);
         if can_pass {
@@ -295,7 +295,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     }
 
     /// The capacity \[B/s\] and the latency \[s\] of a link now.
-    pub fn link(&self, link: LinkId) -> (f64, f64) {
+    pub(crate) fn link(&self, link: LinkId) -> (f64, f64) {
         self.network.link(link.index())
     }
 
