@@ -138,7 +138,7 @@ fn a_nominal_move_takes_latency_and_transfer_and_disturbs_nobody() {
 struct Loads(Arc<Mutex<Vec<f64>>>);
 
 impl Policy for Loads {
-    fn observe(&mut self, _: &View<'_>) -> bool {
+    fn is_call_due(&mut self, _: &View<'_>) -> bool {
         true
     }
 

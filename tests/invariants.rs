@@ -47,7 +47,7 @@ impl Workload for Liar {
 struct Mad(u32);
 
 impl Policy for Mad {
-    fn observe(&mut self, _view: &View<'_>) -> bool {
+    fn is_call_due(&mut self, _view: &View<'_>) -> bool {
         true
     }
 

@@ -81,7 +81,7 @@ impl World {
     }
 
     fn observe(&mut self, policy: &mut MigBsp) -> bool {
-        let is_due = policy.observe(&self.view());
+        let is_due = policy.is_call_due(&self.view());
         self.superstep += 1;
         is_due
     }
@@ -146,7 +146,7 @@ fn calls(
             let decision = world.decide(&mut policy);
             dates.push(world.superstep);
             tolerances.push(decision.explained()["d"].as_f64().expect("a number"));
-            policy.settle(moved(dates.len()));
+            policy.on_outcome(moved(dates.len()));
         }
     }
     (dates, tolerances)
@@ -394,7 +394,7 @@ fn a_forecast_ages_by_half_and_starts_afresh_after_a_call() {
     let mut policy = policy(default());
     let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
     assert_eq!(compute_term(&decision), 4.5);
-    policy.settle(0);
+    policy.on_outcome(0);
     // Stable: eight supersteps of 2 s; with a trace of the 4.5 s it would be 2.01.
     let decision = world.call_after(&mut policy, &[2.0; 8]);
     assert_eq!(compute_term(&decision), 2.0);
@@ -411,7 +411,7 @@ fn the_regularity_falls_and_rises_by_one_over_alpha() {
     let mut policy = policy(config);
     let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
     assert_eq!(compute_term(&decision), 1.125);
-    policy.settle(0);
+    policy.on_outcome(0);
     // α is 8 now: four right supersteps of 2 s add 4/8, then 4 more: 0.25 + 1, at most 1.
     let decision = world.call_after(&mut policy, &[2.0; 8]);
     assert_eq!(compute_term(&decision), 2.0);
@@ -452,7 +452,7 @@ fn communication_terms(config: MigBspConfig) -> [f64; 2] {
             world.observe(&mut policy);
         }
         let decision = world.decide(&mut policy);
-        policy.settle(0);
+        policy.on_outcome(0);
         term(&decision, 0, "b", "communication_s")
     })
 }

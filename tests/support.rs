@@ -277,7 +277,7 @@ impl Script {
 }
 
 impl Policy for Script {
-    fn observe(&mut self, view: &View<'_>) -> bool {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.at(view.superstep).is_some()
     }
 

@@ -54,7 +54,8 @@ impl<'a> Rescheduling<'a> {
     /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it.
     pub(super) fn observe(&mut self, world: &World<'a>) {
         self.supersteps_since_call += 1;
-        self.is_due = world.has_policy() && self.policy.observe(&world.view(&self.external_load));
+        self.is_due =
+            world.has_policy() && self.policy.is_call_due(&world.view(&self.external_load));
         self.prescribed = world.setup.workload.prescribed_moves(world.ending);
         self.is_held = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
@@ -105,7 +106,7 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The state of the policy violates what it says of itself.
     pub(super) fn settle(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
-        self.policy.settle(moves);
+        self.policy.on_outcome(moves);
         match self.policy.fault() {
             Some(fault) => Err(world.broken(None, &fault)),
             None => Ok(()),

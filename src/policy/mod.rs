@@ -35,7 +35,7 @@ use crate::workload::Plan;
 /// Decides which processes move, and where.
 pub trait Policy: fmt::Debug + Send {
     /// Takes note of the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
-    fn observe(&mut self, view: &View<'_>) -> bool;
+    fn is_call_due(&mut self, view: &View<'_>) -> bool;
 
     /// The rescheduling call: which migrations to start now (none means "stay"), and why.
     ///
@@ -54,7 +54,7 @@ pub trait Policy: fmt::Debug + Send {
     }
 
     /// Told after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
-    fn settle(&mut self, _moved: usize) {}
+    fn on_outcome(&mut self, _moved: usize) {}
 
     /// What is wrong with its own state, if anything is: asked after each call. A fault stops the run.
     fn fault(&self) -> Option<String> {
@@ -69,7 +69,7 @@ pub struct View<'a> {
     pub platform: &'a Platform,
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
-    /// The date: of the barrier in [`Policy::observe`], of the call in [`Policy::decide`].
+    /// The date: of the barrier in [`Policy::is_call_due`], of the call in [`Policy::decide`].
     pub now: Time,
     /// Where each process is.
     pub placement: &'a [HostId],
@@ -368,7 +368,7 @@ mod tests {
     struct Silent;
 
     impl Policy for Silent {
-        fn observe(&mut self, _view: &View<'_>) -> bool {
+        fn is_call_due(&mut self, _view: &View<'_>) -> bool {
             false
         }
 

@@ -19,7 +19,7 @@ impl Options for Never {
 }
 
 impl Policy for Never {
-    fn observe(&mut self, _view: &View<'_>) -> bool {
+    fn is_call_due(&mut self, _view: &View<'_>) -> bool {
         false
     }
 

@@ -71,7 +71,7 @@ impl Options for ReplayConfig {
 }
 
 impl Policy for Replay {
-    fn observe(&mut self, view: &View<'_>) -> bool {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.by_superstep.contains_key(&(view.superstep as u64 + 1))
     }
 
@@ -153,7 +153,7 @@ mod tests {
             file: None,
         };
         let mut policy = config.policy().unwrap();
-        assert!(policy.observe(&view) && !policy.uses_seed());
+        assert!(policy.is_call_due(&view) && !policy.uses_seed());
         let decision = policy.decide(&view, &mut Stream::new(1, Purpose::Policy));
         let to: Vec<HostId> = decision.unwrap().migrations.iter().map(|m| m.to).collect();
         assert_eq!(to, [host("a-1"), host("a-2"), host("n-0")]);

@@ -157,7 +157,7 @@ impl Options for MigBspConfig {
 }
 
 impl Policy for MigBsp {
-    fn observe(&mut self, view: &View<'_>) -> bool {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
             .observe(&self.config, self.trigger.alpha(), view);
         self.trigger.observe(&self.config, view)
@@ -226,7 +226,7 @@ impl Policy for MigBsp {
         })
     }
 
-    fn settle(&mut self, moved: usize) {
+    fn on_outcome(&mut self, moved: usize) {
         let migrations = match self.config.quiet_call {
             QuietCall::Decided => self.decided,
             QuietCall::Moved => moved,

@@ -60,7 +60,7 @@ fn decide(config: MigBspConfig, processes: &[Process], happen: bool) -> (MigBsp,
             cycles_per_instruction: 1.0,
             migrations_happen: happen,
         };
-        if policy.observe(&view) {
+        if policy.is_call_due(&view) {
             let mut random = Stream::new(1, Purpose::Policy);
             decision = Some(policy.decide(&view, &mut random).unwrap());
         }

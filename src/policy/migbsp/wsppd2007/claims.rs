@@ -111,10 +111,10 @@ impl Case {
                 cycles_per_instruction: 1.0,
                 migrations_happen: false,
             };
-            if policy.observe(&view) {
+            if policy.is_call_due(&view) {
                 let decision = policy.decide(&view, &mut random);
                 calls.push((superstep, decision.expect("a decision of this policy")));
-                policy.settle(0);
+                policy.on_outcome(0);
             }
             if calls.len() == count {
                 break;

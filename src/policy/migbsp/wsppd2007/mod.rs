@@ -157,7 +157,7 @@ impl Options for MigBsp2007Config {
 }
 
 impl Policy for MigBsp2007 {
-    fn observe(&mut self, view: &View<'_>) -> bool {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
             .observe(&self.shared, self.trigger.alpha(), view);
         self.loads.observe(&self.config, view);
@@ -199,7 +199,7 @@ impl Policy for MigBsp2007 {
         pairs * size_of::<Potential>() as f64 + records * listed * RECORD
     }
 
-    fn settle(&mut self, moved: usize) {
+    fn on_outcome(&mut self, moved: usize) {
         self.trigger.close(&self.shared, moved);
         self.forecasts.restart(&self.shared);
     }
