@@ -117,6 +117,15 @@ impl<'a> Route<'a> {
             .chain(self.middle.iter().copied())
             .chain(self.last)
     }
+
+    /// Whether it crosses the links of `other` in the opposite order, with the same delay.
+    pub fn is_mirror_of(&self, other: &Self) -> bool {
+        // Delays that are not given are sums over the same links; of floats in another order they may differ.
+        self.latency == other.latency
+            && self.first == other.last
+            && self.last == other.first
+            && self.middle.iter().eq(other.middle.iter().rev())
+    }
 }
 
 /// The routes of a platform, stored per pair of clusters where that is enough.

@@ -12,7 +12,7 @@ pub use draw::draw;
 use super::counted;
 use super::quantities::{duration, rate, size, speed};
 use super::sheet::{Cell, Sheet, Table, numbers, words};
-use crate::platform::{Host, LoadedPlatform, Platform, Routes};
+use crate::platform::{Host, LoadedPlatform, Platform, Route, Routes};
 use crate::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
 
 /// The most names that are listed in one place.
@@ -157,7 +157,7 @@ fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
 }
 
 /// How a message gets from host to host.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct Way {
     latency: Seconds,
     bandwidth: Option<BytesPerSecond>,
@@ -165,11 +165,14 @@ struct Way {
 
 impl Way {
     fn between(platform: &Platform, from: HostId, to: HostId) -> Option<Self> {
-        let route = platform.route(from, to)?;
-        Some(Self {
-            latency: platform.latency(&route),
-            bandwidth: platform.bottleneck(&route),
-        })
+        Some(Self::of(platform, &platform.route(from, to)?))
+    }
+
+    fn of(platform: &Platform, route: &Route<'_>) -> Self {
+        Self {
+            latency: platform.latency(route),
+            bandwidth: platform.bottleneck(route),
+        }
     }
 
     /// Between the first two hosts of a group; of a single host, to another of its cluster.
@@ -244,12 +247,16 @@ impl Survey {
 
     fn add(&mut self, platform: &Platform, from: ClusterId, to: ClusterId, rows: usize) {
         let (a, b) = (platform.manager(from), platform.manager(to));
-        let there = Way::between(platform, a, b);
-        let back = Way::between(platform, b, a);
-        let is_mutual = there == back;
-        if there.is_some() && back.is_some() && !is_mutual {
+        let routes = (platform.route(a, b), platform.route(b, a));
+        let is_mutual = match &routes {
+            (Some(there), Some(back)) => there.is_mirror_of(back),
+            _ => false,
+        };
+        if routes.0.is_some() && routes.1.is_some() && !is_mutual {
             self.one_way += 1;
         }
+        let [there, back] =
+            [routes.0, routes.1].map(|route| route.map(|route| Way::of(platform, &route)));
         let both = [(from, to, there), (to, from, back)];
         for (from, to, way) in both.into_iter().take(if is_mutual { 1 } else { 2 }) {
             let Some(way) = way else {
@@ -408,4 +415,51 @@ fn checks(platform: &Platform, survey: &Survey) -> Table {
         );
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Form;
+
+    /// What is shown of two clusters with two links between them, of 50 and of 60 us; `routes` are given ones.
+    fn shown(routes: &str) -> String {
+        let cluster = |name: &str, router: &str, latency: &str| {
+            format!(
+                r#"{{"name": "{name}", "hosts": 1, "speed": "1 GHz", "router": "{router}", "link": {{"bandwidth": "1 Gbps", "latency": "{latency}"}}}}"#
+            )
+        };
+        let (a, b) = (cluster("a", "R1", "5 us"), cluster("b", "R2", "100 us"));
+        let link = |name: &str, latency: &str| {
+            format!(
+                r#"{{"name": "{name}", "from": "R1", "to": "R2", "bandwidth": "1 Gbps", "latency": "{latency}"}}"#
+            )
+        };
+        let (near, far) = (link("near", "50 us"), link("far", "60 us"));
+        let text = format!(
+            r#"{{"schema": "migsim-platform-1", "name": "two", "clusters": [{a}, {b}], "links": [{near}, {far}], "routes": [{routes}]}}"#
+        );
+        let loaded = crate::platform::from_json("two.json", &text).unwrap();
+        platform_sheet(&loaded, 9).render(Form::Csv)
+    }
+
+    #[test]
+    fn a_way_back_over_the_same_links_is_the_same_whatever_the_sums_of_their_latencies() {
+        // 5 us + 50 us + 100 us and 100 us + 50 us + 5 us are different floats.
+        assert_ne!(5e-6 + 50e-6 + 100e-6, 100e-6 + 50e-6 + 5e-6);
+        let mirrored = shown("");
+        assert!(mirrored.contains("a,both,b"), "{mirrored}");
+        assert!(!mirrored.contains("another way back"), "{mirrored}");
+        let other = shown(
+            r#"{"from": "a", "to": "b", "links": ["near"]}, {"from": "b", "to": "a", "links": ["far"]}"#,
+        );
+        assert!(
+            other.contains("1 pair of clusters with another way back"),
+            "{other}"
+        );
+        assert!(
+            other.contains("a,there,b") && other.contains("b,there,a"),
+            "{other}"
+        );
+    }
 }

@@ -306,12 +306,7 @@ impl Writer<'_> {
         let platform = self.platform;
         let (there, back) = (platform.route(a, b), platform.route(b, a));
         let is_symmetric = match (&there, &back) {
-            (Some(there), Some(back)) => there
-                .links()
-                .collect::<Vec<_>>()
-                .into_iter()
-                .rev()
-                .eq(back.links()),
+            (Some(there), Some(back)) => there.is_mirror_of(back),
             _ => false,
         };
         let symmetrical = if is_symmetric {
