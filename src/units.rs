@@ -4,7 +4,8 @@
 //! constructors refuse NaN, infinity and negative numbers, and only operations that mean something exist. Input files
 //! write units (`"1.5 GHz"`, `"100 Mbps"`, `"100 us"`); a bare number is refused.
 //!
-//! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte.
+//! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units have
+//! other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each. README has the table.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -52,14 +53,27 @@ pub enum UnitError {
     },
 }
 
-type UnitTable = &'static [(&'static str, f64)];
+/// The units of a quantity, and how many of its own unit each is.
+#[derive(Clone, Copy, Debug)]
+struct Units {
+    /// One spelling of each, which messages list.
+    listed: &'static [(&'static str, f64)],
+    /// Other spellings.
+    also: &'static [(&'static str, f64)],
+}
+
+impl Units {
+    fn all(self) -> impl Iterator<Item = &'static (&'static str, f64)> {
+        self.listed.iter().chain(self.also)
+    }
+}
 
 /// Splits `text` into its number and its unit and scales the number.
 fn parse_quantity(
     text: &str,
     quantity: &'static str,
     example: &'static str,
-    units: UnitTable,
+    units: Units,
 ) -> Result<f64, UnitError> {
     let text = text.trim();
     // An exponent is part of the number only if digits follow it: `1e3 B`, but `1 EB` and `1e` are not numbers with one.
@@ -95,12 +109,13 @@ fn parse_quantity(
             example,
         });
     }
-    match units.iter().find(|(name, _)| *name == unit) {
+    match units.all().find(|(name, _)| *name == unit) {
         Some((_, scale)) => Ok(scale_once(number, *scale).unwrap_or(value * scale)),
         None => Err(UnitError::UnknownUnit {
             unit: unit.to_owned(),
             quantity,
             known: units
+                .listed
                 .iter()
                 .map(|(name, _)| *name)
                 .collect::<Vec<_>>()
@@ -127,6 +142,9 @@ macro_rules! quantity {
             /// The unit in which [`Self::get`] counts.
             pub const UNIT: &'static str = $unit;
 
+            /// The units in which it may be written.
+            const UNITS: Units = $units;
+
             /// The quantity, or `None` if `value` is not in range.
             pub fn new(value: f64) -> Option<Self> {
                 let in_range = if $positive { value.is_normal() && value > 0.0 } else { value >= 0.0 };
@@ -150,7 +168,7 @@ macro_rules! quantity {
             /// # Errors
             /// The text has no number, no unit, an unknown unit, or a value out of range.
             pub fn parse(text: &str) -> Result<Self, UnitError> {
-                let value = parse_quantity(text, $what, $example, $units)?;
+                let value = parse_quantity(text, $what, $example, Self::UNITS)?;
                 Self::new(value).ok_or_else(|| UnitError::OutOfRange {
                     text: text.trim().to_owned(),
                     quantity: $what,
@@ -205,7 +223,7 @@ macro_rules! quantity {
                 stringify!($name).into()
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let units = $units.iter().map(|(name, _): &(&str, f64)| name.replace('/', "\\/")).collect::<Vec<_>>().join("|");
+                let units = Self::UNITS.all().map(|(name, _)| name.replace('/', "\\/")).collect::<Vec<_>>().join("|");
                 schemars::json_schema!({
                     "type": "string",
                     "description": concat!("a ", $what, " with its unit"),
@@ -227,31 +245,51 @@ quantity!(
     /// # Ok::<(), migsim::units::UnitError>(())
     /// ```
     Seconds, "duration", "s", "100 us", false,
-    &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)]
+    Units {
+        listed: &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)],
+        also: &[("µs", 1e-6)],
+    }
 );
 quantity!(
     /// An amount of data, in bytes \[B\]; finite, not negative.
     Bytes, "size", "B", "1.2 MB", false,
-    &[("B", 1.0), ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
-      ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)]
+    Units {
+        listed: &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
+                  ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)],
+        also: &[("KB", 1e3)],
+    }
 );
 quantity!(
     /// A transfer rate, in bytes per second \[B/s\]; finite, positive.
     BytesPerSecond, "bandwidth", "B/s", "100 Mbps", true,
-    &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
-      ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)]
+    Units {
+        listed: &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12),
+                  ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)],
+        also: &[("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
+                ("b/s", 1.0 / 8.0), ("kb/s", 125.0), ("Mb/s", 125e3), ("Gb/s", 125e6), ("Tb/s", 125e9),
+                ("bit/s", 1.0 / 8.0), ("kbit/s", 125.0), ("Mbit/s", 125e3), ("Gbit/s", 125e6), ("Tbit/s", 125e9),
+                ("KiB/s", 1024.0), ("MiB/s", 1_048_576.0), ("GiB/s", 1_073_741_824.0)],
+    }
 );
 quantity!(
     /// An amount of computation, in instructions \[instr\]; finite, not negative.
     Instructions, "computation", "instr", "1e9 instr", false,
-    &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)]
+    Units {
+        listed: &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)],
+        also: &[("kinstr", 1e3), ("flop", 1.0), ("kflop", 1e3), ("Mflop", 1e6), ("Gflop", 1e9), ("Tflop", 1e12)],
+    }
 );
 quantity!(
     /// The speed of one core, in instructions per second \[instr/s\]; finite, positive. A clock of 1 GHz is 1e9 instructions
-    /// per second for a workload of one cycle per instruction.
+    /// per second for a workload of one cycle per instruction; so is 1 Gf of `SimGrid`.
     InstructionsPerSecond, "speed", "Hz", "1.5 GHz", true,
-    &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
-      ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9)]
+    Units {
+        listed: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
+                  ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9), ("Gf", 1e9)],
+        also: &[("Tinstr/s", 1e12), ("f", 1.0), ("kf", 1e3), ("Mf", 1e6), ("Tf", 1e12),
+                ("flops", 1.0), ("kflops", 1e3), ("Mflops", 1e6), ("Gflops", 1e9), ("Tflops", 1e12),
+                ("flop/s", 1.0), ("kflop/s", 1e3), ("Mflop/s", 1e6), ("Gflop/s", 1e9), ("Tflop/s", 1e12)],
+    }
 );
 
 /// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
@@ -423,6 +461,47 @@ mod tests {
         assert_eq!(Seconds::parse("20.4 us").unwrap().get(), 20.4e-6);
         assert_eq!(Seconds::parse("1.5E+3 us").unwrap().get(), 1.5e-3);
         assert_eq!(Bytes::parse("1e3 B").unwrap().get(), 1000.0);
+    }
+
+    #[test]
+    fn other_spellings_of_a_unit_are_the_same_unit() {
+        let speed = |text| InstructionsPerSecond::parse(text).unwrap().get();
+        for text in [
+            "2.4 Gf",
+            "2.4Gflops",
+            "2.4 Gflop/s",
+            "2.4 Ginstr/s",
+            "2400 Mf",
+        ] {
+            assert_eq!(speed(text), 2.4e9, "{text}");
+        }
+        let bandwidth = |text| BytesPerSecond::parse(text).unwrap().get();
+        for text in ["100 Mb/s", "100 Mbit/s", "0.1 Gb/s", "12.5 MB/s"] {
+            assert_eq!(bandwidth(text), bandwidth("100 Mbps"), "{text}");
+        }
+        assert_eq!(bandwidth("1 MiB/s"), 1_048_576.0);
+        // Of units that differ in the size of letters only, none is guessed.
+        for text in ["100 mbps", "100 MBPS", "100 mb/s"] {
+            assert!(BytesPerSecond::parse(text).is_err(), "{text}");
+        }
+        assert!(InstructionsPerSecond::parse("1 GF").is_err());
+    }
+
+    #[test]
+    fn readme_lists_every_unit() {
+        let readme = include_str!("../README.md");
+        let table = readme.split("| quantity | units |").nth(1).unwrap();
+        let table = table.split("\n\n").next().unwrap();
+        let units = [
+            Seconds::UNITS,
+            Bytes::UNITS,
+            BytesPerSecond::UNITS,
+            Instructions::UNITS,
+            InstructionsPerSecond::UNITS,
+        ];
+        for (name, _) in units.into_iter().flat_map(Units::all) {
+            assert!(table.contains(&format!("`{name}`")), "{name}");
+        }
     }
 
     #[test]
