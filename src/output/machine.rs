@@ -3,8 +3,11 @@
 //! A summary: clusters with their number of hosts, the links between clusters, which of them each pair of clusters uses. It does not replace
 //! the platform file, whose hash stands in the manifest.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
+use super::platform::kinds_of_hosts;
 use crate::experiment::Experiment;
 use crate::platform::{Platform, Routes};
 use crate::units::{ClusterId, HostId, LinkId};
@@ -14,6 +17,9 @@ pub(super) const SCHEMA: &str = "migsim-run-platform-1";
 
 /// The paths between more clusters than this are left out.
 const MOST_CLUSTERS: usize = 64;
+
+/// The kinds of hosts of a cluster are left out if there are more than this.
+const MOST_GROUPS: usize = 64;
 
 /// The platform of a run, in short.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +52,23 @@ pub struct MachineCluster {
     /// The cores of its first host.
     pub cores: u32,
     /// The bandwidth of the access link of its first host, if it has one.
+    pub access_bytes_per_s: Option<f64>,
+    /// Its hosts by kind, in order, if they are not all alike; left out where there are more than 64 kinds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<MachineGroup>,
+}
+
+/// Hosts of a cluster that are alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineGroup {
+    /// How many there are.
+    pub hosts: u64,
+    /// The nominal speed of a core.
+    pub speed_instructions_per_s: f64,
+    /// The cores of each.
+    pub cores: u32,
+    /// The bandwidth of the access link of each, if it has one.
     pub access_bytes_per_s: Option<f64>,
 }
 
@@ -171,16 +194,29 @@ fn between<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
 
 fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
     let cluster = &platform.clusters[id.index()];
-    let first = &platform.hosts[cluster.hosts.start as usize];
-    let access = match &platform.routes {
-        Routes::Clustered { access, .. } => access[cluster.hosts.start as usize],
-        Routes::Explicit { .. } => None,
+    let group = |hosts: Range<u32>| {
+        let first = hosts.start as usize;
+        let access = match &platform.routes {
+            Routes::Clustered { access, .. } => access[first],
+            Routes::Explicit { .. } => None,
+        };
+        let host = &platform.hosts[first];
+        MachineGroup {
+            hosts: hosts.len() as u64,
+            speed_instructions_per_s: host.speed.get(),
+            cores: host.cores,
+            access_bytes_per_s: access.map(|link| platform.links[link.index()].bandwidth.get()),
+        }
     };
+    let all = group(cluster.hosts.clone());
+    let kinds = kinds_of_hosts(platform, id);
+    let is_listed = (2..=MOST_GROUPS).contains(&kinds.len());
     MachineCluster {
         name: cluster.name.clone(),
-        hosts: cluster.hosts.len() as u64,
-        speed_instructions_per_s: first.speed.get(),
-        cores: first.cores,
-        access_bytes_per_s: access.map(|link| platform.links[link.index()].bandwidth.get()),
+        hosts: all.hosts,
+        speed_instructions_per_s: all.speed_instructions_per_s,
+        cores: all.cores,
+        access_bytes_per_s: all.access_bytes_per_s,
+        groups: kinds.into_iter().filter(|_| is_listed).map(group).collect(),
     }
 }

@@ -43,7 +43,7 @@ pub(crate) use folder::locked;
 pub use folder::{Drafts, RunFolder};
 pub(crate) use guard::{guarded, inside, read_inside};
 pub(crate) use html::escaped;
-pub use machine::{Machine, MachineCluster, MachineLink, MachinePath, Place};
+pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
 pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
 pub use read::{Call, Decided, Difference, Judged, Moved, Run, RunOfScenario, Superstep};

@@ -43,33 +43,32 @@ impl LinkParts {
 #[derive(Clone, Debug)]
 pub(super) enum HostNames {
     /// The cluster's name, `-`, and the index from 0 on.
-    Counted(u32),
-    /// Written out.
+    Counted,
+    /// Written out, one for each host of the groups.
     Listed(Vec<String>),
-}
-
-impl HostNames {
-    fn len(&self) -> usize {
-        match self {
-            Self::Counted(count) => *count as usize,
-            Self::Listed(names) => names.len(),
-        }
-    }
 }
 
 /// A cluster before it is part of a platform.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterParts {
     pub(super) name: String,
-    pub(super) hosts: HostNames,
+    pub(super) names: HostNames,
+    /// Its hosts, in order.
+    pub(super) groups: Vec<GroupParts>,
+    /// What every flow that touches the cluster crosses once: a shared medium or a backbone, with its name.
+    pub(super) medium: Option<(String, LinkParts)>,
+}
+
+/// Equal hosts of a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct GroupParts {
+    pub(super) hosts: u32,
     pub(super) speed: InstructionsPerSecond,
     pub(super) cores: u32,
     pub(super) memory: Option<Bytes>,
     pub(super) speed_profile: Option<Profile>,
     /// The access link of every host.
     pub(super) access: Option<LinkParts>,
-    /// What every flow that touches the cluster crosses once: a shared medium or a backbone, with its name.
-    pub(super) medium: Option<(String, LinkParts)>,
 }
 
 /// Links and paths of a platform under construction.
@@ -111,28 +110,30 @@ impl Assembly {
     fn add_cluster(&mut self, parts: ClusterParts) {
         let id = ClusterId::from_index(self.platform.clusters.len());
         let first = self.platform.hosts.len();
-        let count = parts.hosts.len();
+        let count = parts.groups.iter().map(|group| group.hosts as usize).sum();
         let medium = parts
             .medium
             .map(|(name, link)| self.add_link(link.named(name)));
         self.medium.push(medium);
         self.platform.hosts.reserve(count);
         self.access.reserve(count);
-        for index in 0..count {
-            let name = match &parts.hosts {
-                HostNames::Counted(_) => format!("{}-{index}", parts.name),
+        let kinds = parts.groups.iter();
+        let kinds = kinds.flat_map(|group| std::iter::repeat_n(group, group.hosts as usize));
+        for (index, group) in kinds.enumerate() {
+            let name = match &parts.names {
+                HostNames::Counted => format!("{}-{index}", parts.name),
                 HostNames::Listed(names) => names[index].clone(),
             };
-            let access = parts.access.clone();
+            let access = group.access.clone();
             let access = access.map(|link| self.add_link(link.named(format!("{name}-link"))));
             self.access.push(access);
             self.platform.hosts.push(Host {
                 name,
                 cluster: id,
-                speed: parts.speed,
-                cores: parts.cores,
-                memory: parts.memory,
-                speed_profile: parts.speed_profile.clone(),
+                speed: group.speed,
+                cores: group.cores,
+                memory: group.memory,
+                speed_profile: group.speed_profile.clone(),
                 loads: Vec::new(),
             });
         }

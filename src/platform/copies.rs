@@ -37,26 +37,27 @@ impl Sources {
 /// # Errors
 /// A number of copies is out of range, or copies would all have the same name.
 pub(super) fn write_out(document: &Document, file: &mut PlatformFile) -> Result<Sources, Error> {
-    let entries = (file
-        .clusters
-        .iter()
-        .map(|c| (c.copies, &c.name))
-        .enumerate())
-    .map(|entry| ("clusters", entry))
-    .chain(
-        (file.links.iter().map(|l| (l.copies, &l.name)).enumerate()).map(|entry| ("links", entry)),
-    );
+    let clusters = file.clusters.iter().map(|cluster| {
+        let groups = cluster.groups.as_ref().map_or(1, Vec::len);
+        (cluster.copies, groups.max(1) as u64, &cluster.name)
+    });
+    let links = file.links.iter().map(|link| (link.copies, 1, &link.name));
+    let entries = (clusters.enumerate().map(|entry| ("clusters", entry)))
+        .chain(links.enumerate().map(|entry| ("links", entry)));
     let mut left = MOST_COPIES;
     let problems: Vec<_> = entries
-        .filter_map(|(list, (index, (copies, name)))| {
+        .filter_map(|(list, (index, (copies, groups, name)))| {
             let copies = copies?;
-            let is_possible = (1..=left).contains(&copies);
-            left = left.saturating_sub(copies);
+            let entries = copies.saturating_mul(groups);
+            let is_possible = (1..=left).contains(&entries);
+            left = left.saturating_sub(entries);
             if !is_possible {
-                let problem = document.problem(
-                    &format!("{list}[{index}].copies"),
-                    format!("{copies} copies"),
-                );
+                let what = if groups > 1 {
+                    format!("{copies} copies of {groups} groups")
+                } else {
+                    format!("{copies} copies")
+                };
+                let problem = document.problem(&format!("{list}[{index}].copies"), what);
                 Some(problem.hint(format!(
                     "from 1 on, and up to {MOST_COPIES} in the whole file"
                 )))

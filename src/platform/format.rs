@@ -54,10 +54,11 @@ pub enum SchemaName {
     Version1,
 }
 
-/// Equal hosts that share a local network and a manager (a "Set" of the papers). They are named after the cluster:
-/// `ice-0`, `ice-1`, and so on.
+/// Hosts that share a local network and a manager (a "Set" of the papers): equal ones, or `groups` of equal ones. They are named after
+/// the cluster, through all groups: `ice-0`, `ice-1`, and so on. The manager runs on the first one.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{ "required": ["hosts", "speed"] }, { "required": ["groups"] }]))]
 pub struct ClusterEntry {
     /// Its name, unique on the platform.
     pub name: String,
@@ -65,18 +66,24 @@ pub struct ClusterEntry {
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,
-    /// How many hosts it has.
+    /// How many hosts it has, if they are equal; they then have a `speed`, too.
+    #[serde(default)]
     #[schemars(range(min = 1))]
-    pub hosts: u64,
+    pub hosts: Option<u64>,
     /// The speed of one core.
-    pub speed: InstructionsPerSecond,
-    /// The cores of each host.
-    #[serde(default = "one")]
+    #[serde(default)]
+    pub speed: Option<InstructionsPerSecond>,
+    /// The cores of each host; one if absent.
+    #[serde(default)]
     #[schemars(range(min = 1))]
-    pub cores: u32,
+    pub cores: Option<u32>,
     /// The memory of each host for processes; not limited if absent.
     #[serde(default)]
     pub memory: Option<Bytes>,
+    /// Hosts of several kinds, in the order in which they are counted; in the place of `hosts`, `speed`, `cores`, `memory` and
+    /// `speed_profile`.
+    #[serde(default)]
+    pub groups: Option<Vec<GroupEntry>>,
     /// What connects the hosts of the cluster.
     #[serde(default)]
     pub network: NetworkKind,
@@ -88,6 +95,30 @@ pub struct ClusterEntry {
     /// The profile of the available fraction of the speed of every host.
     #[serde(default)]
     pub speed_profile: Option<String>,
+}
+
+/// Equal hosts of a cluster.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupEntry {
+    /// How many there are.
+    #[schemars(range(min = 1))]
+    pub hosts: u64,
+    /// The speed of one core.
+    pub speed: InstructionsPerSecond,
+    /// The cores of each host.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub cores: u32,
+    /// The memory of each host for processes; not limited if absent.
+    #[serde(default)]
+    pub memory: Option<Bytes>,
+    /// The profile of the available fraction of the speed of every host.
+    #[serde(default)]
+    pub speed_profile: Option<String>,
+    /// The access link of each host of this group, in the place of the `link` of the cluster; not with a `shared-medium`.
+    #[serde(default)]
+    pub link: Option<LinkValues>,
 }
 
 /// What connects the hosts of a cluster.

@@ -5,12 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::assemble::{
-    Assembly, ClusterParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
-};
+use super::assemble::Assembly;
 use super::copies::{self, Sources};
-use super::format::{ClusterEntry, LinkEntry, NetworkKind, PlatformFile};
-use super::load_profiles::Values;
+use super::format::{LinkEntry, LinkValues, PlatformFile};
 use super::{Link, LoadedPlatform};
 use crate::document::{Document, MOST_PROBLEMS, limited};
 use crate::error::{Error, Problem};
@@ -50,11 +47,12 @@ pub(super) fn from_json_within(
 
 fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     let document = Document::parse(source, text)?;
-    let mut file: PlatformFile = document.deserialize()?;
+    let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
     let sources = copies::write_out(&document, &mut file)?;
     let mut loader = Loader::new(&document, &file, &sources);
     loader.check_names();
     loader.check_links();
+    loader.check_hosts();
     loader.check_counts(limits);
     loader.check_profiles();
     loader.check_origins();
@@ -80,6 +78,28 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
         sha256: super::find::sha256(text.as_bytes()),
         profile_files: Vec::new(),
     })
+}
+
+/// Other words for the kinds of networks.
+const SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
+
+/// Says which kind of network a word of the field means here.
+fn hint_at_synonyms(error: Error) -> Error {
+    let Error::Input(problems) = error else {
+        return error;
+    };
+    let hint = |problem: Problem| {
+        let is_network =
+            (problem.location.key.as_deref()).is_some_and(|key| key.ends_with(".network"));
+        let meant = SYNONYMS
+            .iter()
+            .find(|(word, _)| is_network && problem.message == format!("unknown value `{word}`"));
+        match meant {
+            Some((word, kind)) => problem.hint(format!("write `{kind}` for a {word}")),
+            None => problem,
+        }
+    };
+    Error::Input(problems.into_iter().map(hint).collect())
 }
 
 /// A file that is being read.
@@ -259,59 +279,6 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Hosts and memory, before any is taken.
-    fn check_counts(&mut self, limits: Limits) {
-        let file = self.file;
-        let (mut hosts, mut bytes) = (0_u64, memory_of_pairs(file.clusters.len()));
-        for (index, cluster) in file.clusters.iter().enumerate() {
-            if cluster.hosts == 0 {
-                let message = format!("cluster `{}` has no hosts", cluster.name);
-                self.report(&format!("clusters[{index}].hosts"), message);
-            }
-            let profiles = [
-                ("bandwidth_profile", &cluster.link.bandwidth_profile),
-                ("latency_profile", &cluster.link.latency_profile),
-            ];
-            for (field, _) in profiles.iter().filter(|(_, profile)| {
-                profile.is_some() && cluster.network == NetworkKind::Unshared
-            }) {
-                let message = format!("cluster `{}` is unshared and has a `{field}`", cluster.name);
-                let problem = self.problem(&format!("clusters[{index}].link.{field}"), message);
-                self.note(problem.hint("links that are not shared keep their capacity and delay"));
-            }
-            if cluster.cores == 0 {
-                let message = format!("the hosts of cluster `{}` have no core", cluster.name);
-                self.report(&format!("clusters[{index}].cores"), message);
-            }
-            let steps = [
-                &cluster.speed_profile,
-                &cluster.link.bandwidth_profile,
-                &cluster.link.latency_profile,
-            ]
-            .into_iter()
-            .flatten()
-            .filter_map(|name| file.profiles.get(name))
-            .map(|profile| profile.steps.len())
-            .sum();
-            let has_access = cluster.network != NetworkKind::SharedMedium;
-            hosts = hosts.saturating_add(cluster.hosts);
-            bytes = bytes.saturating_add(memory_of_hosts(
-                cluster.hosts,
-                &cluster.name,
-                has_access,
-                steps,
-            ));
-        }
-        if let Err(problem) = check_size(hosts, file.clusters.len(), bytes, limits) {
-            let hint = problem.hint.clone().unwrap_or_default();
-            let largest = (0..file.clusters.len())
-                .max_by_key(|&i| file.clusters[i].hosts)
-                .unwrap_or(0);
-            let problem = self.problem(&format!("clusters[{largest}].hosts"), problem.message);
-            self.note(problem.hint(hint));
-        }
-    }
-
     fn check_origins(&mut self) {
         for (key, text) in &self.file.origins {
             let place = format!("origins.{key}");
@@ -333,77 +300,19 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn cluster_parts(&mut self) -> Vec<ClusterParts> {
-        let file = self.file;
-        (file.clusters.iter().enumerate())
-            .map(|(index, cluster)| self.cluster(index, cluster))
-            .collect()
-    }
-
-    fn cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
-        let key = |field: &str| format!("clusters[{index}].{field}");
-        let speed_profile = self.profile(
-            &key("speed_profile"),
-            cluster.speed_profile.as_ref(),
-            Values::Factors,
-        );
-        let link = LinkParts {
-            bandwidth: cluster.link.bandwidth,
-            latency: cluster.link.latency,
-            is_shared: cluster.network != NetworkKind::Unshared,
-            bandwidth_profile: self.profile(
-                &key("link.bandwidth_profile"),
-                cluster.link.bandwidth_profile.as_ref(),
-                Values::Bandwidths,
-            ),
-            latency_profile: self.profile(
-                &key("link.latency_profile"),
-                cluster.link.latency_profile.as_ref(),
-                Values::Latencies,
-            ),
-        };
-        let (access, medium) = match cluster.network {
-            NetworkKind::Switch | NetworkKind::Unshared => (Some(link), None),
-            NetworkKind::SharedMedium => (None, Some((format!("{}-medium", cluster.name), link))),
-        };
-        ClusterParts {
-            name: cluster.name.clone(),
-            // A larger count has been reported; nothing is built then.
-            hosts: HostNames::Counted(u32::try_from(cluster.hosts).unwrap_or(u32::MAX)),
-            speed: cluster.speed,
-            cores: cluster.cores,
-            memory: cluster.memory,
-            speed_profile,
-            access,
-            medium,
-        }
-    }
-
     fn links_between(&mut self) -> Vec<Link> {
         let file = self.file;
-        (file.links.iter().enumerate())
-            .map(|(index, link)| self.link_between(index, link))
-            .collect()
-    }
-
-    fn link_between(&mut self, index: usize, link: &LinkEntry) -> Link {
-        let key = |field: &str| format!("links[{index}].{field}");
-        LinkParts {
-            bandwidth: link.bandwidth,
-            latency: link.latency,
-            is_shared: true,
-            bandwidth_profile: self.profile(
-                &key("bandwidth_profile"),
-                link.bandwidth_profile.as_ref(),
-                Values::Bandwidths,
-            ),
-            latency_profile: self.profile(
-                &key("latency_profile"),
-                link.latency_profile.as_ref(),
-                Values::Latencies,
-            ),
-        }
-        .named(link.name.clone())
+        let link = |(index, link): (usize, &LinkEntry)| {
+            let values = LinkValues {
+                bandwidth: link.bandwidth,
+                latency: link.latency,
+                bandwidth_profile: link.bandwidth_profile.clone(),
+                latency_profile: link.latency_profile.clone(),
+            };
+            let parts = self.link_parts(&format!("links[{index}]"), &values, true);
+            parts.named(link.name.clone())
+        };
+        file.links.iter().enumerate().map(link).collect()
     }
 
     pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {

@@ -195,6 +195,25 @@ impl Loader<'_> {
         }
     }
 
+    /// The first host of each group of a cluster, and the last one of all.
+    fn kinds_of_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
+        let hosts = &platform.clusters[cluster].hosts;
+        let groups = self.file.clusters[cluster].groups.iter().flatten();
+        let mut next = hosts.start;
+        let mut kinds: Vec<HostId> = groups
+            .map(|group| {
+                let first = HostId(next);
+                next += u32::try_from(group.hosts).expect("the number of hosts is checked");
+                first
+            })
+            .collect();
+        if kinds.is_empty() {
+            kinds.push(HostId(hosts.start));
+        }
+        kinds.push(HostId(hosts.end - 1));
+        kinds
+    }
+
     /// A latency given for a pair replaces those of the links, so a latency profile of such a link would do nothing there.
     pub(super) fn check_latency_profiles(
         &mut self,
@@ -202,10 +221,15 @@ impl Loader<'_> {
         latencies: &PairLatencies,
     ) {
         for (&(a, b), &(index, _)) in latencies {
-            let hosts = [a, b].map(|cluster| platform.clusters[cluster].hosts.clone());
-            let ends = (hosts[0].start, hosts[1].end - 1);
-            let route = platform.route(HostId(ends.0), HostId(ends.1));
-            let varying = route.and_then(|route| {
+            let [first, last] = [
+                self.kinds_of_hosts(platform, a),
+                self.kinds_of_hosts(platform, b),
+            ];
+            // Every kind of one cluster with one of the other, and the other way round.
+            let ways = (first.iter().map(|&from| (from, last[last.len() - 1])))
+                .chain(last.iter().map(|&to| (first[0], to)));
+            let mut routes = ways.filter_map(|(from, to)| platform.route(from, to));
+            let varying = routes.find_map(|route| {
                 (route.links().map(|link| &platform.links[link.index()]))
                     .find(|link| link.latency_profile.is_some())
             });

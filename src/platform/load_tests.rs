@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::format::{PlatformFile, schema};
-use super::{LoadedPlatform, Platform, from_json, open};
+use super::{Host, LoadedPlatform, Platform, from_json, open};
 use crate::document::Document;
 use crate::error::{Error, Problem};
-use crate::units::HostId;
+use crate::units::{Bytes, HostId};
 
 /// Clusters a and b at router R1, c (a shared medium) at R2, d at R3, in a triangle of routers.
 const FOUR: &str = r#"{
@@ -52,6 +52,15 @@ fn with(old: &str, new: &str) -> String {
     FOUR.replacen(old, new, 1)
 }
 
+/// Cluster `c` of FOUR is made of these groups, on `network`.
+fn grouped(network: &str, groups: &str) -> String {
+    let old = r#""hosts": 2, "speed": "500 MHz", "network": "shared-medium","#;
+    with(
+        old,
+        &format!(r#""network": "{network}", "groups": [{groups}],"#),
+    )
+}
+
 /// FOUR with more keys at the end.
 fn and(keys: &str) -> String {
     with("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
@@ -66,6 +75,157 @@ fn hosts_are_counted_through_the_clusters() {
     assert_eq!(platform.hosts[2].cores, 4);
     assert_eq!(platform.hosts[2].memory.unwrap().get(), 2e9);
     assert_eq!(platform.hosts[0].memory, None);
+}
+
+#[test]
+fn groups_of_a_cluster_are_its_hosts_in_their_order() {
+    let groups = r#"{"hosts": 1, "speed": "2.4 GHz", "cores": 16, "memory": "64 GB"},
+        {"hosts": 2, "speed": "1 GHz", "speed_profile": "half", "link": {"bandwidth": "100 Mbps", "latency": "9 us"}}"#;
+    let half = r#""profiles": {"half": {"steps": [["5 s", 0.5]]}}"#;
+    let text = grouped("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {half}\n}}"), 1);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    // a: 0 and 1, b: 2, c: 3 to 5, d: 6.
+    let c = &platform.clusters[2];
+    assert_eq!((&*c.name, &c.hosts), ("c", &(3..6)));
+    let of = |host: &Host| {
+        let memory = host.memory.map(Bytes::get);
+        (
+            host.name.clone(),
+            host.speed.get(),
+            host.cores,
+            memory,
+            host.speed_profile.is_some(),
+        )
+    };
+    let found: Vec<_> = platform.hosts[3..6].iter().map(of).collect();
+    let expected = [
+        ("c-0".to_owned(), 2.4e9, 16, Some(64e9), false),
+        ("c-1".to_owned(), 1e9, 1, None, true),
+        ("c-2".to_owned(), 1e9, 1, None, true),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(route(&platform, "c-0", "c-2"), ["c-0-link", "c-2-link"]);
+    assert_eq!(
+        route(&platform, "a-0", "c-1"),
+        ["a-0-link", "R1-R2", "c-1-link"]
+    );
+    // 4 us of the cluster's link, 9 us of the group's.
+    let [first, last] = ["c-0", "c-2"].map(|name| platform.host_named(name).unwrap());
+    let way = platform.route(first, last).unwrap();
+    assert_eq!(platform.latency(&way).get(), 4e-6 + 9e-6);
+    assert_eq!(platform.bottleneck(&way).unwrap().get(), 12.5e6);
+    assert_eq!(
+        platform.manager(platform.cluster_named("c").unwrap()),
+        first
+    );
+}
+
+#[test]
+fn groups_share_the_medium_of_their_cluster() {
+    let groups = r#"{"hosts": 1, "speed": "2 GHz"}, {"hosts": 1, "speed": "1 GHz"}"#;
+    let platform = from_json("four.json", &grouped("shared-medium", groups))
+        .unwrap()
+        .platform;
+    assert_eq!(route(&platform, "c-0", "c-1"), ["c-medium"]);
+    assert_eq!(
+        route(&platform, "c-1", "d-0"),
+        ["c-medium", "R3-R2", "d-0-link"]
+    );
+}
+
+#[test]
+fn a_cluster_of_one_group_is_the_cluster_of_equal_hosts() {
+    let text = grouped("shared-medium", r#"{"hosts": 2, "speed": "500 MHz"}"#);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    assert_eq!(format!("{platform:?}"), format!("{:?}", four()));
+}
+
+#[test]
+fn broken_groups_say_what_and_where() {
+    let good = r#"{"hosts": 1, "speed": "1 GHz"}"#;
+    let told = |text: &str| {
+        let found = problems(text);
+        let each = found.into_iter().map(|problem| {
+            let hint = problem.hint.as_deref().unwrap_or_default().to_owned();
+            (problem.message, problem.location.key.unwrap(), hint)
+        });
+        each.collect::<Vec<_>>()
+    };
+    let one = |text: &str| {
+        let mut all = told(text);
+        assert_eq!(all.len(), 1, "{all:?}");
+        all.remove(0)
+    };
+    let (message, key, hint) = one(&grouped("switch", ""));
+    assert_eq!(
+        (&*message, &*key),
+        ("cluster `c` has no hosts", "clusters[2].groups")
+    );
+    assert!(hint.contains("`hosts` and `speed`"), "{hint}");
+    let both = grouped("switch", good).replace(r#""groups""#, r#""cores": 4, "groups""#);
+    let (message, key, hint) = one(&both);
+    assert_eq!(
+        (&*message, &*key),
+        ("cluster `c` has `cores` and `groups`", "clusters[2].cores")
+    );
+    assert_eq!(hint, "give each group its `cores`");
+    let link =
+        r#"{"hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}"#;
+    let (message, key, _) = one(&grouped("shared-medium", &format!("{good}, {link}")));
+    assert_eq!(
+        message,
+        "the hosts of cluster `c` have no links of their own"
+    );
+    assert_eq!(key, "clusters[2].groups[1].link");
+    let (message, key, _) = one(&grouped("switch", r#"{"hosts": 0, "speed": "1 GHz"}"#));
+    assert_eq!(
+        (&*message, &*key),
+        (
+            "a group of cluster `c` has no hosts",
+            "clusters[2].groups[0].hosts"
+        )
+    );
+    let (message, key, _) = one(&grouped(
+        "switch",
+        r#"{"hosts": 1, "speed": "1 GHz", "speed_profile": "x"}"#,
+    ));
+    assert_eq!(
+        (&*message, &*key),
+        ("unknown profile `x`", "clusters[2].groups[0].speed_profile")
+    );
+    let (message, key, hint) = one(&with(r#""hosts": 2, "speed": "500 MHz""#, r#""hosts": 2"#));
+    assert_eq!(
+        (&*message, &*key),
+        ("key `speed` is missing", "clusters[2]")
+    );
+    assert!(hint.contains("`groups`"), "{hint}");
+    let neither = told(&with(r#""hosts": 2, "speed": "500 MHz", "#, ""));
+    assert_eq!(neither.len(), 2, "{neither:?}");
+    let many = grouped(
+        "switch",
+        r#"{"hosts": 1, "speed": "1 GHz"}, {"hosts": 90000000, "speed": "1 GHz"}"#,
+    );
+    let (message, key, _) = one(&many);
+    assert!(message.contains("90000005 hosts"), "{message}");
+    assert_eq!(key, "clusters[2].groups[1].hosts");
+    // Half a million copies of three groups are more than a million.
+    let copies = grouped("switch", &[good; 3].join(", "))
+        .replace(r#""name": "c""#, r#""name": "c#", "copies": 500000"#);
+    let (message, key, _) = one(&copies);
+    assert_eq!(
+        (&*message, &*key),
+        ("500000 copies of 3 groups", "clusters[2].copies")
+    );
+}
+
+#[test]
+fn a_hub_is_told_to_be_a_shared_medium() {
+    let problems = problems(&with("shared-medium", "hub"));
+    assert_eq!(problems[0].message, "unknown value `hub`");
+    assert_eq!(
+        problems[0].hint.as_deref(),
+        Some("write `shared-medium` for a hub")
+    );
 }
 
 #[test]
@@ -370,6 +530,20 @@ fn a_hidden_latency_profile_is_refused() {
         first
             .message
             .contains("hides the latency profile of link `R1-R3`")
+    );
+}
+
+#[test]
+fn a_hidden_latency_profile_of_a_group_is_refused() {
+    let groups = r#"{"hosts": 2, "speed": "1 GHz"}, {"hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us", "latency_profile": "slow"}}, {"hosts": 2, "speed": "1 GHz"}"#;
+    let more = r#""profiles": {"slow": {"steps": [["5 s", "1 ms"]]}}, "latencies": [{"between": ["a", "c"], "latency": "20 us"}]"#;
+    let text = grouped("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {more}\n}}"), 1);
+    let problems = problems(&text);
+    assert!(
+        problems[0]
+            .message
+            .contains("hides the latency profile of link `c-2-link`"),
+        "{problems:?}"
     );
 }
 

@@ -24,6 +24,7 @@ mod copies;
 mod find;
 pub mod format;
 mod load;
+mod load_hosts;
 mod load_paths;
 mod load_profiles;
 #[cfg(test)]

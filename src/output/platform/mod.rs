@@ -81,25 +81,42 @@ struct Group {
     hosts: Range<u32>,
 }
 
-/// The groups of all clusters: consecutive hosts that are alike.
+/// The groups of all clusters.
 fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
-    let alike = |a: &Host, b: &Host| {
-        (a.speed, a.cores, a.memory, a.varies()) == (b.speed, b.cores, b.memory, b.varies())
+    let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
+    clusters.flat_map(|cluster| {
+        let kinds = kinds_of_hosts(platform, cluster).into_iter();
+        kinds.map(move |hosts| Group { cluster, hosts })
+    })
+}
+
+/// Consecutive hosts of a cluster that are alike, with their access links.
+pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
+    let access = |host: u32| {
+        let Routes::Clustered { access, .. } = &platform.routes else {
+            return None;
+        };
+        let link = &platform.links[access[host as usize]?.index()];
+        Some((link.bandwidth, link.latency, link.varies()))
     };
-    let of_cluster = move |(index, cluster): (usize, &crate::platform::Cluster)| {
-        let mut first = cluster.hosts.start;
-        let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];
-        let chunks = hosts.chunk_by(alike).map(move |chunk| {
-            let start = first;
-            first += u32::try_from(chunk.len()).expect("fewer than 2^32 hosts");
-            Group {
-                cluster: ClusterId::from_index(index),
-                hosts: start..first,
-            }
-        });
-        chunks.collect::<Vec<_>>()
+    let kind = |host: u32| {
+        let Host {
+            speed,
+            cores,
+            memory,
+            ..
+        } = platform.hosts[host as usize];
+        let varies = platform.hosts[host as usize].varies();
+        (speed, cores, memory, varies, access(host))
     };
-    platform.clusters.iter().enumerate().flat_map(of_cluster)
+    let mut kinds: Vec<Range<u32>> = Vec::new();
+    for host in platform.clusters[cluster.index()].hosts.clone() {
+        match kinds.last_mut() {
+            Some(last) if kind(last.start) == kind(host) => last.end = host + 1,
+            _ => kinds.push(host..host + 1),
+        }
+    }
+    kinds
 }
 
 /// The tree of clusters and hosts, and how many rows of it are left out.

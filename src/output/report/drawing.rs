@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::super::html::escaped;
-use super::super::machine::{Machine, MachineCluster};
+use super::super::machine::{Machine, MachineCluster, MachineGroup};
 
 /// Sizes in pixels.
 const WIDTH: usize = 1000;
@@ -217,19 +217,25 @@ fn described(cluster: &MachineCluster) -> String {
     } else {
         format!("{} hosts", cluster.hosts)
     };
-    let cores = if cluster.cores > 1 {
-        format!("{} x ", cluster.cores)
-    } else {
-        String::new()
+    let power = |(speed, cores): (f64, u32)| {
+        let speed = scaled(speed, &[(1e9, "G"), (1e6, "M"), (1e3, "k")], "instr/s");
+        match cores {
+            1 => speed,
+            _ => format!("{cores} x {speed}"),
+        }
     };
-    let mut text = format!(
-        "{hosts}, {cores}{}",
-        scaled(
-            cluster.speed_instructions_per_s,
-            &[(1e9, "G"), (1e6, "M"), (1e3, "k")],
-            "instr/s"
-        )
-    );
+    let first = (cluster.speed_instructions_per_s, cluster.cores);
+    let kinds = cluster.groups.len();
+    let mut text = if kinds == 0 {
+        format!("{hosts}, {}", power(first))
+    } else {
+        let of = |group: &MachineGroup| (group.speed_instructions_per_s, group.cores);
+        let whole = |(speed, cores): (f64, u32)| speed * f64::from(cores);
+        let strongest = cluster.groups.iter().map(of).fold(first, |best, one| {
+            if whole(one) > whole(best) { one } else { best }
+        });
+        format!("{hosts} of {kinds} kinds, up to {}", power(strongest))
+    };
     if let Some(access) = cluster.access_bytes_per_s {
         text = format!("{text}, {}", bits(access));
     }
@@ -472,6 +478,7 @@ mod tests {
             speed_instructions_per_s: 1.5e9,
             cores: 1,
             access_bytes_per_s: Some(1.25e8),
+            groups: Vec::new(),
         };
         let link = |index| MachineLink {
             name: format!("l{index}"),
@@ -539,5 +546,21 @@ mod tests {
             described(&machine(1, 0, &[]).clusters[0]),
             "4 hosts, 1.5 Ginstr/s, 1 Gbps"
         );
+    }
+
+    #[test]
+    fn a_cluster_of_several_kinds_of_hosts_is_described_by_the_strongest() {
+        let kind = |hosts, speed, cores| MachineGroup {
+            hosts,
+            speed_instructions_per_s: speed,
+            cores,
+            access_bytes_per_s: Some(1.25e8),
+        };
+        let mut cluster = machine(1, 0, &[]).clusters.remove(0);
+        assert_eq!(described(&cluster), "4 hosts, 1.5 Ginstr/s, 1 Gbps");
+        // 2 x 1.5 is more than 2.4.
+        cluster.groups = vec![kind(1, 2.4e9, 1), kind(3, 1.5e9, 2)];
+        let text = described(&cluster);
+        assert_eq!(text, "4 hosts of 2 kinds, up to 2 x 1.5 Ginstr/s, 1 Gbps");
     }
 }

@@ -11,7 +11,8 @@ use super::xml::Reader;
 use crate::memory::Limits;
 use crate::platform::Platform;
 use crate::platform::assemble::{
-    Assembly, ClusterParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
+    Assembly, ClusterParts, GroupParts, HostNames, LinkParts, check_size, memory_of_hosts,
+    memory_of_pairs,
 };
 use crate::units::{BytesPerSecond, LinkId, Seconds};
 
@@ -217,16 +218,19 @@ fn cluster<'a>(
     check_size(total.0, 1, total.1, limits).ok()?;
     Some(ClusterParts {
         name: name.to_owned(),
-        hosts: HostNames::Listed(
+        names: HostNames::Listed(
             (ranges.into_iter().flat_map(|(from, to)| from..=to))
                 .map(|number| format!("{prefix}{number}{suffix}"))
                 .collect(),
         ),
-        speed: speed?,
-        cores: cores?,
-        memory: None,
-        speed_profile: None,
-        access: Some(access?),
+        groups: vec![GroupParts {
+            hosts: u32::try_from(count).expect("the number of hosts is checked"),
+            speed: speed?,
+            cores: cores?,
+            memory: None,
+            speed_profile: None,
+            access: Some(access?),
+        }],
         medium: backbone.map(|link| (format!("{name}-backbone"), link)),
     })
 }

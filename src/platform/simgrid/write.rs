@@ -2,7 +2,7 @@
 //!
 //! | form | when | size |
 //! | --- | --- | --- |
-//! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch, no profiles, no latencies of pairs | clusters² |
+//! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, no profiles, no latencies of pairs | clusters² |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise | hosts² |
 //!
 //! `SimGrid` has no memory of hosts: it is left out. If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
@@ -59,7 +59,7 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
                 platform.hosts.len()
             ));
             let hint = format!(
-                "up to {MOST_HOSTS_OF_ROUTES}; more if all clusters are switches without profiles and without latencies of pairs"
+                "up to {MOST_HOSTS_OF_ROUTES}; more if all clusters are switches of equal hosts without profiles and without latencies of pairs"
             );
             return Err(problem.hint(hint).into());
         }
@@ -81,7 +81,15 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
         && (0..platform.clusters.len()).all(|c| between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
         && platform.hosts.iter().all(|host| host.speed_profile.is_none())
         && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())
-        // `<cluster>` counts its hosts.
+        // `<cluster>` counts its hosts, which are equal.
+        && platform.clusters.iter().all(|cluster| {
+            let ids = cluster.hosts.start as usize..cluster.hosts.end as usize;
+            let kind = |id: usize| {
+                let (host, access) = (&platform.hosts[id], access[id].map(link));
+                (host.speed, host.cores, access.map(|link| (link.bandwidth, link.latency)))
+            };
+            ids.clone().all(|id| kind(id) == kind(ids.start))
+        })
         && platform.clusters.iter().all(|cluster| {
             (cluster.hosts.clone().enumerate()).all(|(index, host)| platform.hosts[host as usize].name == format!("{}-{index}", cluster.name))
         });
