@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::support::{migsim, migsim_in, succeeded};
 
@@ -191,6 +192,56 @@ fn every_experiment_and_every_platform_is_read_by_its_path() {
             }
         }
     }
+}
+
+#[test]
+fn a_table_of_places_is_found_beside_its_experiment_hashed_and_run_again() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (folder, again) = (scratch.path().join("one"), scratch.path().join("again"));
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts/files");
+    let run = |experiment: &str, folder: &Path| {
+        let output = migsim(&[
+            "run",
+            experiment,
+            "--quiet",
+            "--out",
+            folder.to_str().unwrap(),
+        ]);
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    run(&format!("{files}/placed.json"), &folder);
+    let manifest = |folder: &Path| -> Value {
+        serde_json::from_str(&fs::read_to_string(folder.join("run.json")).unwrap()).unwrap()
+    };
+    let first = manifest(&folder);
+    let mut inputs = first["inputs"].as_array().unwrap().iter();
+    let table = inputs.find(|input| input["role"] == "mapping").unwrap();
+    let text = fs::read(format!("{files}/places.csv")).unwrap();
+    let digest = Sha256::digest(text);
+    let halves = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits: String = halves
+        .map(|half| char::from_digit(half.into(), 16).unwrap())
+        .collect();
+    assert_eq!(table["sha256"], digits);
+    assert_eq!(first["summary"]["placed"][0]["processes"], 3);
+    run(folder.join("run.json").to_str().unwrap(), &again);
+    let hashes = |manifest: &Value| manifest["summary"]["scenarios"][2]["event_hash"].clone();
+    assert_eq!(hashes(&first), hashes(&manifest(&again)));
+    // A rule is never a file, whatever stands beside the experiment.
+    fs::write(scratch.path().join("by-core"), "no rule").unwrap();
+    let rule = fs::read_to_string(format!("{files}/placed.json")).unwrap();
+    let rule = rule
+        .replace("places.csv", "by-core")
+        .replace("lab.json", "ufrgs");
+    let file = scratch.path().join("rule.json");
+    fs::write(&file, rule).unwrap();
+    let output = migsim(&["run", file.to_str().unwrap(), "--show"]);
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["mapping"], "by-core");
 }
 
 #[test]

@@ -15,11 +15,12 @@ use std::time::Duration;
 
 use crate::support;
 
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "experiment",
     "flags",
     "folder",
     "load",
+    "mapping",
     "place",
     "platform",
     "simgrid",

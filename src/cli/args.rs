@@ -587,8 +587,9 @@ pub(super) struct SettingsArguments {
     /// The trace of `--app trace`
     #[arg(long, value_name = "FILE", help_heading = "What to run")]
     pub(super) trace: Option<String>,
-    /// Where processes start: contiguous, round-robin, or names with commas between them
-    #[arg(long, value_name = "RULE|HOSTS", help_heading = "What to run")]
+    /// Where processes start: contiguous, round-robin, by-core, by-speed (for some hosts alone: by-core:epyc,old-3), names of hosts and
+    /// clusters with commas between them, or a CSV file (`process,host`)
+    #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "What to run")]
     pub(super) mapping: Option<String>,
     /// The scenarios
     #[arg(long, value_enum, help_heading = "What to run")]

@@ -21,7 +21,7 @@ use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
     cannot_write, summary, table, write_named,
 };
-use crate::platform::is_experiment;
+use crate::platform::{Mapping, is_experiment};
 use crate::policy;
 use crate::sweep::{Parameter, Spec, keys, whole};
 
@@ -285,8 +285,9 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
 pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
 
 /// The keys of an experiment that name files; each load names one more.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "platform",
+    "mapping",
     "workload.trace",
     "policy.replay.file",
     "load.file",
@@ -299,19 +300,26 @@ fn find_beside(path: &Path, experiment: &mut Value) {
     let pointers = FILES.map(|key| format!("/{}", key.replace('.', "/")));
     for pointer in pointers.into_iter().chain(in_loads) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
-            *value = beside(path, value, pointer == "/platform");
+            *value = beside(path, &pointer[1..], value);
         }
     }
 }
 
-/// The name of a file, from here if it is one beside the file `path`; any other value as it is. An experiment that is called like its
-/// platform is not that platform.
-fn beside(path: &Path, value: &Value, is_platform: bool) -> Value {
+/// The name of a file, from here if it is one beside the file `path`; any other value of the key as it is. An experiment that is called
+/// like its platform is not that platform, and a mapping may also be a rule or a list.
+fn beside(path: &Path, key: &str, value: &Value) -> Value {
     let is_meant = |file: &Path| {
         let is_other = || read_text(file).is_ok_and(|text| is_experiment(&text));
-        !(is_platform && file.is_file() && is_other())
+        !(key == "platform" && file.is_file() && is_other())
     };
-    let found = value.as_str().map(Path::new).and_then(|named| {
+    let is_table = |text: &str| {
+        let mapping = text.parse::<Mapping>();
+        mapping.is_ok_and(|mapping| mapping.file().is_some())
+    };
+    let named = value
+        .as_str()
+        .filter(|text| key != "mapping" || is_table(text));
+    let found = named.map(Path::new).and_then(|named| {
         let candidate = path.parent()?.join(named);
         let is_here = named.is_absolute() || named.exists() && is_meant(named);
         let is_beside = !is_here && candidate.is_file() && is_meant(&candidate);
@@ -326,8 +334,9 @@ pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
         .iter()
         .any(|key| keys::short_of(key) == parameter.name)
     {
-        let (spec, is_platform) = (parameter.spec.clone(), parameter.name == "platform");
-        parameter.spec = spec.map_single(|value| beside(path, value, is_platform));
+        let spec = parameter.spec.clone();
+        let name = &parameter.name;
+        parameter.spec = spec.map_single(|value| beside(path, name, value));
     }
     let name = parameter.name.clone();
     if whole::is_whole(&name) {

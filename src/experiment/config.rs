@@ -48,7 +48,7 @@ pub struct ExperimentConfig {
     pub load: Option<LoadKey>,
     /// The application (`app`) and its keys.
     pub workload: Map<String, Value>,
-    /// Where processes start: `contiguous`, `round-robin`, or a list of hosts.
+    /// Where processes start: by a rule, on a list of hosts, or as a table says.
     #[serde(default)]
     pub mapping: MappingKey,
     /// The network model: a preset (`model`) and constants that replace its own.
@@ -76,9 +76,13 @@ pub struct ExperimentConfig {
 
 /// The key `mapping`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "a mapping is a rule (\"by-core\"), a list of hosts, or the name of a CSV file"
+)]
 pub enum MappingKey {
-    /// `contiguous`, `round-robin`, or names with commas between them.
+    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`), for some hosts alone if names stand behind it (`by-core:epyc,old-3`);
+    /// names with commas between them, as in a list; or a CSV file with the columns `process,host` (`places.csv`).
     Text(String),
     /// Hosts, ranges of hosts (`ICE-0..ICE-4`) or clusters, in the order of the processes.
     List(Vec<String>),

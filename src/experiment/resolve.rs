@@ -23,7 +23,7 @@ use crate::workload::{Workload, registry};
 /// A file that a result depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// `platform`, `profile`, `load`, `workload` or `decisions`.
+    /// `platform`, `profile`, `load`, `workload`, `decisions` or `mapping`.
     pub role: &'static str,
     /// Its name as given.
     pub source: String,
@@ -140,7 +140,10 @@ impl Experiment {
         }
         config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
         tell_origins_of_load(&mut config.origins, layers, loads.resolved());
-        let inputs = inputs(&platform, &loads, &built.inputs, &options)?;
+        let mapping = config.mapping.mapping();
+        let is_mapped = built.workload.initial_host(ProcessId(0)).is_none();
+        let table = mapping.file().filter(|_| is_mapped);
+        let inputs = inputs(&platform, &loads, &built.inputs, &options, table)?;
         let resolved = resolved(&config, network, &loads, app, (entry, &options))?;
         let problems = origin_problems(&config.origins, &resolved);
         if !problems.is_empty() {
@@ -516,6 +519,7 @@ fn inputs(
     loads: &Loads,
     workload: &[(String, String)],
     policy: &Value,
+    mapping: Option<&str>,
 ) -> Result<Vec<Input>, Error> {
     let input = |role, (source, sha256): (&str, &str)| Input {
         role,
@@ -535,10 +539,14 @@ fn inputs(
             .iter()
             .map(|file| input("workload", (&file.0, &file.1))),
     );
-    // The forced moves of the policy `replay`.
-    if let Some(file) = policy.get("file").and_then(Value::as_str) {
-        let bytes = document::read_bytes(file.as_ref())?;
-        all.push(input("decisions", (file, &document::sha256(&bytes))));
+    // The forced moves of the policy `replay`, and where processes start.
+    let decisions = policy.get("file").and_then(Value::as_str);
+    let read = [("decisions", decisions), ("mapping", mapping)];
+    for (role, file) in read {
+        if let Some(file) = file {
+            let bytes = document::read_bytes(file.as_ref())?;
+            all.push(input(role, (file, &document::sha256(&bytes))));
+        }
     }
     Ok(all)
 }

@@ -43,7 +43,7 @@ pub(crate) use find::is_experiment;
 pub use find::{built_in, open, open_within};
 pub use format::schema;
 pub use load::from_json;
-pub use mapping::Mapping;
+pub use mapping::{Mapping, Rule};
 pub use model::{Cluster, ClusterPath, Host, Link, Platform, Route, Routes};
 pub(crate) use profile::SHORTEST_PERIOD;
 pub use profile::{Integral, Profile, ProfileSteps, Steps};
