@@ -126,11 +126,11 @@ const UNEXPLAINED: &[(&str, &str)] = &[
     ),
     (
         "lbm-d16",
-        "the same hosts, but equal potentials go by rank: p2, p6, p10 to n instead of p10, p6, p2; the second p7 is p6 (lbm-x06)",
+        "all as printed, in its order, but for the second p7, which is p6 (lbm-x06)",
     ),
     (
         "lbm-d17",
-        "the same processes move to the same Sets, equally often, with equal potentials in another order; the second p7 is p6 (lbm-x06)",
+        "all as printed, in its order, but for the second p7, which is p6 (lbm-x06)",
     ),
     ("lbm-d18", OTHER_END),
 ];
@@ -176,6 +176,10 @@ const CONSTANTS: &[(&[&str], &str)] = &[
     (
         &["costs.call.waiting"],
         "option: in scenario ii a call runs beside the next superstep",
+    ),
+    (
+        &["policy.migbsp.candidate_order"],
+        "option: of equal processes the one answered last moves first",
     ),
 ];
 

@@ -96,7 +96,6 @@ const SLOWER_ALONE: &str = "does not come out: computation alone takes 12.7 and 
 const TO_A: &str = "those of C go to faster hosts that are free on E or D; no index of clusters that we know prefers A while D and E are fast";
 const CUT_OFF: &str = "the list of candidates ends one or two processes elsewhere";
 const OTHER_DATE: &str = "the call comes at another date";
-const TIES: &str = "all of B compute the same until 76, and ties go to the lowest rank; the text has p21 and p22 stay, as they have less to compute";
 const BESIDE_B: &str = "processes of A would have to be candidates beside those of B, which save twice as much; at 44 and 76 just that is excluded";
 const NO_CALL: &str = "hosts that our moves at 42 to 66 share make supersteps unstable, and calls come at 62, 66, 70, ... instead";
 
@@ -111,11 +110,9 @@ const UNEXPLAINED: &[(&str, &str)] = &[
         "swd-t2-n50-iii-a16",
         "p49 and p50 begin after the call at 48 and stay on the slow D; a call near 64 is needed, and with D = 0.5 as stated none comes",
     ),
-    ("swd-d07", TIES),
-    ("swd-d08", TIES),
     (
         "swd-d10",
-        "p35 and p36 are those whom 76 has left here (swd-d07); for the others see swd-d13",
+        "p21 and p22 move as told; for the others see swd-d13",
     ),
     ("swd-d13", BESIDE_B),
     ("swd-d17", OTHER_DATE),
@@ -212,6 +209,10 @@ const CONSTANTS: &[(&[&str], &str)] = &[
     (
         &["policy.migbsp.index_form"],
         "rule: the index of a cluster is the part of its time that a process would save there",
+    ),
+    (
+        &["policy.migbsp.candidate_order"],
+        "rule: of equal processes the one answered last is first, and hosts are handed out by rank",
     ),
 ];
 

@@ -259,8 +259,10 @@ choice!(
     CandidateOrder {
         /// By falling PM, ties by rising rank.
         Potential,
-        /// By falling PM, ties by falling rank.
-        PotentialHighestRank,
+        /// By falling PM; of equal processes first the one that was answered last at the last call, that of the highest rank (managers
+        /// answer by rising rank, and who is answered later begins the next superstep later); at the first call nobody was, and the
+        /// lowest rank is first. Of those that move to equal hosts the lowest rank gets the first host.
+        PotentialLastAnswered,
         /// By rising rank.
         RankAscending,
         /// By falling rank.
@@ -322,6 +324,16 @@ choice!(
         Uncontended,
     }
 );
+
+impl CandidateOrder {
+    /// Whether processes of equal PM are tried by falling rank, at the first call or at a later one.
+    pub(super) fn ties_fall(self, has_answered: bool) -> bool {
+        match self {
+            Self::PotentialLastAnswered => has_answered,
+            Self::Potential | Self::RankAscending | Self::RankDescending => false,
+        }
+    }
+}
 
 /// All options of MigBSP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

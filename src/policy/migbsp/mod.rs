@@ -20,6 +20,7 @@ mod trigger;
 mod viability;
 pub mod wsppd2007;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -48,6 +49,8 @@ pub struct MigBsp {
     forecasts: Forecasts,
     /// Migrations that the last call decided.
     decided: usize,
+    /// Whether processes have been answered at a call.
+    has_answered: bool,
     clusters: Option<Arc<[String]>>,
 }
 
@@ -65,6 +68,7 @@ impl MigBsp {
             trigger: Trigger::new(&config),
             forecasts: Forecasts::default(),
             decided: 0,
+            has_answered: false,
             clusters: None,
             config,
         })
@@ -156,6 +160,29 @@ impl Options for MigBspConfig {
     }
 }
 
+/// Hands the hosts of those that move out by rising rank, where it makes no difference to t2: hosts of one cluster that offer the same,
+/// and processes of the same memory.
+fn hand_out_by_rank(judged: &mut [Candidate], weighed: &[Option<Weighing>], view: &View<'_>) {
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (at, (candidate, weighing)) in judged.iter().zip(weighed).enumerate() {
+        if let Some(weighing) = weighing
+            && candidate.accepted
+        {
+            let memory = view.memory[candidate.process.index()].get().to_bits();
+            let equal = (candidate.to_cluster, weighing.equal_hosts(), memory);
+            groups.entry(equal).or_default().push(at);
+        }
+    }
+    for mut places in groups.into_values() {
+        let mut hosts: Vec<_> = places.iter().map(|&at| judged[at].to).collect();
+        hosts.sort_unstable();
+        places.sort_unstable_by_key(|&at| judged[at].process);
+        for (at, host) in places.into_iter().zip(hosts) {
+            judged[at].to = host;
+        }
+    }
+}
+
 impl Policy for MigBsp {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
@@ -181,9 +208,10 @@ impl Policy for MigBsp {
             (None, potentials.best())
         };
         let highest = best.iter().map(Potential::value).reduce(f64::max);
-        let (mut chosen, threshold) = candidates(config, best, view.processes());
+        let falls = config.candidate_order.ties_fall(self.has_answered);
+        let (mut chosen, threshold) = candidates(config, best, view.processes(), falls);
         match config.candidate_order {
-            CandidateOrder::Potential | CandidateOrder::PotentialHighestRank => {}
+            CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
             CandidateOrder::RankAscending => chosen.sort_by_key(|candidate| candidate.process),
             CandidateOrder::RankDescending => {
                 chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process));
@@ -196,10 +224,14 @@ impl Policy for MigBsp {
             horizon: supersteps(config.viability_horizon, alpha, next_alpha),
             potentials: &potentials,
         };
-        let (judged, weighed): (Vec<Candidate>, Vec<Option<Weighing>>) = chosen
+        let (mut judged, weighed): (Vec<Candidate>, Vec<Option<Weighing>>) = chosen
             .iter()
             .map(|candidate| call.judge(candidate, &mut reservations))
             .unzip();
+        let by_rank = config.candidate_order == CandidateOrder::PotentialLastAnswered;
+        if by_rank {
+            hand_out_by_rank(&mut judged, &weighed, view);
+        }
         let migration = |candidate: &Candidate| {
             let to = candidate.to.filter(|_| candidate.accepted)?;
             Some(Migration {
@@ -207,7 +239,10 @@ impl Policy for MigBsp {
                 to,
             })
         };
-        let migrations: Vec<Migration> = judged.iter().filter_map(migration).collect();
+        let mut migrations: Vec<Migration> = judged.iter().filter_map(migration).collect();
+        if by_rank {
+            migrations.sort_by_key(|wanted| wanted.process);
+        }
         self.decided = migrations.len();
         let listed = listed.unwrap_or(chosen);
         let explanation = Explanation {
@@ -231,6 +266,7 @@ impl Policy for MigBsp {
             QuietCall::Decided => self.decided,
             QuietCall::Moved => moved,
         };
+        self.has_answered = true;
         self.trigger.close(&self.config, migrations);
         self.forecasts.restart(&self.config);
     }

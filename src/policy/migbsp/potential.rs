@@ -11,7 +11,7 @@
 //! heuristic two the highest alone.
 
 use super::config::{
-    CandidateOrder, Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig,
+    Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig,
     OwnCluster, PotentialCommunication, SetIndex, ThresholdMeaning,
 };
 use super::forecast::Forecasts;
@@ -334,20 +334,20 @@ pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
     by_process.filter_map(one).collect()
 }
 
-/// The candidates, highest PM first, and the threshold that they passed \[s\]; `best` has the highest PM of each process.
+/// The candidates, highest PM first, and the threshold that they passed \[s\]; `best` has the highest PM of each process, and ties go by
+/// falling rank if `ties_fall`.
 pub(super) fn candidates(
     config: &MigBspConfig,
     mut best: Vec<Potential>,
     processes: usize,
+    ties_fall: bool,
 ) -> (Vec<Potential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
         best.retain(|potential| !potential.is_own);
     }
     best.sort_by(|a, b| {
-        let by_rank = match config.candidate_order {
-            CandidateOrder::PotentialHighestRank => b.process.cmp(&a.process),
-            _ => a.process.cmp(&b.process),
-        };
+        let by_rank = a.process.cmp(&b.process);
+        let by_rank = if ties_fall { by_rank.reverse() } else { by_rank };
         b.value().total_cmp(&a.value()).then(by_rank)
     });
     let Some(highest) = best.first().map(Potential::value) else {
@@ -477,7 +477,7 @@ mod tests {
             potential(1, 1, 8.0),
             potential(2, 1, 10.0),
         ];
-        let (found, threshold) = candidates(&MigBspConfig::default(), highest(&all), 3);
+        let (found, threshold) = candidates(&MigBspConfig::default(), highest(&all), 3, false);
         assert_eq!(threshold, Some(8.0));
         assert_eq!(
             found
@@ -492,7 +492,7 @@ mod tests {
     fn no_positive_potential_means_no_candidate() {
         let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
         assert_eq!(
-            candidates(&MigBspConfig::default(), highest(&all), 2),
+            candidates(&MigBspConfig::default(), highest(&all), 2, false),
             (Vec::new(), None)
         );
     }
@@ -509,13 +509,13 @@ mod tests {
             heuristic: Heuristic::Two,
             ..MigBspConfig::default()
         };
-        assert_eq!(candidates(&two, highest(&all), 4).0, [all[2]]);
+        assert_eq!(candidates(&two, highest(&all), 4, false).0, [all[2]]);
         let half = MigBspConfig {
             x: 0.5,
             x_of: ThresholdMeaning::OfProcesses,
             ..MigBspConfig::default()
         };
-        assert_eq!(candidates(&half, highest(&all), 4).0, [all[2], all[1]]);
+        assert_eq!(candidates(&half, highest(&all), 4, false).0, [all[2], all[1]]);
     }
 
     /// The terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on
@@ -681,9 +681,9 @@ mod tests {
             x_of: ThresholdMeaning::OfProcesses,
             ..MigBspConfig::default()
         };
-        assert_eq!(candidates(&config, highest(&all), 3).0, [all[0]]);
+        assert_eq!(candidates(&config, highest(&all), 3, false).0, [all[0]]);
         config.only_positive = false;
-        assert_eq!(candidates(&config, highest(&all), 3).0, all);
+        assert_eq!(candidates(&config, highest(&all), 3, false).0, all);
     }
 
     #[test]

@@ -35,17 +35,22 @@ type Process = (u32, [f64; 2]);
 
 /// Shows two supersteps to the policy, which then has to call, and lets it decide.
 fn decide(config: MigBspConfig, processes: &[Process], happen: bool) -> (MigBsp, Decision) {
-    let LoadedPlatform { platform, .. } = open("ufrgs-sw").unwrap();
     let mut policy = MigBsp::new(config).unwrap();
+    let decision = next_call(&mut policy, processes, happen);
+    (policy, decision)
+}
+
+/// Shows the same two supersteps in turn until the policy has to call, and lets it decide.
+fn next_call(policy: &mut MigBsp, processes: &[Process], happen: bool) -> Decision {
+    let LoadedPlatform { platform, .. } = open("ufrgs-sw").unwrap();
     let placement: Vec<HostId> = processes.iter().map(|process| HostId(process.0)).collect();
     let memory = vec![Bytes::default(); processes.len()];
     let load = vec![0.0; platform.hosts.len()];
     let mut measures = Measures::default();
-    let mut decision = None;
-    for superstep in 0..2 {
+    for superstep in 0..8 {
         measures.clear(processes.len());
         for (process, (host, work)) in processes.iter().enumerate() {
-            let work = Instructions::of(work[superstep]);
+            let work = Instructions::of(work[superstep % 2]);
             measures.work[process] = work;
             measures.compute[process] = work / platform.hosts[*host as usize].speed;
         }
@@ -62,11 +67,10 @@ fn decide(config: MigBspConfig, processes: &[Process], happen: bool) -> (MigBsp,
         };
         if policy.is_call_due(&view) {
             let mut random = Stream::new(1, Purpose::Policy);
-            decision = Some(policy.decide(&view, &mut random).unwrap());
+            return policy.decide(&view, &mut random).unwrap();
         }
     }
-    let decision = decision.expect("a call is due after α = 2 supersteps");
-    (policy, decision)
+    panic!("a call is due after at most 8 supersteps");
 }
 
 fn moves(decision: &Decision) -> Vec<(u32, u32)> {
@@ -119,20 +123,34 @@ fn a_host_is_quiet_when_nothing_computed_there_for_a_while() {
     );
 }
 
+/// Two hosts of Aquario are quiet, and four equal processes on Labtec want them.
+fn four_for_two_hosts() -> Vec<Process> {
+    let labtec = (0..4).map(|host| (LABTEC + host, [3e9, 3e9]));
+    let aquario = (2..20).map(|host| (AQUARIO + host, [4e9, 4e9]));
+    labtec.chain(aquario).collect()
+}
+
 #[test]
-fn of_equal_candidates_the_highest_rank_takes_the_last_quiet_host() {
-    // All hosts of Aquario but one compute, and four candidates are equal.
-    let mut processes: Vec<Process> = (0..4).map(|host| (LABTEC + host, [3e9, 3e9])).collect();
-    processes.extend((1..20).map(|host| (AQUARIO + host, [4e9, 4e9])));
-    let ties = |candidate_order| MigBspConfig {
-        candidate_order,
+fn of_equal_candidates_the_lowest_ranks_are_first() {
+    let decision = decide(config(), &four_for_two_hosts(), true).1;
+    assert_eq!(decision.candidates.len(), 4);
+    assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
+}
+
+#[test]
+fn of_equal_candidates_those_answered_last_are_first_and_hosts_go_by_rank() {
+    let config = MigBspConfig {
+        candidate_order: CandidateOrder::PotentialLastAnswered,
         ..config()
     };
-    let highest = decide(ties(CandidateOrder::PotentialHighestRank), &processes, true).1;
-    assert_eq!(highest.candidates.len(), 4);
-    assert_eq!(moves(&highest), [(3, AQUARIO)]);
-    let lowest = decide(ties(CandidateOrder::Potential), &processes, true).1;
-    assert_eq!(moves(&lowest), [(0, AQUARIO)]);
+    // Nobody has been answered before the first call.
+    let (mut policy, decision) = decide(config, &four_for_two_hosts(), false);
+    assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
+    policy.settle(0);
+    let decision = next_call(&mut policy, &four_for_two_hosts(), false);
+    let tried: Vec<u32> = decision.candidates.iter().map(|one| one.process.0).collect();
+    assert_eq!(tried, [3, 2, 1, 0]);
+    assert_eq!(moves(&decision), [(2, AQUARIO), (3, AQUARIO + 1)]);
 }
 
 #[test]

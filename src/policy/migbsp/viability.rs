@@ -124,6 +124,11 @@ pub(super) struct Weighing {
 }
 
 impl Weighing {
+    /// What hosts that offer a process the same have in common.
+    pub(super) fn equal_hosts(&self) -> (u64, u32) {
+        (self.power.to_bits(), self.residents)
+    }
+
     /// t1.
     fn stay(&self) -> Seconds {
         Seconds::of((self.stay_compute + self.stay_communication) * self.supersteps)
