@@ -11,8 +11,8 @@
 //! heuristic two the highest alone.
 
 use super::config::{
-    Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig,
-    OwnCluster, PotentialCommunication, SetIndex, ThresholdMeaning,
+    Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
+    PotentialCommunication, SetIndex, ThresholdMeaning,
 };
 use super::forecast::Forecasts;
 use crate::platform::{Platform, Route};
@@ -347,7 +347,11 @@ pub(super) fn candidates(
     }
     best.sort_by(|a, b| {
         let by_rank = a.process.cmp(&b.process);
-        let by_rank = if ties_fall { by_rank.reverse() } else { by_rank };
+        let by_rank = if ties_fall {
+            by_rank.reverse()
+        } else {
+            by_rank
+        };
         b.value().total_cmp(&a.value()).then(by_rank)
     });
     let Some(highest) = best.first().map(Potential::value) else {
@@ -515,7 +519,10 @@ mod tests {
             x_of: ThresholdMeaning::OfProcesses,
             ..MigBspConfig::default()
         };
-        assert_eq!(candidates(&half, highest(&all), 4, false).0, [all[2], all[1]]);
+        assert_eq!(
+            candidates(&half, highest(&all), 4, false).0,
+            [all[2], all[1]]
+        );
     }
 
     /// The terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on

@@ -148,7 +148,11 @@ fn of_equal_candidates_those_answered_last_are_first_and_hosts_go_by_rank() {
     assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
     policy.settle(0);
     let decision = next_call(&mut policy, &four_for_two_hosts(), false);
-    let tried: Vec<u32> = decision.candidates.iter().map(|one| one.process.0).collect();
+    let tried: Vec<u32> = decision
+        .candidates
+        .iter()
+        .map(|one| one.process.0)
+        .collect();
     assert_eq!(tried, [3, 2, 1, 0]);
     assert_eq!(moves(&decision), [(2, AQUARIO), (3, AQUARIO + 1)]);
 }
