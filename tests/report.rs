@@ -10,6 +10,8 @@ use std::process::{Command, Output};
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde_json::Value;
 
+use crate::support::{said, succeeded};
+
 fn migsim(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_migsim"))
         .args(arguments)
@@ -510,14 +512,18 @@ fn the_page_of_a_sweep_is_its_index() {
         fs::read(&page).unwrap(),
         fs::read(folder.join("index.html")).unwrap()
     );
-    // A part of a sweep has no page.
+    // At half-time the page has what is there, and says so.
     let part = scratch.path().join("part");
     done(&[SWEEP, &["--shard", "1/3", "--out", text(&part)]].concat());
-    let told = refused(&["report", text(&part)]);
-    assert!(
-        told.contains("2 of 3 runs of the sweep are missing") && told.contains("merge"),
-        "{told}"
-    );
+    let output = succeeded(migsim(&["report", text(&part)]));
+    let half_time = "1 of 3 runs are there";
+    assert!(said(&output).contains(half_time), "{}", said(&output));
+    let page = fs::read_to_string(part.join("report.html")).unwrap();
+    assert!(page.contains(half_time) && page.contains("setting 1: alpha=2"));
+    // Before the first run there is a page, too.
+    fs::write(part.join("runs.jsonl"), "").unwrap();
+    let output = succeeded(migsim(&["report", text(&part)]));
+    assert!(said(&output).contains("0 of 3 runs are there"));
 }
 
 #[test]

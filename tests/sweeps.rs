@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -516,4 +517,256 @@ fn a_seed_that_is_fixed_is_not_passed_over() {
         let runs = read(&scratch.path().join("out"), "runs.csv");
         assert!(runs.lines().nth(1).unwrap().starts_with("1,3,"), "{runs}");
     }
+}
+
+/// The rows of a table, by the names of its columns.
+fn table(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    table.deserialize().map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_varied_key_wins_over_the_object_that_a_flag_gives() {
+    let scratch = tempfile::tempdir().unwrap();
+    let lu: &[&str] = &["--app", "lu", "--n", "500", "--procs", "25"];
+    for (fixed, key, values) in [
+        (["--load", "walk"], "load.step", ["0.1", "0.3"]),
+        (
+            ["--set", r#"policy.migbsp={"alpha":8}"#],
+            "policy.migbsp.alpha",
+            ["2", "4"],
+        ),
+    ] {
+        let folder = scratch.path().join(key);
+        let varied = format!("{key}={}", values.join(","));
+        let sweep = [
+            "--vary",
+            &varied,
+            "--quiet",
+            "--out",
+            folder.to_str().unwrap(),
+        ];
+        succeeded(migsim(&[&["sweep"], lu, &fixed, &sweep].concat()));
+        let rows = table(&read(&folder, "runs.csv"));
+        assert_ne!(rows[0]["id"], rows[1]["id"]);
+        assert_ne!(rows[0]["makespan_iii_s"], rows[1]["makespan_iii_s"]);
+        for (row, value) in rows.iter().zip(values) {
+            let set = format!("{key}={value}");
+            let run = [&["run", "--json"], lu, &fixed, &["--set", &set]].concat();
+            let run = succeeded(migsim(&run));
+            let run: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+            for (index, name) in ["i", "ii", "iii"].iter().enumerate() {
+                let makespan = &run["scenarios"][index]["makespan_s"];
+                assert_eq!(row[&format!("makespan_{name}_s")], makespan.to_string());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_parameter_that_changes_nothing_is_refused_before_anything_runs() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().join("out");
+    let sw = ["--app", "sw", "--n", "10", "--out", out.to_str().unwrap()];
+    let whole = r#"load={"kind":"walk","step":0.1},{"kind":"walk","step":0.3}"#;
+    let (nothing, part) = (
+        "changes nothing: all settings are the same",
+        "overrides a part of",
+    );
+    let described = ["--vary", "description=a,b", "--alpha"];
+    for (command, more, message) in [
+        ("sweep", &["--load", "walk,walk,step=0.1"][..], nothing),
+        ("tune", &["--load", "walk,walk,step=0.1"], nothing),
+        (
+            "sweep",
+            &["--vary", r#"scenarios=["i","ii"],["ii","i"]"#],
+            nothing,
+        ),
+        // Beside one that does, in every combination of the two.
+        ("sweep", &[&described[..], &["2,4"]].concat(), nothing),
+        (
+            "sweep",
+            &[&described[..], &["2,4", "--zip"]].concat(),
+            nothing,
+        ),
+        (
+            "sweep",
+            &[&described[..], &["2..40", "--random", "20"]].concat(),
+            nothing,
+        ),
+        ("tune", &[&described[..], &["2..40"]].concat(), nothing),
+        ("sweep", &["--vary", whole, "--set", "load.step=0.2"], part),
+        (
+            "tune",
+            &["--vary", whole, "--vary", "load.step=0.2,0.4"],
+            part,
+        ),
+    ] {
+        let output = migsim(&[&[command], &sw[..], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{command} {more:?}");
+        let errors = said(&output);
+        assert!(
+            errors.contains(message) && errors.contains("\n  --> --"),
+            "{errors}"
+        );
+        assert!(!out.join("runs.csv").exists());
+    }
+    // What means nothing to one of two policies or loads may vary.
+    for more in [
+        ["--policy", "never,migbsp", "--alpha", "2,4"],
+        ["--load", "none,walk", "--vary", "load.step=0.1,0.3"],
+    ] {
+        let output = succeeded(migsim(&[&["sweep", "--dry-run"], &sw[..], &more].concat()));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.starts_with("3 settings x 1 seed = 3 runs"), "{text}");
+    }
+}
+
+#[test]
+fn whole_loads_platforms_and_applications_vary_under_readable_names() {
+    let scratch = tempfile::tempdir().unwrap();
+    let names = |more: &[&str], column: &str| -> Vec<String> {
+        let start = ["sweep", "--scenario", "i", "--quiet", "--out", "out"];
+        succeeded(migsim_in(scratch.path(), &[&start, more].concat()));
+        let rows = table(&read(&scratch.path().join("out"), "runs.csv"));
+        rows.iter().map(|row| row[column].clone()).collect()
+    };
+    let sw = ["--app", "sw", "--n", "10"];
+    let loads = ["--load", "none,walk,step=0.2", "--load", "ar,on=links,none"];
+    let expected = [
+        "ar,on=links",
+        "none",
+        "walk,step=0.2 & ar,on=links",
+        "walk,step=0.2",
+    ];
+    assert_eq!(names(&[&sw[..], &loads].concat(), "load"), expected);
+    let page = read(&scratch.path().join("out"), "index.html");
+    assert!(page.contains("walk,step=0.2 &amp; ar,on=links") && !page.contains("kind"));
+    let applications = ["--vary", "workload=lu,n=50,procs=10,sw,n=10"];
+    assert_eq!(
+        names(&applications, "workload"),
+        ["lu,n=50,procs=10", "sw,n=10"]
+    );
+    let both = [
+        "--platform",
+        "ufrgs,ufrgs-sw",
+        "--app",
+        "lu,sw",
+        "--n",
+        "20",
+        "--procs",
+        "20",
+    ];
+    assert_eq!(names(&both, "app"), ["lu", "sw", "lu", "sw"]);
+}
+
+#[test]
+fn a_sweep_file_of_shown_flags_keeps_constants_for_every_network() {
+    let scratch = tempfile::tempdir().unwrap();
+    let constants = ["--network", "cm02,lv08", "--net", "tcp_gamma=20000"];
+    let flags = [&["sweep", "--app", "sw", "--n", "10"], &constants[..]].concat();
+    let shown = succeeded(migsim(&[&flags[..], &["--show"]].concat()));
+    fs::write(scratch.path().join("sweep.json"), shown.stdout).unwrap();
+    let flags = [&flags[..], &["--quiet", "--out", "flags"]].concat();
+    succeeded(migsim_in(scratch.path(), &flags));
+    let file = ["sweep", "sweep.json", "--quiet", "--out", "file"];
+    succeeded(migsim_in(scratch.path(), &file));
+    let runs = |folder: &str| read(&scratch.path().join(folder), "runs.csv");
+    assert_eq!(runs("flags"), runs("file"));
+}
+
+#[test]
+fn results_are_printed_for_people_and_for_programs() {
+    let scratch = tempfile::tempdir().unwrap();
+    let printed = |more: &[&str]| {
+        let more = [&["--x", "0.7,0.8"], more].concat();
+        String::from_utf8(swept(scratch.path(), &more).stdout).unwrap()
+    };
+    // `--quiet` says nothing but what a program asked for.
+    assert_eq!(printed(&[]), "");
+    assert_eq!(
+        printed(&["--format", "csv"]),
+        read(scratch.path(), "summary.csv")
+    );
+    let json: serde_json::Value = serde_json::from_str(&printed(&["--json"])).unwrap();
+    assert_eq!((&json["tried"], &json["planned"]), (&7.into(), &42.into()));
+    let settings = json["settings"].as_array().unwrap();
+    let mean = |setting: &serde_json::Value| setting["makespan_iii_mean_s"].as_f64().unwrap();
+    let least = settings.iter().map(mean).fold(f64::MAX, f64::min);
+    let best = settings.iter().filter(|setting| mean(setting) == least);
+    let best: Vec<&serde_json::Value> = best.map(|setting| &setting["setting"]).collect();
+    assert_eq!(
+        json["best"].as_array().unwrap().iter().collect::<Vec<_>>(),
+        best
+    );
+    for form in ["--dry-run", "--show"] {
+        let output = migsim(&sweep_into(scratch.path(), &["--json", form]));
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_says_what_is_kept_and_that_the_same_command_goes_on() {
+    let scratch = tempfile::tempdir().unwrap();
+    let sweep = ["sweep", "--alpha", "2..64", "--seeds", "1..9"];
+    let tune = ["tune", "--budget", "500", "--seeds", "1..9"];
+    for command in [sweep, tune] {
+        let folder = scratch.path().join(command[0]);
+        let more = ["--set", "workload.supersteps=300", "--load", "ar", "--out"];
+        // The signal may be ignored where the tests run.
+        let child = Command::new("env")
+            .args(["--default-signal=INT", env!("CARGO_BIN_EXE_migsim")])
+            .args([&command[..], SYNTHETIC, &more].concat())
+            .arg(&folder)
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let runs = folder.join("runs.jsonl");
+        while !fs::metadata(&runs).is_ok_and(|file| file.len() > 0) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let kill = ["-INT", &child.id().to_string()];
+        assert!(Command::new("kill").args(kill).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let errors = said(&output);
+        assert_eq!(output.status.code(), Some(130), "{errors}");
+        let last = errors.lines().last().unwrap();
+        assert!(last.ends_with("; the same command goes on"), "{errors}");
+        let kept: usize = last.split(' ').next().unwrap().parse().unwrap();
+        let records = fs::read_to_string(&runs).unwrap();
+        assert_eq!(records.lines().count(), kept, "{errors}");
+        assert!(records.ends_with('\n'));
+    }
+}
+
+#[test]
+fn the_best_ten_settings_are_printed_and_ties_are_told() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = |more: &[&str]| {
+        let start = ["sweep", "--app", "sw", "--n", "10", "--out", "s"];
+        let output = succeeded(migsim_in(scratch.path(), &[&start, more].concat()));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let tied = text(&["--vary", "policy.migbsp.delta=0.8,0.9,1.0"]);
+    assert!(
+        tied.contains("\nbest makespan of scenario iii [s]: 3 of 3 settings tie at "),
+        "{tied}"
+    );
+    let page = read(&scratch.path().join("s"), "index.html");
+    assert!(page.contains("3 of 3 settings tie at "));
+    let many = text(&["--alpha", "1..4", "--d", "0.1,0.5,0.9"]);
+    let lines: Vec<&str> = many.lines().collect();
+    let head = lines
+        .iter()
+        .position(|line| line.starts_with("setting  alpha"));
+    let table = &lines[head.unwrap()..];
+    assert_eq!(table[11], "2 more in summary.csv", "{many}");
+    let time = |line: &&str| -> f64 { line.split_whitespace().nth(3).unwrap().parse().unwrap() };
+    assert!(table[1..11].is_sorted_by_key(time), "{many}");
+    assert!(many.contains(" of 12 settings"), "{many}");
+    // The means of drawn loads are those of the seeds at hand.
+    let drawn = text(&["--alpha", "2,4", "--load", "walk", "--seeds", "1..3"]);
+    assert!(drawn.contains("the best of 2 on these seeds"), "{drawn}");
 }

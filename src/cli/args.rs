@@ -396,7 +396,9 @@ pub(super) struct RunArguments {
     One half each on two machines, joined:\n    \
       migsim sweep sweep.json --shard 1/2 --out half-1    (and 2/2, half-2)\n    \
       migsim sweep merge half-1 half-2 --out whole\n\n\
-    Values are lists (2,4,8), ranges with both ends (1..5, 0.1..0.9:0.1, \"10..50:10 ms\") or both. What was interrupted is continued by the \
+    Values are lists (2,4,8), ranges with both ends (1..5, 0.1..0.9:0.1, \"10..50:10 ms\") or both. Whole loads and applications are names with \
+    their parameters behind them (--load none,walk,step=0.1,on-off; --vary workload=lu,n=500,sw,n=25). A row is what `migsim run` gives with the \
+    same flags and --set KEY=VALUE; a parameter that changes nothing is refused. What was interrupted is continued by the \
     same command; what is there is not run again. Exit code 1 when runs failed: their rows say why."
 )]
 #[expect(
@@ -422,7 +424,7 @@ pub(super) struct SweepArguments {
     #[arg(long, value_name = "SEED", help_heading = "Sweep")]
     pub(super) draw_seed: Option<u64>,
     /// Do only the I-th of N parts of the plan, for `migsim sweep merge`
-    #[arg(long, value_name = "I/N", value_parser = parse_shard, help_heading = "Sweep")]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = "Sweep")]
     pub(super) shard: Option<Shard>,
 
     /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits what was preempted or failed
@@ -460,12 +462,14 @@ pub(super) struct SweepArguments {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
     /// Say what would be run and about how long it would take, and run nothing
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(super) dry_run: bool,
     /// Print the sweep as a sweep file and run nothing
-    #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["dry_run", "json", "format"], help_heading = "Output")]
     pub(super) show: bool,
-    /// Print nothing but errors
+    #[command(flatten)]
+    pub(super) form: FormArguments,
+    /// Print nothing but errors, and what `--format csv` and `--json` print
     #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// Threads: runs are done in parallel; at most 1024 [default: one per core]
@@ -558,7 +562,9 @@ pub(super) struct MergeArguments {
     /// Keep the whole in this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
-    /// Print nothing but errors
+    #[command(flatten)]
+    pub(super) form: FormArguments,
+    /// Print nothing but errors, and what `--format csv` and `--json` print
     #[arg(long, short)]
     pub(super) quiet: bool,
 }

@@ -95,7 +95,7 @@ fn dispatch(
         args::Command::Run(run) => run::run(run, out),
         args::Command::Sweep(sweep) => return sweep::sweep(sweep, out, errors),
         args::Command::Explain(explain) => explain::explain(explain, out),
-        args::Command::Report(report) => report::report(report),
+        args::Command::Report(report) => report::report(report, errors),
         args::Command::Tune(tune) => return tune::tune(tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(command, out),
@@ -111,7 +111,11 @@ fn dispatch(
 
 /// Prints JSON, in which a terminal finds nothing that steers it.
 fn print_json(out: &mut dyn Write, value: &Value) -> Result<(), Error> {
-    let mut text = format!("{value:#}\n");
+    print(out, &harmless(format!("{value:#}\n")))
+}
+
+/// JSON in which a terminal finds nothing that steers it.
+fn harmless(mut text: String) -> String {
     if text.contains(|letter: char| letter != '\n' && letter.is_control()) {
         // The rest of the control characters is escaped already.
         text = text.replace('\u{7f}', "\\u007f");
@@ -119,7 +123,7 @@ fn print_json(out: &mut dyn Write, value: &Value) -> Result<(), Error> {
             text = text.replace(letter, &format!("\\u{:04x}", u32::from(letter)));
         }
     }
-    print(out, &text)
+    text
 }
 
 /// Prints a result; a reader that has gone away (`| head`) is no failure.

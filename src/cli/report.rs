@@ -1,9 +1,11 @@
 //! `migsim report`: the page of a run folder or of the folder of a sweep.
 
+use std::io::Write;
 use std::path::Path;
 
 use super::args::ReportArguments;
 use super::machine::limits;
+use super::sweep::say;
 use crate::error::{Error, Problem};
 use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, write_file, write_named};
@@ -12,12 +14,18 @@ use crate::sweep::folder::page_of;
 /// The name of the page where none is given.
 pub(super) const FILE: &str = "report.html";
 
-pub(super) fn report(arguments: &ReportArguments) -> Result<(), Error> {
+pub(super) fn report(arguments: &ReportArguments, errors: &mut dyn Write) -> Result<(), Error> {
     let folder = &arguments.folder;
     check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
     let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
         (true, _) => Report::read(folder)?.html(),
-        (false, true) => page_of(folder)?,
+        (false, true) => {
+            let (page, half_time) = page_of(folder)?;
+            if let Some(half_time) = half_time {
+                say(errors, &format!("note: {half_time}"));
+            }
+            page
+        }
         (false, false) => {
             let what = if folder.is_dir() {
                 "the folder holds neither a run nor a sweep"

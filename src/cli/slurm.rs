@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::bar::{Bar, with_bar_and_farewell};
 use crate::error::{Error, Problem};
-use crate::output::{cannot_write, write_file};
+use crate::output::{Form, cannot_write, write_file};
 use crate::sweep::folder::{Report, merge};
 use crate::sweep::slurm::{Array, SCRIPT, SWEEP, incomplete};
 use crate::sweep::{Plan, Sweep};
@@ -33,6 +33,7 @@ pub(super) struct Job<'a> {
     pub(super) parts: usize,
     pub(super) options: &'a [String],
     pub(super) is_quiet: bool,
+    pub(super) form: Form,
 }
 
 impl Job<'_> {
@@ -70,7 +71,7 @@ impl Job<'_> {
         let (left, _) = incomplete(self.plan, &array.folder, self.parts)?;
         if left.is_empty() {
             let parts: Vec<PathBuf> = (1..=self.parts).map(|part| array.part(part)).collect();
-            return merge(&parts, &array.folder);
+            return merge(&parts, &array.folder, self.form);
         }
         let named: Vec<String> = left.iter().take(8).map(usize::to_string).collect();
         let more = if left.len() > named.len() {

@@ -18,11 +18,11 @@ use super::run::{
 };
 use super::slurm::Job;
 use super::threads::threads;
-use super::{print, print_json};
+use super::{harmless, print, print_json};
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;
-use crate::output::counted;
+use crate::output::{Form, counted};
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
 use crate::sweep::{
@@ -43,6 +43,8 @@ pub(super) fn sweep(
         let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
         return print_json(out, &file).map(|()| true);
     }
+    let form = arguments.form.form();
+    let is_silent = is_silent(arguments.quiet, form);
     let memory = &arguments.varied.settings.memory;
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
     let threads = threads(arguments.threads)?;
@@ -76,12 +78,13 @@ pub(super) fn sweep(
             parts,
             options: &arguments.sbatch_options,
             is_quiet: arguments.quiet,
+            form,
         };
         if !arguments.slurm {
             return print(out, &job.array()?.script()).map(|()| true);
         }
         let report = job.run()?;
-        return finish(&report, arguments.quiet, out, errors);
+        return finish(&report, (is_silent, form), out, errors);
     }
     let store = open_store(&folder, arguments.quiet, errors)?;
     folder::write_plan(&folder, &plan)?;
@@ -107,8 +110,8 @@ pub(super) fn sweep(
     })?;
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     store.sync()?;
-    let report = folder::write(&folder, &plan, shard, store.rows())?;
-    finish(&report, arguments.quiet, out, errors)
+    let report = folder::write(&folder, &plan, shard, store.rows(), form)?;
+    finish(&report, (is_silent, form), out, errors)
 }
 
 /// What is there of a plan, and how it is continued.
@@ -141,15 +144,23 @@ pub(super) fn open_store(
     Ok(store)
 }
 
+/// Whether the result is not printed: what a program asks for is, and nothing else.
+fn is_silent(is_quiet: bool, form: Form) -> bool {
+    is_quiet && !matches!(form, Form::Csv | Form::Json)
+}
+
 /// Prints the report; `false` if runs failed.
 fn finish(
     report: &Report,
-    is_quiet: bool,
+    (is_silent, form): (bool, Form),
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
-    if !is_quiet {
-        print(out, &visible(&report.text))?;
+    let text = report.text.clone();
+    match form {
+        _ if is_silent => {}
+        Form::Json => print(out, &harmless(text))?,
+        _ => print(out, &text)?,
     }
     if let Some(failures) = &report.failures {
         say(errors, failures);
@@ -167,8 +178,10 @@ fn merged(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
-    let report = folder::merge(&arguments.folders, &arguments.out)?;
-    finish(&report, arguments.quiet, out, errors)
+    let form = arguments.form.form();
+    let report = folder::merge(&arguments.folders, &arguments.out, form)?;
+    let is_silent = is_silent(arguments.quiet, form);
+    finish(&report, (is_silent, form), out, errors)
 }
 
 /// Where results go that nobody gave a place.
@@ -249,7 +262,7 @@ fn duration(seconds: f64) -> String {
 }
 
 /// The sweep of the file and the flags; flags win.
-fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
+pub(super) fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
     let mut sweep = varied(&arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
         (true, _, _) => sweep.combine = Combine::Zip,

@@ -26,6 +26,9 @@ use crate::sweep::summary::{Goal, named, short};
 use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
 use crate::sweep::{Common, Done, Shard, Spec, Store, Sweep, keys, table::runs_csv};
 
+/// The most settings that are named as equally good.
+const MOST_TIES: usize = 4;
+
 /// The seeds of the search if none are given.
 const SEEDS: &str = "1..8";
 
@@ -214,6 +217,27 @@ impl Report<'_> {
             let mean = sample.map_or("cannot be run".to_owned(), |sample| short(sample.mean));
             sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
         }
+        if !found.ties.is_empty() {
+            let named: Vec<String> = found
+                .ties
+                .iter()
+                .take(MOST_TIES)
+                .map(|one| self.named(one))
+                .collect();
+            let more = if found.ties.len() > MOST_TIES {
+                "; ..."
+            } else {
+                ""
+            };
+            let (count, verb) = match found.ties.len() {
+                1 => ("1 other".to_owned(), "is"),
+                count => (format!("{count} others"), "are"),
+            };
+            let named = named.join("; ");
+            sheet.line(format!(
+                "ties      {count} {verb} as good as the best in the search: {named}{more}"
+            ));
+        }
         sheet.line(format!("gain      {}", self.gain()));
         sheet.line("");
         sheet.line(&self.command);
@@ -297,6 +321,7 @@ impl Report<'_> {
         json!({
             "goal": self.goal.name(),
             "best": setting(&found.best),
+            "ties": found.ties.iter().map(setting).collect::<Vec<Value>>(),
             "defaults": setting(&found.defaults),
             "search": {
                 "runs": found.runs,

@@ -46,7 +46,7 @@ pub fn figures(
     summary: &Summary,
 ) -> Result<Vec<(&'static str, String)>, Error> {
     let mut pictures = Vec::new();
-    if summary.best.is_none() || summary.effects.is_empty() {
+    if summary.best.is_empty() || summary.effects.is_empty() {
         return Ok(pictures);
     }
     let mut draw = |name, draw: &dyn Fn(&mut String) -> Drawn| {

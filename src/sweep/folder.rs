@@ -13,7 +13,7 @@ use super::summary::Summary;
 use super::table::runs_csv;
 use crate::document::{Document, read_text};
 use crate::error::{Error, Problem};
-use crate::output::{cannot_write, read_inside, write_file};
+use crate::output::{Form, cannot_write, counted, read_inside, write_file};
 
 /// The name of the plan.
 const PLAN: &str = "plan.json";
@@ -37,7 +37,7 @@ pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     write_file(&folder.join(PLAN), &bytes)
 }
 
-/// Writes the tables and pictures of the rows that are there.
+/// Writes the tables and pictures of the rows that are there; the report of a whole sweep is in `form`.
 ///
 /// # Errors
 /// Something cannot be written.
@@ -46,6 +46,7 @@ pub fn write(
     plan: &Plan,
     shard: Shard,
     rows: &BTreeMap<String, Row>,
+    form: Form,
 ) -> Result<Report, Error> {
     let path = folder.join("runs.csv");
     let table = runs_csv(plan, shard, rows)
@@ -54,9 +55,10 @@ pub fn write(
     let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
     let own: Vec<&Row> = own.collect();
     let failures = failures(&own, &path);
-    let mut text = format!("{} runs in {}", own.len(), folder.display());
+    let place = folder.display().to_string();
     if shard != Shard::WHOLE {
-        text += ": part of a sweep, for `migsim sweep merge`\n";
+        let runs = counted(own.len(), "run");
+        let text = format!("{runs} in {place}: part of a sweep, for `migsim sweep merge`\n");
         return Ok(Report { text, failures });
     }
     let summary = Summary::of(plan, rows);
@@ -69,10 +71,11 @@ pub fn write(
     for (name, svg) in &figures {
         write_file(&folder.join(name), svg.as_bytes())?;
     }
-    let page = page(plan, &summary, &figures, failures.as_deref());
+    let remarks = Vec::from_iter(failures.clone());
+    let page = page(plan, &summary, &figures, &remarks);
     write_file(&folder.join("index.html"), page.as_bytes())?;
-    text += ": runs.csv, summary.csv, index.html\n";
-    text += &summary.text(plan);
+    let text = summary.printed(plan, (own.len(), &place), form);
+    let text = text.map_err(|error| cannot_write(&place, &error))?;
     Ok(Report { text, failures })
 }
 
@@ -88,37 +91,34 @@ fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     ))
 }
 
-/// The page of a whole sweep, made anew from its plan and its rows.
+/// The page of a sweep, made anew from its plan and its rows; at half-time also what is to be said of that.
 ///
 /// # Errors
-/// The folder cannot be read, or runs are missing.
-pub fn page_of(folder: &Path) -> Result<String, Error> {
+/// The folder cannot be read.
+pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
     let plan = read_plan(folder)?;
     let rows = store::rows(folder)?;
     let own = Shard::WHOLE.runs(&plan).filter_map(|(_, id)| rows.get(id));
     let own: Vec<&Row> = own.collect();
-    if own.len() < plan.runs.len() {
-        let message = format!(
-            "{} of {} runs of the sweep are missing",
-            plan.runs.len() - own.len(),
+    let half_time = (own.len() < plan.runs.len()).then(|| {
+        format!(
+            "{} of {} runs are there: settings and means may change; the command that began the sweep goes on",
+            own.len(),
             plan.runs.len()
-        );
-        return Err(Problem::new(message)
-            .source(folder.display().to_string())
-            .hint("the command that began the sweep continues it; `migsim sweep merge` joins parts")
-            .into());
-    }
+        )
+    });
     let failures = failures(&own, &folder.join("runs.csv"));
+    let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::of(&plan, &rows);
     let figures = figures(&plan, &rows, &summary)?;
-    Ok(page(&plan, &summary, &figures, failures.as_deref()))
+    Ok((page(&plan, &summary, &figures, &remarks), half_time))
 }
 
 /// Joins the folders of the parts of a plan into the folder `out`.
 ///
 /// # Errors
 /// A folder has no plan or another one, two rows of a run differ, runs are missing, or something cannot be written.
-pub fn merge(folders: &[PathBuf], out: &Path) -> Result<Report, Error> {
+pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Error> {
     let mut whole: Option<(&Path, Plan)> = None;
     let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
     for folder in folders {
@@ -179,7 +179,7 @@ pub fn merge(folders: &[PathBuf], out: &Path) -> Result<Report, Error> {
         );
         return Err(Problem::new(message).hint(hint).into());
     }
-    write(out, &plan, Shard::WHOLE, store.rows())
+    write(out, &plan, Shard::WHOLE, store.rows(), form)
 }
 
 pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {

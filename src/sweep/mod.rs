@@ -17,6 +17,7 @@ mod identity;
 pub(crate) mod keys;
 pub mod page;
 pub mod plan;
+mod printed;
 mod row;
 pub mod run;
 mod settings;

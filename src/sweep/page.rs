@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::plan::Plan;
 use super::spec::label;
 use super::summary::{Summary, short, with_interval};
-use crate::output::escaped;
+use crate::output::{counted, escaped};
 
 /// The most settings that the page lists; `summary.csv` has all.
 const MOST_SETTINGS: usize = 100;
@@ -19,7 +19,7 @@ pub fn page(
     plan: &Plan,
     summary: &Summary,
     figures: &[(&str, String)],
-    failures: Option<&str>,
+    remarks: &[String],
 ) -> String {
     let mut html = String::new();
     let mut push = |text: &str| html.push_str(text);
@@ -30,13 +30,13 @@ pub fn page(
         escaped(&title)
     ));
     push(&format!(
-        "<p>{} settings, {} seeds, {} runs; migsim {}.</p>\n",
-        plan.settings.len(),
-        plan.seeds.len(),
-        plan.runs.len(),
+        "<p>{}, {}, {}; migsim {}.</p>\n",
+        counted(plan.settings.len(), "setting"),
+        counted(plan.seeds.len(), "seed"),
+        counted(plan.runs.len(), "run"),
         escaped(&plan.version)
     ));
-    for note in plan.notes.iter().map(String::as_str).chain(failures) {
+    for note in plan.notes.iter().chain(remarks) {
         push(&format!("<p>{}</p>\n", escaped(note)));
     }
     push(&format!(
@@ -67,19 +67,7 @@ fn heading(plan: &Plan) -> String {
 
 /// The settings, the best first.
 fn table(plan: &Plan, summary: &Summary) -> String {
-    let mut order: Vec<(usize, f64)> = Vec::new();
-    for (index, setting) in summary.settings.iter().enumerate() {
-        order.extend(setting.goal.map(|sample| (index, sample.mean)));
-    }
-    order.sort_by(|a, b| {
-        if summary.goal.is_better(a.1, b.1) {
-            std::cmp::Ordering::Less
-        } else if summary.goal.is_better(b.1, a.1) {
-            std::cmp::Ordering::Greater
-        } else {
-            a.0.cmp(&b.0)
-        }
-    });
+    let order = summary.ranked();
     let mut html = format!(
         "<h2>Settings by {}</h2>\n<table>\n<tr><th>setting</th>",
         escaped(summary.goal.name())
@@ -88,7 +76,7 @@ fn table(plan: &Plan, summary: &Summary) -> String {
         write!(html, "<th>{}</th>", escaped(name)).expect("a string can be written to");
     }
     html.push_str("<th>mean</th><th>against its baseline</th></tr>\n");
-    for &(index, _) in order.iter().take(MOST_SETTINGS) {
+    for &index in order.iter().take(MOST_SETTINGS) {
         let setting = &summary.settings[index];
         write!(html, "<tr><td>{}</td>", index + 1).expect("a string can be written to");
         for value in &plan.settings[index] {

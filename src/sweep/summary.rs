@@ -7,14 +7,14 @@
 //! Differences are taken seed by seed: all settings face the same random numbers, and what these do to both does not count.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 
 use serde_json::Value;
 
-use super::effects::{Effect, effect, ends};
+use super::effects::{Effect, effect};
 use super::plan::Plan;
 use super::row::Row;
+use super::settings::MOST_NAMED;
 use super::spec::{cell, label};
 use super::stats::Sample;
 use super::values::Values;
@@ -61,6 +61,11 @@ impl Goal {
         }
     }
 
+    /// The same in short, over a column.
+    pub(super) fn heading(self) -> &'static str {
+        ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure]
+    }
+
     /// The number of a row.
     pub fn of(self, row: &Row) -> Option<f64> {
         MEASURES[self.measure].2(row)
@@ -87,7 +92,7 @@ pub struct Setting {
     /// Runs that failed.
     failed: usize,
     /// The setting it is compared with.
-    baseline: usize,
+    pub(super) baseline: usize,
     /// Goal less that of the baseline with the same seed.
     pub difference: Option<Sample>,
 }
@@ -99,8 +104,8 @@ pub struct Summary {
     pub goal: Goal,
     /// Setting by setting, in plan order.
     pub settings: Vec<Setting>,
-    /// The setting with the best mean.
-    pub best: Option<usize>,
+    /// The settings with the best mean: several if their means are equal.
+    pub best: Vec<usize>,
     /// Parameter by parameter, those with several values.
     pub effects: Vec<Effect>,
 }
@@ -144,11 +149,14 @@ impl Summary {
             }
         };
         let settings: Vec<Setting> = (0..plan.settings.len()).map(one).collect();
-        let mut best: Option<(usize, f64)> = None;
+        let mut best: Vec<usize> = Vec::new();
         for (index, setting) in settings.iter().enumerate() {
             let Some(sample) = setting.goal else { continue };
-            if best.is_none_or(|(_, other)| goal.is_better(sample.mean, other)) {
-                best = Some((index, sample.mean));
+            let other = best.first().and_then(|best| settings[*best].goal);
+            match other {
+                Some(other) if goal.is_better(other.mean, sample.mean) => {}
+                Some(other) if other.mean == sample.mean => best.push(index),
+                _ => best = vec![index],
             }
         }
         let effects = (0..plan.names.len())
@@ -157,9 +165,9 @@ impl Summary {
             .collect();
         Self {
             goal,
-            best: best.map(|(index, _)| index),
-            effects,
             settings,
+            best,
+            effects,
         }
     }
 
@@ -201,63 +209,88 @@ impl Summary {
         table.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
-    /// The best setting and the sensitivity of each parameter, for people.
-    pub fn text(&self, plan: &Plan) -> String {
-        let mut text = String::new();
-        if let Some((index, sample)) = self
-            .best
-            .and_then(|best| Some((best, self.settings[best].goal?)))
-        {
-            writeln!(
-                text,
-                "\nbest {}: {}",
-                self.goal.name(),
-                with_interval(sample)
-            )
-            .expect("a string can be written to");
-            writeln!(
-                text,
-                "  setting {}: {}",
-                index + 1,
-                named(&plan.names, &plan.settings[index])
-            )
-            .expect("a string can be written to");
-            if let Some(difference) = self.settings[index]
-                .difference
-                .filter(|_| self.settings[index].baseline != index)
-            {
-                let baseline = self.settings[index].baseline;
-                writeln!(
-                    text,
-                    "  against {}: {}",
-                    named(&plan.names, &plan.settings[baseline]),
-                    with_interval(difference)
-                )
-                .expect("a string can be written to");
-            }
+    /// The settings that have a mean, the best first; of equals the earlier one.
+    pub(super) fn ranked(&self) -> Vec<usize> {
+        let mut order: Vec<(usize, f64)> = Vec::new();
+        for (index, setting) in self.settings.iter().enumerate() {
+            order.extend(setting.goal.map(|sample| (index, sample.mean)));
         }
-        if !self.effects.is_empty() {
-            let width = self
-                .effects
-                .iter()
-                .map(|effect| plan.names[effect.parameter].chars().count())
-                .max()
-                .unwrap_or(0);
-            text += "\nsensitivity: share of the variance between settings, values from best to worst\n";
-            for effect in &self.effects {
-                let share = effect
-                    .share
-                    .map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-                writeln!(
-                    text,
-                    "  {:<width$} {share:>8}  {}",
-                    plan.names[effect.parameter],
-                    ends(&effect.values)
-                )
-                .expect("a string can be written to");
-            }
+        let sign = if self.goal.is_gain() { -1.0 } else { 1.0 };
+        order.sort_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+        order.into_iter().map(|(index, _)| index).collect()
+    }
+
+    /// How many settings the best are chosen from.
+    pub(super) fn tried(&self) -> usize {
+        let settings = self.settings.iter();
+        settings.filter(|setting| setting.goal.is_some()).count()
+    }
+
+    /// The best setting, or those that tie, and how much better it is than its baseline; for people.
+    pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
+        let first = self.best.first();
+        let Some((best, sample)) = first.and_then(|best| Some((*best, self.settings[*best].goal?)))
+        else {
+            return Vec::new();
+        };
+        let (tried, ties) = (self.tried(), self.best.len());
+        let (goal, mean) = (self.goal.name(), with_interval(sample));
+        let chosen = match ties {
+            1 if tried == 1 => format!("{goal}: {mean}"),
+            1 => format!("best {goal} of {tried} settings: {mean}"),
+            _ => format!("best {goal}: {ties} of {tried} settings tie at {mean}"),
+        };
+        let mut lines = vec![String::new(), chosen];
+        for &index in self.best.iter().take(MOST_NAMED) {
+            let setting = named(&plan.names, &plan.settings[index]);
+            lines.push(format!("  setting {}: {setting}", index + 1));
         }
-        text
+        if ties > MOST_NAMED {
+            lines.push(format!("  and {} more", ties - MOST_NAMED));
+        }
+        let Setting {
+            difference,
+            baseline,
+            ..
+        } = self.settings[best];
+        if let Some(difference) = difference.filter(|_| baseline != best) {
+            let name = named(&plan.names, &plan.settings[baseline]);
+            lines.push(format!("  against {name}: {}", with_interval(difference)));
+        }
+        if tried > 1 && plan.seeds.len() > 1 {
+            lines.push(format!(
+                "  It is the best of {tried} on these seeds, which flatters it: `migsim tune` compares the best on fresh seeds."
+            ));
+        }
+        lines
+    }
+}
+
+impl Setting {
+    /// Its numbers by name, as the columns of `summary.csv`.
+    pub(super) fn numbers(&self, goal: Goal) -> Vec<(String, Value)> {
+        let seeds = self.goal.map_or(0, |sample| sample.count);
+        let mut all = vec![
+            ("seeds".to_owned(), seeds.into()),
+            ("failed".to_owned(), self.failed.into()),
+        ];
+        let mut push = |name: &str, unit: &str, sample: Option<Sample>| {
+            let numbers = [
+                ("mean", sample.map(|sample| sample.mean)),
+                ("deviation", sample.and_then(|sample| sample.deviation)),
+                ("ci95", sample.and_then(|sample| sample.half_width())),
+            ];
+            all.extend(
+                numbers.map(|(what, number)| (format!("{name}_{what}{unit}"), number.into())),
+            );
+        };
+        for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measures) {
+            push(name, unit, sample);
+        }
+        let (name, unit, _) = MEASURES[goal.measure];
+        push(&format!("{name}_difference"), unit, self.difference);
+        all.push(("baseline".to_owned(), (self.baseline + 1).into()));
+        all
     }
 }
 
@@ -413,7 +446,7 @@ mod tests {
         let (plan, rows) = swept();
         let summary = Summary::of(&plan, &rows);
         // a = 1, b = 1: (12 + 13) / 2.
-        assert_eq!(summary.best, Some(2));
+        assert_eq!(summary.best, [2]);
         assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
         // Between settings: 4 · 5² for a, 4 · 0.5² for b.
         assert!((summary.effects[0].share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
@@ -539,6 +572,6 @@ mod tests {
             (summary.settings[2].failed, summary.settings[2].goal),
             (2, None)
         );
-        assert_eq!(summary.best, Some(3));
+        assert_eq!(summary.best, [3]);
     }
 }

@@ -23,7 +23,7 @@ use super::spec::{Spec, label};
 use super::stats::Sample;
 use super::store::Store;
 use super::summary::Goal;
-use super::{draw, keys};
+use super::{change, draw, keys};
 use crate::error::{Error, Problem};
 use crate::experiment::{Limits, Shared, lookup};
 use crate::output::counted;
@@ -112,6 +112,8 @@ pub struct Found {
     pub best: Setting,
     /// The values without any tuning: those of the experiment.
     pub defaults: Setting,
+    /// The other settings whose mean over the seeds of the search is equal.
+    pub ties: Vec<Setting>,
     /// How it was found.
     pub rounds: Vec<Round>,
     /// How many different settings were run.
@@ -171,9 +173,15 @@ impl Tuning<'_> {
             spent,
             mut asked,
             tried,
+            means,
             rounds,
             ..
         } = search;
+        let mean = |setting: &Setting| means.get(&key(setting)).copied().flatten();
+        let ties = tried
+            .iter()
+            .filter(|one| key(one) != key(&best) && mean(one) == mean(&best));
+        let ties: Vec<Setting> = ties.filter(|one| mean(one).is_some()).cloned().collect();
         let pair = if key(&best) == key(&defaults) {
             vec![best.clone()]
         } else {
@@ -191,6 +199,7 @@ impl Tuning<'_> {
         Ok(Found {
             failed: errors().next().map(|first| (errors().count(), first)),
             best,
+            ties,
             defaults,
             rounds,
             settings,
@@ -274,7 +283,9 @@ impl Tuning<'_> {
         check_options(self.sweep, &some)?;
         some.push(defaults.clone());
         let two = vec![seeds[0], seeds[0].wrapping_add(1)];
-        Ok(self.plan(some, two)?.seeds.len() > 1)
+        let plan = self.plan(some, two)?;
+        change::check(self.sweep, &plan, (self.limits, &self.common.files))?;
+        Ok(plan.seeds.len() > 1)
     }
 
     /// The first settings of the stream.

@@ -1,0 +1,189 @@
+//! What a sweep prints when it has ended: where the results are, the best settings, how much each parameter matters.
+//!
+//! People get the best ten settings; programs get all of them, as `summary.csv` or as JSON.
+
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use super::effects::ends;
+use super::plan::Plan;
+use super::spec::label;
+use super::stats::Sample;
+use super::summary::{Summary, short};
+use crate::output::{Cell, Form, Sheet, Table, Tone, counted, numbers, words};
+
+/// The most settings that people are shown.
+const MOST_SHOWN: usize = 10;
+
+impl Summary {
+    /// The whole in one of the forms; `runs` of the plan are in the folder `place`.
+    ///
+    /// # Errors
+    /// Memory cannot be written, which does not happen.
+    pub(super) fn printed(
+        &self,
+        plan: &Plan,
+        (runs, place): (usize, &str),
+        form: Form,
+    ) -> io::Result<String> {
+        Ok(match form {
+            Form::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
+            Form::Json => format!("{:#}\n", self.json(plan, (runs, place))),
+            form => self.sheet(plan, (runs, place)).render(form),
+        })
+    }
+
+    fn sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
+        let mut sheet = Sheet::default();
+        let runs = counted(runs, "run");
+        sheet.line(format!(
+            "{runs} in {place}: runs.csv, summary.csv, index.html"
+        ));
+        for line in self.best_lines(plan) {
+            sheet.line(line);
+        }
+        let ranked = self.ranked();
+        if ranked.len() > 1 {
+            sheet.line("");
+            sheet.table(self.table(plan, &ranked));
+            if ranked.len() > MOST_SHOWN {
+                let more = ranked.len() - MOST_SHOWN;
+                sheet.line(format!("{more} more in summary.csv"));
+            }
+        }
+        for line in self.sensitivity_lines(plan) {
+            sheet.line(line);
+        }
+        sheet
+    }
+
+    /// The best settings, a column per parameter.
+    fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
+        let has_seeds = plan.seeds.len() > 1;
+        let mut columns = vec![numbers("setting", "setting")];
+        columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
+            let values = plan
+                .settings
+                .iter()
+                .filter_map(|one| one[parameter].as_ref());
+            if values.clone().all(Value::is_number) {
+                numbers(name, "parameter")
+            } else {
+                words(name, "parameter")
+            }
+        }));
+        columns.push(numbers(self.goal.heading(), "mean"));
+        if has_seeds {
+            columns.push(numbers("± 95 %", "ci95"));
+        }
+        let has_baseline = ranked.iter().any(|&one| self.settings[one].baseline != one);
+        if has_baseline {
+            columns.push(numbers("less baseline", "difference"));
+        }
+        let mut table = Table::new("settings", "", &columns);
+        for &index in ranked.iter().take(MOST_SHOWN) {
+            let setting = &self.settings[index];
+            let mut row = vec![Cell::count(index + 1)];
+            row.extend(plan.settings[index].iter().map(|value| match value {
+                Some(value) => Cell::text(label(value)),
+                None => Cell::empty(),
+            }));
+            let of = |number: Option<f64>| {
+                number.map_or_else(Cell::empty, |number| Cell::value(number, short(number)))
+            };
+            row.push(of(setting.goal.map(|sample| sample.mean)));
+            if has_seeds {
+                row.push(of(setting.goal.and_then(|sample| sample.half_width())));
+            }
+            if has_baseline {
+                let difference = setting.difference.filter(|_| setting.baseline != index);
+                row.push(self.difference(difference));
+            }
+            table.push(row);
+        }
+        table
+    }
+
+    /// A difference to the baseline: good or bad news where its interval holds no 0.
+    fn difference(&self, sample: Option<Sample>) -> Cell {
+        let Some(sample) = sample else {
+            return Cell::empty();
+        };
+        let half = sample.half_width().unwrap_or(0.0);
+        let tone = match sample.mean {
+            mean if mean.abs() <= half => Tone::Plain,
+            mean if self.goal.is_better(mean, 0.0) => Tone::Good,
+            _ => Tone::Bad,
+        };
+        let sign = if sample.mean > 0.0 { "+" } else { "" };
+        let shown = match sample.half_width() {
+            Some(half) => format!("{sign}{} ± {}", short(sample.mean), short(half)),
+            None => format!("{sign}{}", short(sample.mean)),
+        };
+        Cell::value(sample.mean, shown).in_tone(tone)
+    }
+
+    fn json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
+        let values = |index: usize| -> Value {
+            let pairs = plan.names.iter().zip(&plan.settings[index]);
+            let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            given.collect::<Map<String, Value>>().into()
+        };
+        let settings = self.settings.iter().enumerate().map(|(index, setting)| {
+            let mut row = Map::new();
+            row.insert("setting".into(), (index + 1).into());
+            row.insert("values".into(), values(index));
+            row.extend(setting.numbers(self.goal));
+            Value::Object(row)
+        });
+        let sensitivity = self.effects.iter().map(|effect| {
+            let values = effect.values.iter();
+            json!({
+                "parameter": plan.names[effect.parameter],
+                "share": effect.share,
+                "values": values.map(|(value, mean)| json!({ "value": value, "mean": mean })).collect::<Vec<Value>>(),
+            })
+        });
+        let best = self.best.iter().map(|one| one + 1);
+        json!({
+            "folder": place,
+            "runs": runs,
+            "planned": plan.runs.len(),
+            "goal": self.goal.name(),
+            "tried": self.tried(),
+            "best": best.collect::<Vec<usize>>(),
+            "settings": settings.collect::<Vec<Value>>(),
+            "sensitivity": sensitivity.collect::<Vec<Value>>(),
+        })
+    }
+
+    /// How much each parameter matters, for people.
+    fn sensitivity_lines(&self, plan: &Plan) -> Vec<String> {
+        if self.effects.is_empty() {
+            return Vec::new();
+        }
+        let names = self
+            .effects
+            .iter()
+            .map(|effect| &plan.names[effect.parameter]);
+        let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let mut lines = vec![
+            String::new(),
+            "sensitivity: share of the variance between settings, values from best to worst".into(),
+        ];
+        lines.extend(self.effects.iter().map(|effect| {
+            let share = effect.share;
+            let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+            let name = &plan.names[effect.parameter];
+            format!("  {name:<width$} {share:>8}  {}", ends(&effect.values))
+        }));
+        lines
+    }
+
+    /// The best setting and the sensitivity of each parameter, for people.
+    pub(super) fn text(&self, plan: &Plan) -> String {
+        let lines = [self.best_lines(plan), self.sensitivity_lines(plan)];
+        lines.concat().join("\n")
+    }
+}
