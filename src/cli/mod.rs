@@ -15,6 +15,8 @@ mod shell;
 mod show;
 mod slurm;
 mod sweep;
+#[cfg(test)]
+mod sweep_tests;
 mod threads;
 mod tune;
 

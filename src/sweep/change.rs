@@ -69,14 +69,21 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
 /// A part of a whole object that varies is not given a second time: the rows would show a value that does not hold.
 pub(super) fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let fixed = sweep.fixed.iter().map(|flag| (&flag.key, &flag.flag));
-    let varied = sweep.parameters.iter().map(|one| (&one.name, &one.source));
+    let under = |name: &str| -> Vec<Option<String>> {
+        let policies = REGISTRY.iter();
+        policies
+            .map(|policy| keys::key_under(name, policy.name))
+            .collect()
+    };
+    let fixed = sweep.fixed.iter();
+    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); REGISTRY.len()], &flag.flag));
+    let varied = sweep.parameters.iter();
+    let varied = varied.map(|one| (under(&one.name), &one.source));
     for (inner, source) in fixed.chain(varied) {
         for outer in &sweep.parameters {
-            let part = REGISTRY.iter().find_map(|policy| {
-                let inner = keys::key_under(inner, policy.name)?;
-                let outer = keys::key_under(&outer.name, policy.name)?;
-                let part = inner.strip_prefix(&outer)?;
+            let mut pairs = inner.iter().zip(under(&outer.name));
+            let part = pairs.find_map(|(inner, outer)| {
+                let part = inner.as_ref()?.strip_prefix(&outer?)?;
                 part.starts_with(['.', '[']).then(|| part.to_owned())
             });
             let Some(part) = part else { continue };

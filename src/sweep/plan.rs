@@ -313,8 +313,13 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
             },
             ..problem
         };
+        // A list of the known ones says less than the nearest; any other hint says more.
+        let is_open = problem
+            .hint
+            .as_ref()
+            .is_none_or(|hint| hint.starts_with("known "));
         match keys::nearest(&one.name, known) {
-            Some(nearest) if problem.unknown == Some(Unknown::Key) => {
+            Some(nearest) if is_open && problem.unknown == Some(Unknown::Key) => {
                 problem.hint(format!("did you mean `{nearest}`?"))
             }
             _ => problem,

@@ -11,6 +11,7 @@ use super::spec::Spec;
 use super::whole::value_of;
 use super::{change, draw, keys};
 use crate::error::{Error, Problem};
+use crate::experiment::Flag;
 use crate::memory::{self, Limits};
 use crate::policy::REGISTRY;
 
@@ -38,20 +39,21 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
             let problem = Problem::new("seeds are not a parameter").source(&one.source);
             problems.push(problem.hint("write `--seeds` (in a file, the key `seeds`)"));
         }
-        let same = |key: &str| {
-            REGISTRY.iter().any(|policy| {
-                keys::key_under(&one.name, policy.name)
-                    .is_some_and(|own| Some(own) == keys::key_under(key, policy.name))
-            })
+        let whole_keys = |name: &str| -> Vec<Option<String>> {
+            let policies = REGISTRY.iter();
+            policies
+                .map(|policy| keys::key_under(name, policy.name))
+                .collect()
         };
-        if sweep.parameters[..index]
-            .iter()
-            .any(|other| same(&other.name))
-        {
+        let own = whole_keys(&one.name);
+        let is_own = |key: &Option<String>| key.is_some() && own.contains(key);
+        let is_same = |other: &Parameter| whole_keys(&other.name).iter().any(is_own);
+        if sweep.parameters[..index].iter().any(is_same) {
             let problem = Problem::new(format!("`{}` varies twice", one.name));
             problems.push(problem.source(&one.source).hint("leave one of the two out"));
         }
-        if let Some(flag) = sweep.fixed.iter().find(|flag| same(&flag.key)) {
+        let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
+        if let Some(flag) = sweep.fixed.iter().find(fixes) {
             let message = format!("`{}` varies, and `{}` fixes it", one.name, flag.flag);
             let problem = Problem::new(message).source(&one.source);
             problems.push(problem.hint("leave one of the two out"));

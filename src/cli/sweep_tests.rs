@@ -1,0 +1,374 @@
+//! A law of sweeps: each row is what `migsim run` gives with the varied key as `--set`, however the rest is fixed.
+//!
+//! Keys are drawn from the published schema, and each varies between two of its values while the rest is fixed by flags, by `--set` of an
+//! object around it, by an experiment file, by a sweep file, or as part of a whole load.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use clap::Parser;
+use serde_json::{Map, Value, json};
+
+use super::args::{Arguments, Command};
+use super::run::layers;
+use super::sweep::sweep_of;
+use crate::document::value_as_typed;
+use crate::error::Error;
+use crate::experiment::{Experiment, Limits, Progress, lookup, schema};
+use crate::random::{Purpose, Stream};
+use crate::sweep::run::row;
+use crate::sweep::{Common, Plan, Sweep, keys};
+
+/// How many keys are drawn.
+const DRAWS: u64 = 600;
+
+/// How many draws at least must compare two rows with two runs.
+const LEAST: usize = 500;
+
+/// Every so many comparisons the runs are done, too.
+const DONE: usize = 10;
+
+/// Keys that are for people, name files, or belong to `--seeds`.
+const LEFT_OUT: [&str; 8] = [
+    "$schema",
+    "schema",
+    "description",
+    "extends",
+    "origins",
+    "seed",
+    "policy.replay",
+    "load.file",
+];
+
+/// Experiments in few words.
+const BASES: [&str; 6] = [
+    "--app lu --n 40 --procs 10",
+    "--app lu --n 40 --procs 10 --network lv08 --load walk,on=Aquario",
+    "--app sw --n 8 --load ar --policy migbsp-2007",
+    "--app synthetic --procs 6 --set workload.supersteps=5 --load on-off,on=links --platform ufrgs",
+    "--app lbm --procs 9 --set workload.supersteps=3 --load daily --mapping round-robin --network simgrid-3.3",
+    "--app synthetic --procs 6 --set workload.supersteps=5 --load constant --load walk,on=links --platform ufrgs --policy never",
+];
+
+/// The values that a schema allows for the keys, as far as it names them, and else one of the type for it to be made of.
+fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
+    let mut found = BTreeMap::new();
+    collect(root, root, "", &mut found);
+    let is_left_out = |key: &str| LEFT_OUT.iter().any(|one| key.starts_with(one));
+    found.retain(|key, _| !key.is_empty() && !is_left_out(key));
+    found
+}
+
+fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, Vec<Value>>) {
+    if let Some(name) = node["$ref"].as_str() {
+        let node = root.pointer(name.trim_start_matches('#'));
+        return collect(root, node.expect("the schema is complete"), path, found);
+    }
+    for (name, inner) in node["properties"].as_object().into_iter().flatten() {
+        let dot = if path.is_empty() { "" } else { "." };
+        collect(root, inner, &format!("{path}{dot}{name}"), found);
+    }
+    for kind in ["anyOf", "oneOf", "allOf"] {
+        for inner in node[kind].as_array().into_iter().flatten() {
+            collect(root, inner, path, found);
+        }
+    }
+    let mut add = |values: &[Value]| {
+        let all = found.entry(path.to_owned()).or_default();
+        all.extend(values.iter().cloned());
+    };
+    add(node["enum"].as_array().map_or(&[][..], Vec::as_slice));
+    if let Some(value) = node.get("const") {
+        add(std::slice::from_ref(value));
+    }
+    let types = match &node["type"] {
+        Value::Array(types) => types.clone(),
+        one => vec![one.clone()],
+    };
+    for kind in types.iter().filter_map(Value::as_str) {
+        match kind {
+            "integer" => add(&[1, 2, 3, 5, 9].map(Value::from)),
+            "number" => add(&[0.05, 0.25, 0.5, 0.75, 2.0].map(Value::from)),
+            "boolean" => add(&[true, false].map(Value::from)),
+            "string" if node["enum"].is_null() && node.get("const").is_none() => add(&[json!("")]),
+            _ => {}
+        }
+    }
+}
+
+/// The values of a key that can be tried: a text without any named values is made of the one that holds.
+fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
+    let names = match key {
+        "platform" => &["ufrgs", "ufrgs-sw"][..],
+        "mapping" => &["contiguous", "round-robin"],
+        "network.model" => &["cm02", "lv08", "simgrid-3.3"],
+        _ if key.rsplit('.').next() == Some("on") => &["hosts", "Aquario", "links"],
+        _ => &[],
+    };
+    let mut all: Vec<Value> = names.iter().map(|name| json!(name)).collect();
+    all.extend(named.iter().filter(|value| **value != json!("")).cloned());
+    if let Some((number, unit)) = now.as_str().and_then(|text| text.split_once(' '))
+        && let Ok(number) = number.parse::<f64>()
+    {
+        all.extend([2.0, 3.0].map(|by| json!(format!("{} {unit}", by * (number + 1.0)))));
+    }
+    if let Some(number) = now.as_f64() {
+        all.extend([json!(number * 2.0 + 1.0), json!(number / 2.0)]);
+    }
+    all
+}
+
+fn parsed(words: &[String]) -> Command {
+    let words = ["migsim".to_owned()]
+        .into_iter()
+        .chain(words.iter().cloned());
+    Arguments::try_parse_from(words).unwrap().command
+}
+
+/// The experiment of `migsim run` with these words.
+fn run(words: &[String]) -> Result<Experiment, Error> {
+    let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
+        unreachable!("the words say run");
+    };
+    Experiment::load(&layers(&arguments.settings)?, Limits::default())
+}
+
+/// The sweep of `migsim sweep` with these words, and its plan.
+fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
+    let Command::Sweep(arguments) = parsed(&[&["sweep".to_owned()], words].concat()) else {
+        unreachable!("the words say sweep");
+    };
+    let sweep = sweep_of(&arguments)?;
+    let plan = Plan::new(&sweep, Limits::default(), &common.files)?;
+    Ok((sweep, plan))
+}
+
+/// The settings without what is for people.
+fn settings(experiment: &Experiment) -> Value {
+    let mut settings = experiment.resolved.clone();
+    if let Some(keys) = settings.as_object_mut() {
+        keys.retain(|key, _| !["$schema", "description", "origins"].contains(&&**key));
+    }
+    settings
+}
+
+fn set(key: &str, value: &Value) -> [String; 2] {
+    ["--set".into(), format!("{key}={}", value_as_typed(value))]
+}
+
+/// The objects around a key, the innermost first.
+fn around(key: &str) -> Vec<&str> {
+    let ends = key.match_indices(['.', '[']).map(|(end, _)| end);
+    let mut objects: Vec<&str> = ends.map(|end| &key[..end]).collect();
+    objects.reverse();
+    objects
+}
+
+/// The draws so far.
+struct Draw<'a> {
+    folder: &'a Path,
+    common: Common,
+    random: Stream,
+    /// How the rest was fixed and what was varied, in every draw that compared.
+    ways: BTreeSet<String>,
+    done: usize,
+}
+
+impl Draw<'_> {
+    fn below(&mut self, count: usize) -> usize {
+        self.random.below(count)
+    }
+
+    /// A way to fix the settings of `base`: words for `migsim sweep`, and those for `migsim run` that mean the same.
+    fn fixed(
+        &mut self,
+        base: &[String],
+        resolved: &Value,
+        key: &str,
+    ) -> (String, [Vec<String>; 2]) {
+        let file = |name: &str, value: Value| {
+            let file = self.folder.join(name);
+            std::fs::write(&file, value.to_string()).unwrap();
+            vec![file.display().to_string()]
+        };
+        let (name, mut both) = match self.random.below(3) {
+            0 => ("flags", [base.to_vec(), base.to_vec()]),
+            1 => {
+                let words = file("experiment.json", resolved.clone());
+                ("file", [words.clone(), words])
+            }
+            _ => {
+                let sweep = json!({ "schema": "migsim-sweep-1", "experiment": resolved });
+                let words = file("sweep.json", sweep);
+                (
+                    "sweep file",
+                    [words, file("experiment.json", resolved.clone())],
+                )
+            }
+        };
+        let objects = around(key);
+        if objects.is_empty() || self.below(2) == 0 {
+            return (name.to_owned(), both);
+        }
+        let object = objects[self.below(objects.len())];
+        let value = lookup(resolved, object).unwrap();
+        for words in &mut both {
+            words.extend(set(object, value));
+        }
+        (format!("object, {name}"), both)
+    }
+
+    /// Draws a key and compares two rows with two runs, unless it has no two values that can be run.
+    fn draw(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
+        let base = BASES[self.below(BASES.len())];
+        let base: Vec<String> = base.split(' ').map(str::to_owned).collect();
+        let resolved = run(&base).unwrap().resolved;
+        // The keys of this experiment that the schema has; of a list of loads those of each.
+        let mut own: Vec<(String, &[Value])> = Vec::new();
+        for (key, named) in keys {
+            let parts = match key.strip_prefix("load.") {
+                Some(rest) if resolved["load"].is_array() => {
+                    vec![format!("load[0].{rest}"), format!("load[1].{rest}")]
+                }
+                _ => vec![key.clone()],
+            };
+            let is_there =
+                |key: &String| lookup(&resolved, key).is_some_and(|value| !value.is_object());
+            own.extend(
+                parts
+                    .into_iter()
+                    .filter(is_there)
+                    .map(|key| (key, &named[..])),
+            );
+        }
+        for key in resolved["network"].as_object().unwrap().keys() {
+            own.push((format!("network.{key}"), &[]));
+        }
+        let (key, named) = own.swap_remove(self.below(own.len()));
+        let now = lookup(&resolved, &key).unwrap();
+        let (way, [mut sweep_words, run_words]) = self.fixed(&base, &resolved, &key);
+        let mut candidates = values(&key, named, now);
+        let mut able: Vec<(Value, Experiment)> = Vec::new();
+        while able.len() < 2 {
+            if candidates.is_empty() {
+                return;
+            }
+            let value = candidates.swap_remove(self.below(candidates.len()));
+            let single = run(&[&run_words[..], &set(&key, &value)].concat());
+            able.extend(single.ok().map(|single| (value, single)));
+        }
+        let texts = [&able[0].0, &able[1].0].map(value_as_typed);
+        if texts[0] == texts[1] {
+            return;
+        }
+        let runs = [&able[0].1, &able[1].1];
+        let name = if self.below(2) == 0 {
+            keys::short_of(&key)
+        } else {
+            &key
+        };
+        sweep_words.extend(["--vary".into(), format!("{name}={}", texts.join(","))]);
+        let is_same = settings(runs[0]) == settings(runs[1]);
+        let (sweep, plan) = match sweep(&sweep_words, &self.common) {
+            Ok(planned) => planned,
+            Err(error) => {
+                let told = error.to_string();
+                assert_eq!(error.exit_code(), 2, "{told}");
+                if way.ends_with("flags") && told.contains(" fixes it") {
+                    return; // a flag gives that very key
+                }
+                assert!(is_same, "{sweep_words:?}: {told}");
+                assert!(told.contains("changes nothing"), "{told}");
+                return;
+            }
+        };
+        assert!(!is_same, "{sweep_words:?} is not refused");
+        assert_ne!(plan.runs[0], plan.runs[1], "{sweep_words:?}");
+        self.compare((&sweep, &plan), runs, &sweep_words);
+        self.ways.insert(way);
+    }
+
+    fn compare(
+        &mut self,
+        (sweep, plan): (&Sweep, &Plan),
+        runs: [&Experiment; 2],
+        words: &[String],
+    ) {
+        let with = (Limits::default(), &self.common.files);
+        for (index, single) in runs.into_iter().enumerate() {
+            let of_sweep = plan.experiment(sweep, plan.run(index), with).unwrap();
+            assert_eq!(settings(&of_sweep), settings(single), "{words:?}");
+            assert_eq!(of_sweep.inputs.len(), single.inputs.len());
+        }
+        self.done += 1;
+        if !self.done.is_multiple_of(DONE) {
+            return;
+        }
+        for (index, single) in runs.into_iter().enumerate() {
+            let row = row((sweep, plan), index, (Limits::default(), &self.common));
+            match single.run(&Progress::default()) {
+                Ok(results) => {
+                    for run in &results.runs {
+                        let makespan = run.outcome.makespan.get();
+                        assert_eq!(row.makespan(run.scenario), Some(makespan), "{words:?}");
+                    }
+                }
+                Err(_) => assert!(row.error.is_some(), "{words:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_of_a_sweep_is_what_a_run_with_the_key_set_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let keys = keys_of(&schema);
+    assert!(keys.len() > 60, "{:?}", keys.keys());
+    let mut draw = Draw {
+        folder: folder.path(),
+        common: Common::default(),
+        random: Stream::new(1, Purpose::Sweep),
+        ways: BTreeSet::new(),
+        done: 0,
+    };
+    for _ in 0..DRAWS {
+        draw.draw(&keys);
+    }
+    assert!(draw.done >= LEAST, "{} compared", draw.done);
+    assert_eq!(draw.ways.len(), 6, "{:?}", draw.ways);
+}
+
+#[test]
+fn a_whole_load_that_varies_is_that_of_a_run_and_keeps_what_is_set_inside_it() {
+    let common = Common::default();
+    let base = ["--app", "sw", "--n", "8"].map(str::to_owned);
+    let inside = ["--set", "load.on=Aquario"].map(str::to_owned);
+    let loads = ["walk,step=0.3", "ar", "on-off,busy=5 s,idle=3 s"];
+    for given in [
+        ["--load".to_owned(), loads.join(",")],
+        ["--vary".to_owned(), format!("load={}", loads.join(","))],
+    ] {
+        let words = [&base[..], &given, &inside].concat();
+        let (sweep, plan) = sweep(&words, &common).unwrap();
+        assert_eq!(plan.settings.len(), 3);
+        for (index, load) in loads.iter().enumerate() {
+            assert_eq!(plan.settings[index], [Some(json!(load))]);
+            let load = ["--load".to_owned(), (*load).to_owned()];
+            let single = run(&[&base[..], &load, &inside].concat()).unwrap();
+            let with = (Limits::default(), &common.files);
+            let of_sweep = plan.experiment(&sweep, plan.run(index), with).unwrap();
+            assert_eq!(settings(&of_sweep), settings(&single));
+        }
+        // The same as a sweep file.
+        let file: Map<String, Value> =
+            serde_json::from_value(serde_json::to_value(sweep.to_file().unwrap()).unwrap())
+                .unwrap();
+        assert_eq!(file["set"], json!({ "load.on": "Aquario" }));
+        let document =
+            crate::document::Document::parse("sweep.json", Value::Object(file).to_string());
+        let again = Sweep::of_file(&document.unwrap()).unwrap();
+        let again = Plan::new(&again, Limits::default(), &common.files).unwrap();
+        assert_eq!(again.runs, plan.runs);
+    }
+}
