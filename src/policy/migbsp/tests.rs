@@ -146,7 +146,7 @@ fn of_equal_candidates_those_answered_last_are_first_and_hosts_go_by_rank() {
     // Nobody has been answered before the first call.
     let (mut policy, decision) = decide(config, &four_for_two_hosts(), false);
     assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
-    policy.settle(0);
+    policy.on_outcome(0);
     let decision = next_call(&mut policy, &four_for_two_hosts(), false);
     let tried: Vec<u32> = decision
         .candidates
