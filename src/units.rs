@@ -9,7 +9,9 @@
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::str::FromStr;
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Why a text is not a quantity.
@@ -442,8 +444,66 @@ identity!(
 );
 identity!(
     /// A BSP process, counted from 0 inside and from 1 in everything a person reads (as in the papers).
+    ///
+    /// ```
+    /// use migsim::units::ProcessId;
+    /// assert_eq!("p24".parse(), Ok(ProcessId(23))); // as all output writes it
+    /// assert_eq!("24".parse(), Ok(ProcessId(23)));
+    /// assert!("p0".parse::<ProcessId>().is_err());
+    /// ```
     ProcessId
 );
+
+/// Why a text names no process.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no process: write `p24` or `24`; processes are counted from 1")]
+pub struct NoProcess(String);
+
+impl FromStr for ProcessId {
+    type Err = NoProcess;
+
+    fn from_str(text: &str) -> Result<Self, NoProcess> {
+        let digits = text.strip_prefix('p').unwrap_or(text);
+        let number = digits.parse::<u32>().ok();
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let index = number
+            .filter(|_| is_number)
+            .and_then(|number| number.checked_sub(1));
+        index.map(Self).ok_or_else(|| NoProcess(text.to_owned()))
+    }
+}
+
+/// Reads the number of a process, counted from 1: `24`, `"24"` or `"p24"`. A key of a file uses it as `deserialize_with`, and
+/// [`process_number_schema`] as its schema.
+///
+/// # Errors
+/// It is none of them.
+pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Number(u64),
+        Text(String),
+    }
+    const EXPECTED: &str = "expected a process, `24` or `\"p24\"`, counted from 1";
+    let given = Given::deserialize(deserializer).map_err(|_| Error::custom(EXPECTED))?;
+    let text = match given {
+        Given::Number(number) => number.to_string(),
+        Given::Text(text) => text,
+    };
+    let process: ProcessId = text.parse().map_err(Error::custom)?;
+    Ok(process.0 + 1)
+}
+
+/// The schema of the number of a process.
+pub fn process_number_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "anyOf": [
+            { "type": "integer", "minimum": 1, "maximum": u32::MAX },
+            { "type": "string", "pattern": "^p?[0-9]+$" },
+        ],
+    })
+}
 
 #[cfg(test)]
 mod tests {
@@ -502,6 +562,32 @@ mod tests {
         for (name, _) in units.into_iter().flat_map(Units::all) {
             assert!(table.contains(&format!("`{name}`")), "{name}");
         }
+    }
+
+    #[test]
+    fn processes_are_named_as_output_names_them_and_counted_from_one() {
+        let read = |text: &str| text.parse::<ProcessId>().ok().map(ProcessId::index);
+        assert_eq!(
+            ["p1", "24", "p4294967295"].map(read),
+            [0, 23, 4_294_967_294].map(Some)
+        );
+        assert!(
+            [
+                "p0",
+                "0",
+                "",
+                "p",
+                "P3",
+                "+3",
+                "p-3",
+                "pp3",
+                " 3",
+                "4294967296"
+            ]
+            .map(read)
+            .iter()
+            .all(Option::is_none)
+        );
     }
 
     #[test]

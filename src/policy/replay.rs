@@ -1,7 +1,7 @@
 //! Forced decisions: moves what a list says, so that timing can be judged apart from any policy.
 //!
 //! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`): objects with `superstep` and
-//! `process`, counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A call comes after
+//! `process` (`24` or `"p24"`), counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A call comes after
 //! each superstep that the list names, and is paid like any other. Results of this policy are no results of a policy: it is
 //! labelled `replay` wherever its name appears.
 
@@ -14,7 +14,7 @@ use super::{Decision, Migration, Options, Policy, View};
 use crate::document::{Document, read_text};
 use crate::error::{Error, Problem};
 use crate::random::Stream;
-use crate::units::{HostId, ProcessId};
+use crate::units::{HostId, ProcessId, process_number, process_number_schema};
 
 /// The options of the policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,9 @@ pub struct ReplayConfig {
 pub struct ForcedMove {
     /// After which superstep, counted from 1.
     pub superstep: u64,
-    /// Which process, counted from 1.
+    /// Which process, counted from 1: `24` or `"p24"`.
+    #[serde(deserialize_with = "process_number")]
+    #[schemars(schema_with = "process_number_schema")]
     pub process: u32,
     /// The host, or the cluster, where it goes.
     pub to: String,
@@ -45,6 +47,24 @@ pub struct Replay {
     by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
 }
 
+impl Replay {
+    /// A call after each of the supersteps `calls`, counted from 1, and `moves`, each at the call after its superstep.
+    pub fn of_calls(
+        calls: impl IntoIterator<Item = u64>,
+        moves: impl IntoIterator<Item = ForcedMove>,
+    ) -> Self {
+        let mut by_superstep: BTreeMap<u64, Vec<ForcedMove>> =
+            calls.into_iter().map(|call| (call, Vec::new())).collect();
+        for forced in moves {
+            by_superstep
+                .entry(forced.superstep)
+                .or_default()
+                .push(forced);
+        }
+        Self { by_superstep }
+    }
+}
+
 impl Options for ReplayConfig {
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         let mut all = self.decisions;
@@ -52,21 +72,16 @@ impl Options for ReplayConfig {
             let text = read_text(&file).map_err(|problem| problem.key("file"))?;
             all.extend(Document::parse(file, text)?.deserialize::<Vec<ForcedMove>>()?);
         }
-        let mut by_superstep: BTreeMap<u64, Vec<ForcedMove>> = BTreeMap::new();
-        for (index, forced) in all.into_iter().enumerate() {
-            if forced.superstep == 0 || forced.process == 0 {
-                let problem = Problem::new(format!("forced move {} counts from 0", index + 1));
-                return Err(problem
-                    .key("decisions")
-                    .hint("supersteps and processes are counted from 1")
-                    .into());
-            }
-            by_superstep
-                .entry(forced.superstep)
-                .or_default()
-                .push(forced);
+        if let Some(index) =
+            (all.iter()).position(|forced| forced.superstep == 0 || forced.process == 0)
+        {
+            let problem = Problem::new(format!("forced move {} counts from 0", index + 1));
+            return Err(problem
+                .key("decisions")
+                .hint("supersteps and processes are counted from 1")
+                .into());
         }
-        Ok(Box::new(Replay { by_superstep }))
+        Ok(Box::new(Replay::of_calls([], all)))
     }
 }
 
