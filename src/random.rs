@@ -19,6 +19,8 @@ pub enum Purpose {
     HostLoad,
     /// What others take of links.
     LinkLoad,
+    /// The memory of the processes of the application `synthetic`.
+    Memory,
     /// Which settings of a sweep are run.
     Sweep = 100,
     /// Which settings a search begins with.
@@ -83,6 +85,13 @@ impl Stream {
         let wide = u128::from(self.0.next_u64()) * u128::from(bound);
         u64::try_from(wide >> 64).expect("less than the bound, which has 64 bits")
     }
+}
+
+/// A value that a function of the machine's library gave, rounded to a multiple of 2^-40: another library, whose last bit differs, gives
+/// the same.
+pub fn portable(value: f64) -> f64 {
+    const GRID: f64 = (1_u64 << 40) as f64;
+    (value * GRID).round() / GRID
 }
 
 #[cfg(test)]

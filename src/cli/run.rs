@@ -285,20 +285,32 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
 pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
 
 /// The keys of an experiment that name files; each load names one more.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "platform",
     "mapping",
     "workload.trace",
+    "workload.messages",
     "policy.replay.file",
     "load.file",
 ];
 
-/// Names the files of an experiment in the file `path` such that they are found from here.
-fn find_beside(path: &Path, experiment: &mut Value) {
+/// Where an experiment may name files.
+fn file_pointers(experiment: &Value) -> impl Iterator<Item = String> + use<> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
     let pointers = FILES.map(|key| format!("/{}", key.replace('.', "/")));
-    for pointer in pointers.into_iter().chain(in_loads) {
+    pointers.into_iter().chain(in_loads)
+}
+
+/// The files that an experiment names.
+pub(super) fn files(experiment: &Value) -> Vec<String> {
+    let named = |pointer: String| Some(experiment.pointer(&pointer)?.as_str()?.to_owned());
+    file_pointers(experiment).filter_map(named).collect()
+}
+
+/// Names the files of an experiment in the file `path` such that they are found from here.
+fn find_beside(path: &Path, experiment: &mut Value) {
+    for pointer in file_pointers(experiment) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
             *value = beside(path, &pointer[1..], value);
         }

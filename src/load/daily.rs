@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use super::constant::Constant;
 use super::range::{LONGEST, Ranges};
-use super::sampled::{Sampled, portable};
+use super::sampled::Sampled;
 use super::{Keys, Load, MOST_LOAD};
 use crate::error::Error;
 use crate::platform::Steps;
-use crate::random::Stream;
+use crate::random::{Stream, portable};
 use crate::units::Seconds;
 
 /// The parameters of `daily`.

@@ -29,13 +29,6 @@ impl<V: Iterator<Item = f64>> Iterator for Sampled<V> {
     }
 }
 
-/// A value that a function of the machine's library gave, rounded to a multiple of 2^-40: another library, whose last bit differs, gives
-/// the same load.
-pub(super) fn portable(value: f64) -> f64 {
-    const GRID: f64 = (1_u64 << 40) as f64;
-    (value * GRID).round() / GRID
-}
-
 /// Mean and variance of the first `count` values of a load, which are a period apart.
 #[cfg(test)]
 pub(super) fn moments(steps: impl Iterator<Item = (f64, f64)>, count: usize) -> (f64, f64) {

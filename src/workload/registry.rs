@@ -203,7 +203,11 @@ impl Keys for SwConfig {
 
 impl Keys for SyntheticConfig {
     fn application(self) -> Result<Built, Error> {
-        Ok(Built::new(Synthetic::new(&self)?))
+        let (application, sha256) = Synthetic::with_file(&self)?;
+        Ok(Built {
+            inputs: self.messages.into_iter().zip(sha256).collect(),
+            ..Built::new(application)
+        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! `synthetic`: an application made of numbers, to try platforms, policies and sizes that no paper has.
 //!
 //! ```text
-//! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1))
+//! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1)) · hot(i, k)
 //! factor                               1, or drawn by `distribution` and `spread`, once or for each superstep
 //! drift(i)                             drawn once, uniformly from -drift to +drift
+//! hot(i, k)                            `hot_spot.factor` where the hot spot is ([`HotSpot`]), else 1
+//! memory of process i                  ⌊memory · (1 ± memory_spread)⌋, drawn once; `memory` as it is without a spread
 //! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` as it is without a spread
 //! ```
 //! | pattern | who gets a message from process i of p |
@@ -14,229 +16,20 @@
 //! | `stencil` | up to four neighbours in the r × c grid with r·c = p whose sides differ least, r ≤ c; ranks run along the rows |
 //! | `all-to-all` | everybody else, beginning with i+1 |
 //!
-//! To these come `random_messages` messages of each process to others drawn for each superstep. All numbers are drawn from `seed`,
+//! A CSV file (`messages`) stands in place of a pattern. To these come `random_messages` messages of each process to others drawn for each superstep. All numbers are drawn from `seed`,
 //! the superstep and nothing else, so that all scenarios and policies face the same application, and any superstep can be asked for first.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod config;
+mod draws;
+mod matrix;
+
+use config::grid;
+pub use config::{Distribution, Draw, HotSpot, Pattern, SyntheticConfig};
 
 use super::{Extent, Message, Plan, Workload};
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::random::{Purpose, Stream};
 use crate::units::{Bytes, Instructions, ProcessId};
-
-/// More processes than this are refused: a limit of this program, not of the model.
-const MAX_PROCESSES: u64 = 10_000_000;
-/// More messages in a superstep than this are refused, too.
-const MAX_MESSAGES: u64 = 200_000_000;
-/// The largest number of supersteps.
-const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
-
-/// Who sends to whom in every superstep.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// Nobody sends.
-    None,
-    /// Each process sends to the next one.
-    #[default]
-    Line,
-    /// Each process sends to the next one, and the last one to the first.
-    Ring,
-    /// Each process sends to its up to four neighbours in a grid.
-    Stencil,
-    /// Each process sends to every other one.
-    AllToAll,
-}
-
-/// How the work of the processes differs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Distribution {
-    /// Drawn uniformly from `1 - spread` to `1 + spread`.
-    #[default]
-    Uniform,
-    /// From `1 - spread` for the first process to `1 + spread` for the last one, in equal steps.
-    Linear,
-    /// `1 - spread` or `1 + spread`, each with probability one half.
-    Bimodal,
-}
-
-/// When the work is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Draw {
-    /// Once for the whole run.
-    #[default]
-    Once,
-    /// Anew in each superstep.
-    EachSuperstep,
-}
-
-/// The keys of the application `synthetic`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SyntheticConfig {
-    /// The number p of processes; at least 1.
-    #[schemars(range(min = 1, max = MAX_PROCESSES))]
-    pub procs: u64,
-    /// How many supersteps there are; at least 1. Default 10.
-    #[serde(default = "default_supersteps")]
-    #[schemars(range(min = 1, max = MAX_SUPERSTEPS))]
-    pub supersteps: u64,
-    /// Who sends to whom in every superstep. Default `line`.
-    #[serde(default)]
-    pub pattern: Pattern,
-    /// How many messages each process sends in each superstep to others drawn at random. Default 0.
-    #[serde(default)]
-    pub random_messages: u64,
-    /// What a process computes in a superstep on average. Default 1e9 instr.
-    #[serde(default = "default_instructions")]
-    pub instructions: Instructions,
-    /// How the work of the processes differs. Default `uniform`.
-    #[serde(default)]
-    pub distribution: Distribution,
-    /// How much the work of the processes differs, as a part of `instructions`; from 0 to 1. Default 0: all are equal.
-    #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
-    pub spread: f64,
-    /// When the work is drawn. Default `once`.
-    #[serde(default)]
-    pub draw: Draw,
-    /// The largest part of its work that a process gains or loses steadily from the first superstep to the last; from 0 to 1. Default 0.
-    #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
-    pub drift: f64,
-    /// The size of a message on average. Default 500 kB.
-    #[serde(default = "default_bytes")]
-    pub bytes: Bytes,
-    /// How much the sizes of messages differ: each is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times `bytes`, and
-    /// rounded down to whole bytes; from 0 to 1. Default 0.
-    #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
-    pub bytes_spread: f64,
-    /// The memory of a process, which moves with it. Default 500 kB.
-    #[serde(default = "default_bytes")]
-    pub memory: Bytes,
-    /// Where the random numbers begin. Default 1.
-    #[serde(default = "default_seed")]
-    pub seed: u64,
-}
-
-fn default_supersteps() -> u64 {
-    10
-}
-
-fn default_instructions() -> Instructions {
-    Instructions::of(1e9)
-}
-
-fn default_bytes() -> Bytes {
-    Bytes::of(500e3)
-}
-
-fn default_seed() -> u64 {
-    1
-}
-
-impl SyntheticConfig {
-    /// The defaults for `procs` processes: equal work on a line.
-    pub fn new(procs: u64) -> Self {
-        Self {
-            procs,
-            supersteps: default_supersteps(),
-            pattern: Pattern::default(),
-            random_messages: 0,
-            instructions: default_instructions(),
-            distribution: Distribution::default(),
-            spread: 0.0,
-            draw: Draw::default(),
-            drift: 0.0,
-            bytes: default_bytes(),
-            bytes_spread: 0.0,
-            memory: default_bytes(),
-            seed: default_seed(),
-        }
-    }
-
-    /// How many messages there are in a superstep.
-    fn messages(&self) -> u64 {
-        let p = self.procs;
-        let neighbours = match self.pattern {
-            Pattern::None => 0,
-            Pattern::Line => p - 1,
-            Pattern::Ring if p == 1 => 0,
-            Pattern::Ring => p,
-            Pattern::Stencil => {
-                let (rows, columns) = grid(p);
-                2 * (rows * (columns - 1) + columns * (rows - 1))
-            }
-            Pattern::AllToAll => p.saturating_mul(p - 1),
-        };
-        let random = if p == 1 {
-            0
-        } else {
-            p.saturating_mul(self.random_messages)
-        };
-        neighbours.saturating_add(random)
-    }
-
-    fn problems(&self) -> Vec<Problem> {
-        let count = |key: &str, value: u64, most: u64| {
-            let problem =
-                Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
-            (value == 0 || value > most)
-                .then(|| problem.hint(format!("it must be from 1 to {most}")))
-        };
-        let part = |key: &str, value: f64| {
-            let problem =
-                Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
-            (!(0.0..=1.0).contains(&value)).then(|| problem.hint("it must be from 0 to 1"))
-        };
-        let mut problems: Vec<Problem> = [
-            count("procs", self.procs, MAX_PROCESSES),
-            count("supersteps", self.supersteps, MAX_SUPERSTEPS),
-            part("spread", self.spread),
-            part("drift", self.drift),
-            part("bytes_spread", self.bytes_spread),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if problems.is_empty() && self.messages() > MAX_MESSAGES {
-            problems.push(
-                Problem::new(format!("{} messages in a superstep", self.messages()))
-                    .key("workload.pattern")
-                    .hint(format!("{MAX_MESSAGES} are possible; take fewer processes or `random_messages`, or another pattern")),
-            );
-        }
-        // The largest factors: 1 + spread and 1 + drift are at most 2 each.
-        let largest = [
-            ("instructions", self.instructions.get() * 4.0),
-            ("bytes", self.bytes.get() * 2.0),
-        ];
-        problems.extend(
-            largest
-                .into_iter()
-                .filter(|(_, value)| !value.is_finite())
-                .map(|(key, _)| {
-                    Problem::new(format!("`{key}` is too large"))
-                        .key(format!("workload.{key}"))
-                        .hint("choose a smaller value")
-                }),
-        );
-        problems
-    }
-}
-
-/// The sides r <= c of the grid with r · c = `processes` that differ least.
-fn grid(processes: u64) -> (u64, u64) {
-    let rows = (1..=processes.isqrt())
-        .rev()
-        .find(|rows| processes.is_multiple_of(*rows));
-    let rows = rows.unwrap_or(1);
-    (rows, processes / rows)
-}
 
 /// The application: see the [module](self).
 ///
@@ -256,6 +49,10 @@ pub struct Synthetic {
     factors: Vec<f64>,
     /// What each process gains from the first superstep to the last, as a part; none without drift.
     drifts: Vec<f64>,
+    /// The memory of each process; none if all have the same.
+    memory: Vec<Bytes>,
+    /// The messages of a file.
+    messages: Vec<Message>,
 }
 
 impl Synthetic {
@@ -264,6 +61,11 @@ impl Synthetic {
     /// # Errors
     /// Values are out of range; all of them are named.
     pub fn new(config: &SyntheticConfig) -> Result<Self, Error> {
+        Self::with_file(config).map(|(this, _)| this)
+    }
+
+    /// The same, and the SHA-256 of the file of its messages, if it has one.
+    pub(super) fn with_file(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
         let problems = config.problems();
         if !problems.is_empty() {
             return Err(Error::Input(problems));
@@ -272,6 +74,8 @@ impl Synthetic {
             config: config.clone(),
             factors: Vec::new(),
             drifts: Vec::new(),
+            memory: Vec::new(),
+            messages: Vec::new(),
         };
         let processes = this.processes();
         if config.spread > 0.0 && config.draw == Draw::Once {
@@ -286,18 +90,31 @@ impl Synthetic {
                 .map(|_| config.drift * random.symmetric())
                 .collect();
         }
-        Ok(this)
+        if config.memory_spread > 0.0 {
+            let mut random = Stream::new(config.seed, Purpose::Memory);
+            let memory = |_| whole(config.memory, config.memory_spread, &mut random);
+            this.memory = (0..processes).map(memory).collect();
+        }
+        let Some(file) = &config.messages else {
+            return Ok((this, None));
+        };
+        let sha256;
+        (this.messages, sha256) = matrix::read(file, processes)?;
+        Ok((this, Some(sha256)))
     }
 
     /// How many times the mean a process computes.
     fn factor(&self, process: usize, random: &mut Stream) -> f64 {
+        let spread = self.config.spread;
         let unit = match self.config.distribution {
             Distribution::Uniform => random.symmetric(),
             Distribution::Bimodal => random.below(2) as f64 * 2.0 - 1.0,
             Distribution::Linear if self.processes() == 1 => 0.0,
             Distribution::Linear => 2.0 * process as f64 / (self.processes() - 1) as f64 - 1.0,
+            Distribution::Lognormal => return draws::lognormal(spread, random),
+            Distribution::Pareto => return draws::pareto(spread, random),
         };
-        1.0 + self.config.spread * unit
+        1.0 + spread * unit
     }
 
     fn fill_work(&self, superstep: usize, work: &mut [Instructions]) {
@@ -305,6 +122,7 @@ impl Synthetic {
             config,
             factors,
             drifts,
+            ..
         } = self;
         work.fill(config.instructions);
         if config.spread > 0.0 && config.draw == Draw::EachSuperstep {
@@ -320,12 +138,21 @@ impl Synthetic {
         for (work, drift) in work.iter_mut().zip(drifts) {
             *work = Instructions::of(work.get() * (1.0 + drift * elapsed));
         }
+        let processes = work.len();
+        let hot = config.hot_spot.at(superstep, self.supersteps(), processes);
+        if let Some((first, width)) = hot {
+            for process in first..first + width {
+                let work = &mut work[process % processes];
+                *work = Instructions::of(work.get() * config.hot_spot.factor);
+            }
+        }
     }
 
     /// Calls `send` with the sender and the receiver of each message of the pattern.
     fn for_each_neighbour(&self, mut send: impl FnMut(usize, usize)) {
         let processes = self.processes();
         match self.config.pattern {
+            _ if self.config.messages.is_some() => {}
             Pattern::None => {}
             Pattern::Line => (1..processes).for_each(|to| send(to - 1, to)),
             Pattern::Ring if processes == 1 => {}
@@ -371,14 +198,10 @@ impl Workload for Synthetic {
         let mut random = Stream::at(config.seed, Purpose::Messages, superstep as u64);
         let size = |random: &mut Stream| match config.bytes_spread {
             0.0 => config.bytes,
-            // Whole bytes, which a trace can tell.
-            spread => Bytes::of(
-                (config.bytes * (1.0 + spread * random.symmetric()))
-                    .get()
-                    .floor(),
-            ),
+            spread => whole(config.bytes, spread, random),
         };
         let messages = &mut plan.messages;
+        messages.extend_from_slice(&self.messages);
         let mut send = |from: usize, to: usize, size: Bytes| {
             messages.push(Message {
                 from: ProcessId::from_index(from),
@@ -398,31 +221,45 @@ impl Workload for Synthetic {
         }
     }
 
-    /// Where nothing is drawn for each superstep and nothing drifts.
+    /// Where nothing is drawn for each superstep and nothing drifts or moves on.
     fn repeats(&self, superstep: usize) -> bool {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
-        superstep > 0 && !draws_work && !draws_messages && self.drifts.is_empty()
+        let spot = |superstep| {
+            config
+                .hot_spot
+                .at(superstep, self.supersteps(), self.processes())
+        };
+        let is_steady = !draws_work && !draws_messages && self.drifts.is_empty();
+        superstep > 0 && is_steady && spot(superstep) == spot(superstep - 1)
     }
 
     fn extent(&self) -> Extent {
         Extent {
-            messages: self.config.messages() as f64,
-            bytes: size_of::<f64>() as f64 * (self.factors.len() + self.drifts.len()) as f64,
+            messages: self.config.messages_drawn() as f64 + self.messages.len() as f64,
+            bytes: size_of::<f64>() as f64
+                * (self.factors.len() + self.drifts.len() + self.memory.len()) as f64
+                + size_of::<Message>() as f64 * self.messages.len() as f64,
         }
     }
 
-    fn memory(&self, _process: ProcessId) -> Bytes {
-        self.config.memory
+    fn memory(&self, process: ProcessId) -> Bytes {
+        let own = self.memory.get(process.index());
+        own.copied().unwrap_or(self.config.memory)
     }
 
     fn uses_seed(&self) -> bool {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.distribution != Distribution::Linear;
         let draws_messages = config.random_messages > 0 || config.bytes_spread > 0.0;
-        draws_work || draws_messages || config.drift > 0.0
+        draws_work || draws_messages || config.drift > 0.0 || config.memory_spread > 0.0
     }
+}
+
+/// About `mean`, drawn uniformly, in whole bytes, which a trace can tell.
+fn whole(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
+    Bytes::of((mean * (1.0 + spread * random.symmetric())).get().floor())
 }
 
 #[cfg(test)]
@@ -434,7 +271,7 @@ mod tests {
         let mut plan = Plan::default();
         plan.clear(synthetic.processes());
         synthetic.fill(superstep, &mut plan);
-        assert_eq!(plan.messages.len() as u64, config.messages());
+        assert_eq!(plan.messages.len() as u64, config.messages_drawn());
         plan
     }
 
@@ -621,12 +458,103 @@ mod tests {
     }
 
     #[test]
+    fn memory_differs_in_whole_bytes_and_is_the_same_for_all_without_a_spread() {
+        let memory = |config: &SyntheticConfig| -> Vec<f64> {
+            let synthetic = Synthetic::new(config).unwrap();
+            let of = |process| synthetic.memory(ProcessId::from_index(process)).get();
+            (0..synthetic.processes()).map(of).collect()
+        };
+        let plain = SyntheticConfig::new(1000);
+        assert!(memory(&plain).iter().all(|&own| own == 500e3));
+        let spread = SyntheticConfig {
+            memory_spread: 0.5,
+            ..plain.clone()
+        };
+        let own = memory(&spread);
+        let is_within = |own: &f64| (25e4..=75e4).contains(own) && own.fract() == 0.0;
+        assert!(own.iter().all(is_within) && own[0] != own[1]);
+        // What is drawn for the memory changes nothing else.
+        let drawn = |config: &SyntheticConfig| {
+            let config = SyntheticConfig {
+                spread: 0.5,
+                drift: 0.5,
+                random_messages: 1,
+                ..config.clone()
+            };
+            plan(&config, 3)
+        };
+        assert_eq!(drawn(&plain), drawn(&spread));
+        assert!(Synthetic::new(&spread).unwrap().uses_seed());
+    }
+
+    #[test]
+    fn a_hot_spot_goes_round_all_processes() {
+        let hot = |width: f64, rounds: f64| SyntheticConfig {
+            hot_spot: HotSpot {
+                factor: 4.0,
+                width,
+                rounds,
+            },
+            ..SyntheticConfig::new(10)
+        };
+        let covered = |config: &SyntheticConfig, superstep: usize| -> Vec<usize> {
+            let work = plan(config, superstep).work;
+            let expected = [1e9, 4e9];
+            assert!(work.iter().all(|work| expected.contains(&work.get())));
+            (0..10)
+                .filter(|&process| work[process].get() > 1e9)
+                .collect()
+        };
+        // 10 supersteps, 10 processes: one further in each superstep.
+        let once = hot(0.25, 1.0);
+        assert_eq!(covered(&once, 0), [0, 1]);
+        assert_eq!(covered(&once, 4), [4, 5]);
+        assert_eq!(covered(&once, 9), [0, 9]);
+        assert_eq!(covered(&hot(0.0, 2.0), 7), [4]);
+        assert_eq!(covered(&hot(1.0, 1.0), 3).len(), 10);
+        let still = hot(0.1, 0.0);
+        assert_eq!(covered(&still, 9), [0]);
+        let repeats = |config: &SyntheticConfig| Synthetic::new(config).unwrap().repeats(4);
+        assert!(repeats(&still) && !repeats(&once));
+    }
+
+    #[test]
+    fn the_messages_of_a_file_stand_in_place_of_the_pattern() {
+        let scratch = tempfile::tempdir().unwrap();
+        let file = scratch.path().join("m.csv");
+        std::fs::write(&file, "from,to,bytes\np3,p1,7\n").unwrap();
+        let config = SyntheticConfig {
+            messages: Some(file.display().to_string()),
+            pattern: Pattern::AllToAll,
+            ..SyntheticConfig::new(3)
+        };
+        let (synthetic, sha256) = Synthetic::with_file(&config).unwrap();
+        assert_eq!(sha256.map(|text| text.len()), Some(64));
+        let mut filled = Plan::default();
+        filled.clear(3);
+        synthetic.fill(5, &mut filled);
+        let expected = Message {
+            from: ProcessId(2),
+            to: ProcessId(0),
+            size: Bytes::of(7.0),
+        };
+        assert_eq!(filled.messages, [expected]);
+        assert!(synthetic.repeats(5) && synthetic.extent().messages == 1.0);
+    }
+
+    #[test]
     fn values_out_of_range_are_named_together() {
         let config = SyntheticConfig {
             supersteps: 0,
             spread: 1.5,
             drift: f64::NAN,
             bytes_spread: -0.1,
+            memory_spread: 2.0,
+            hot_spot: HotSpot {
+                factor: 0.5,
+                width: 1.5,
+                rounds: -1.0,
+            },
             ..SyntheticConfig::new(0)
         };
         let Err(Error::Input(problems)) = Synthetic::new(&config) else {
@@ -643,7 +571,11 @@ mod tests {
                 "workload.supersteps",
                 "workload.spread",
                 "workload.drift",
-                "workload.bytes_spread"
+                "workload.bytes_spread",
+                "workload.memory_spread",
+                "workload.hot_spot.factor",
+                "workload.hot_spot.width",
+                "workload.hot_spot.rounds"
             ]
         );
         let too_many = SyntheticConfig {
