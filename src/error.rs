@@ -232,6 +232,13 @@ impl Error {
             Self::Run(_) | Self::Broken(_) => 1,
         }
     }
+
+    /// What happened (first), for a sentence: without place and hint.
+    pub fn first_line(&self) -> String {
+        let text = self.to_string();
+        let line = text.lines().next().unwrap_or_default();
+        line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    }
 }
 
 /// What readers add to the problems that pass through them.

@@ -8,13 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, built_in};
+use migsim::experiment::{Experiment, Progress, built_in};
 use migsim::policy::REGISTRY;
 use migsim::workload::registry::APPLICATIONS;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::support::{experiment, migsim, read, succeeded};
+use crate::support::{experiment, migsim, of_flags, read, succeeded};
 
 /// The golden hashes, one line per run and scenario.
 const GOLDEN: &str = include_str!("data/golden.csv");
@@ -111,17 +111,6 @@ fn runs() -> Vec<(&'static str, Experiment)> {
             ),
         ),
     ]
-}
-
-fn of_flags(settings: &[(&str, Value)]) -> Experiment {
-    let flag = |(key, value): &(&str, Value)| Flag {
-        key: (*key).into(),
-        flag: format!("--set {key}"),
-        value: value.clone(),
-    };
-    let mut layers = Layers::default();
-    layers.push_flags(settings.iter().map(flag).collect());
-    Experiment::load(&layers, Limits::default()).expect("sound settings")
 }
 
 /// The hashes of the scenarios of an experiment; `is_alone`: nothing of one is remembered for the next.

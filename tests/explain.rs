@@ -7,11 +7,11 @@ use std::path::Path;
 
 use migsim::bsp::Scenario;
 use migsim::error::Problem;
-use migsim::experiment::{Progress, Results};
-use migsim::output::{Question, Run, RunFolder, Story};
+use migsim::experiment::{Experiment, Progress, Results, Trial};
+use migsim::output::{Case, Question, Run, RunFolder, Story};
 use serde_json::json;
 
-use crate::support::experiment;
+use crate::support::{experiment, of_flags};
 
 /// The run of the LU paper with n = 1000 and 25 processes, with other settings.
 fn lu(settings: &[(&str, serde_json::Value)]) -> (migsim::experiment::Experiment, Results) {
@@ -36,7 +36,7 @@ fn at(superstep: u64) -> Question {
 }
 
 fn tell(run: &Run, question: Question) -> Result<String, Problem> {
-    Story::new(run, question).map(|story| story.text())
+    Story::new(run, question, None).map(|story| story.text())
 }
 
 #[test]
@@ -63,6 +63,7 @@ fn the_story_of_the_lu_paper_is_told() {
             process: Some(25),
             ..at(11)
         },
+        None,
     )
     .unwrap();
     let facts = story.json();
@@ -256,8 +257,8 @@ fn no_byte_of_a_run_folder_makes_the_reader_or_the_story_panic() {
                             process: Some(3),
                             ..self::at(superstep)
                         };
-                        let _ =
-                            Story::new(&run, question).map(|story| (story.text(), story.json()));
+                        let _ = Story::new(&run, question, None)
+                            .map(|story| (story.text(), story.json()));
                     }
                 }
             }
@@ -296,6 +297,227 @@ fn what_another_policy_says_of_alpha_is_told() {
     let told = tell(&run, at(11)).unwrap();
     assert!(
         told.contains("  alpha: 7\n") && told.contains("  d: 0.5\n"),
+        "{told}"
+    );
+}
+
+/// Two processes that compute for 1 s on Corisco, and for 0.6 s on Aquario; calls after supersteps 2 and 6 of 8, free of charge. A move takes
+/// 1.5 s, one after the other.
+fn pair(moves: &[u32]) -> Experiment {
+    let forced = |process: &u32| json!({ "superstep": 2, "process": process, "to": format!("Aquario-{process}") });
+    let mut decisions: Vec<_> = moves.iter().map(forced).collect();
+    decisions.push(json!({ "superstep": 6, "process": "p1", "to": "Corisco-0" }));
+    of_flags(&[
+        ("platform", json!("ufrgs")),
+        ("extends", json!("none")),
+        ("workload.app", json!("synthetic")),
+        ("workload.procs", json!(2)),
+        ("workload.supersteps", json!(8)),
+        ("workload.pattern", json!("none")),
+        ("workload.instructions", json!("1.2 Ginstr")),
+        ("mapping", json!(["Corisco-0", "Corisco-1"])),
+        ("runtime.barrier.kind", json!("ideal")),
+        ("costs.call.model", json!("none")),
+        ("costs.move.transfer", json!("none")),
+        ("costs.move.fixed", json!("1.5 s")),
+        ("costs.move.order", json!("serial")),
+        ("policy.name", json!("replay")),
+        ("policy.replay.decisions", json!(decisions)),
+    ])
+}
+
+fn results(experiment: &Experiment) -> (Results, Run) {
+    let results = experiment.run(&Progress::default()).unwrap();
+    let run = Run::of(experiment, &results).unwrap();
+    (results, run)
+}
+
+#[test]
+fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_paid_back() {
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+    let experiment = pair(&[1, 2]);
+    let (_, run) = results(&experiment);
+    let case = Case::of(&run, at(2)).unwrap().unwrap();
+    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    // Supersteps 3 to 6: 4 s on Corisco, 2.4 s on Aquario; both moves take 3 s, which 0.4 s a superstep pay back after 7.5.
+    assert_eq!((effect.from, effect.until), (3, 6));
+    close(effect.without.total_s, 4.0);
+    close(effect.with.total_s, 2.4);
+    close(effect.price_s, 3.0);
+    close(effect.net_s(), -1.4);
+    assert_eq!(effect.break_even(), Some(8));
+    assert_eq!(effect.predicted, None);
+    let effect = Some(Ok(effect));
+    let told = Story::new(&run, at(2), effect.as_ref()).unwrap();
+    for sentence in [
+        "supersteps 3 to 6, until the next call:",
+        "predicted: nothing, since the policy foresees no times.",
+        "realised: 4.000 s without these moves, 2.400 s with them: 1.600 s gained",
+        "The moves held up the run for 3.000 s; at 400.000 ms a superstep they are paid back after 8 supersteps.",
+        "With the price of the moves, superstep 6 ended 1.400 s later than it would have without them.",
+    ] {
+        assert!(told.text().contains(sentence), "{}", told.text());
+    }
+    assert_eq!(told.json()["effect"]["break_even_supersteps"], 8);
+    // Back to Corisco: everybody waits for p1 again.
+    let case = Case::of(&run, at(6)).unwrap().unwrap();
+    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    assert_eq!(
+        (effect.from, effect.until, effect.break_even()),
+        (7, 8, None)
+    );
+    close(effect.gain_s(), -0.8);
+    // One of the two alone gains nothing: the other one is waited for.
+    let experiment = pair(&[1]);
+    let (_, run) = results(&experiment);
+    let case = Case::of(&run, at(2)).unwrap().unwrap();
+    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    close(effect.gain_s(), 0.0);
+    let story = Story::new(&run, at(2), Some(&Ok(effect))).unwrap();
+    assert!(story.text().contains("never paid back at this rate"));
+}
+
+#[test]
+fn t1_and_t2_are_told_as_a_makespan_of_the_supersteps_that_follow() {
+    let (experiment, results) = lu(&[]);
+    let run = Run::of(&experiment, &results).unwrap();
+    let case = Case::of(&run, at(11)).unwrap().unwrap();
+    let effect = case.judge(&experiment, &Progress::default()).unwrap();
+    let predicted = effect.predicted.unwrap();
+    assert_eq!((predicted.from, predicted.until), (5, 11));
+    let spent = |from: usize, until: usize| {
+        let rows = &run.get(Scenario::Iii).unwrap().supersteps[from - 1..until];
+        rows.iter().map(|row| row.end_s - row.start_s).sum::<f64>()
+    };
+    // 14 supersteps like those since the last call.
+    assert!((predicted.without_s - 14.0 / 7.0 * spent(5, 11)).abs() < 1e-12);
+    assert!(predicted.with_s < predicted.without_s);
+    assert!((effect.with.total_s - spent(12, 25)).abs() < 1e-12);
+}
+
+/// The trials of all calls of a run.
+fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
+    let calls = &run.get(Scenario::Iii).unwrap().calls;
+    let moves = calls.iter().flat_map(|call| {
+        call.migrations
+            .iter()
+            .map(|one| migsim::policy::ForcedMove {
+                superstep: call.superstep,
+                process: u32::try_from(one.process).unwrap(),
+                to: one.to_host.clone(),
+            })
+    });
+    let moves: Vec<_> = moves.collect();
+    let last = results.runs[0].outcome.supersteps.len() as u64;
+    let judged = calls.iter().enumerate();
+    let judged = judged.filter(|(_, call)| call.superstep < last);
+    judged
+        .map(|(judged, call)| {
+            let trial = Trial {
+                calls: calls.iter().map(|call| call.superstep).collect(),
+                moves: moves.clone(),
+                judged,
+                changes: Some(Vec::new()),
+            };
+            (trial, call.migrations.is_empty())
+        })
+        .collect()
+}
+
+#[test]
+fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_runs() {
+    let small = [("workload.n", json!(300)), ("workload.procs", json!(25))];
+    let movers = [("costs.move.wait", json!("movers"))];
+    let old = [
+        ("policy.name", json!("migbsp-2007")),
+        ("policy.migbsp-2007.threshold", json!(0.5)),
+    ];
+    let loaded = [
+        ("load", json!({ "kind": "walk" })),
+        ("runtime.sends", json!("concurrent")),
+    ];
+    let overlapped = [("costs.call.waiting", json!("overlapped"))];
+    let mut quiet = 0;
+    let mut moving = 0;
+    for settings in [&[][..], &movers, &old, &loaded, &overlapped] {
+        let experiment = experiment("lu", &[&small[..], settings].concat());
+        let (results, run) = results(&experiment);
+        let outcome = &results.get(Scenario::Iii).unwrap().outcome;
+        let mut is_first = true;
+        for (trial, is_quiet) in trials(&results, &run) {
+            let judge = || experiment.effect(&trial, &Progress::default()).unwrap();
+            let effect = judge();
+            // The same run, to the last bit, and the same answer again.
+            assert_eq!(effect.event_hash, outcome.event_hash);
+            assert_eq!(effect, judge());
+            let predicted = effect.predicted.unwrap();
+            assert_eq!(
+                predicted.with_s, predicted.without_s,
+                "nobody is foreseen to change"
+            );
+            if is_quiet {
+                quiet += 1;
+                assert_eq!(
+                    (effect.gain_s(), effect.price_s, effect.net_s()),
+                    (0.0, 0.0, 0.0)
+                );
+                assert_eq!(effect.with, effect.without);
+                continue;
+            }
+            moving += 1;
+            let end = |superstep: u64| {
+                outcome.supersteps[usize::try_from(superstep).unwrap() - 1]
+                    .end
+                    .get()
+            };
+            let call = &outcome.calls[trial.judged];
+            // What the supersteps take and what the moves hold up is all that passes.
+            let passed = end(effect.until) - (call.start.get() + call.cost.get());
+            assert!((effect.with.total_s + effect.price_s - passed).abs() < 1e-9);
+            assert!(
+                (effect.with.computation_s + effect.with.rest_s - effect.with.total_s).abs() < 1e-9
+            );
+            if is_first && settings.is_empty() {
+                // Nobody has moved before: the supersteps take what they take without any policy.
+                let base = &results.get(Scenario::I).unwrap().outcome.supersteps;
+                let range = usize::try_from(effect.from).unwrap() - 1
+                    ..usize::try_from(effect.until).unwrap();
+                let alone: f64 = base[range]
+                    .iter()
+                    .map(|dates| dates.end.since(dates.start).get())
+                    .sum();
+                assert!((effect.without.total_s - alone).abs() < 1e-9 * alone);
+                is_first = false;
+            }
+        }
+    }
+    assert!(quiet > 5 && moving > 5, "{quiet} {moving}");
+}
+
+#[test]
+fn a_run_that_is_not_the_same_any_more_is_told_so() {
+    let (_, run) = results(&pair(&[1, 2]));
+    let case = Case::of(&run, at(2)).unwrap().unwrap();
+    let slower = experiment(
+        "lu",
+        &[
+            ("workload.n", json!(10)),
+            ("workload.procs", json!(2)),
+            ("workload.grid", json!([1, 2])),
+        ],
+    );
+    let why = case.judge(&slower, &Progress::default()).unwrap_err();
+    assert_eq!(why, "it has other dates when it is done again");
+    let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
+    let why = case.judge(&other, &Progress::default()).unwrap_err();
+    assert!(why.ends_with("is no longer what it was"), "{why}");
+    let told = Story::new(&run, at(2), Some(&Err(why))).unwrap().text();
+    assert!(
+        told.contains("What came of the moves is not known"),
+        "{told}"
+    );
+    assert!(
+        told.contains("in scenario i, where nobody ever moves, 4.000 s."),
         "{told}"
     );
 }

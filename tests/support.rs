@@ -304,6 +304,17 @@ pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> 
     Experiment::load(&layers, Limits::default()).expect("it is built in")
 }
 
+pub(crate) fn of_flags(settings: &[(&str, serde_json::Value)]) -> Experiment {
+    let flag = |(key, value): &(&str, serde_json::Value)| Flag {
+        key: (*key).into(),
+        flag: format!("--set {key}"),
+        value: value.clone(),
+    };
+    let mut layers = Layers::default();
+    layers.push_flags(settings.iter().map(flag).collect());
+    Experiment::load(&layers, Limits::default()).expect("sound settings")
+}
+
 /// Runs the command.
 pub(crate) fn migsim(arguments: &[&str]) -> Output {
     migsim_in(Path::new("."), arguments)

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::threads;
 use crate::output::Form;
 use crate::sweep::{Shard, Spec};
-use crate::units::Bytes;
+use crate::units::{Bytes, NoProcess, ProcessId};
 
 /// Simulates BSP applications on clusters of clusters, with processes that a rescheduling policy migrates at barriers.
 #[derive(Debug, Parser)]
@@ -35,14 +35,15 @@ pub(super) enum Command {
     Run(Box<RunArguments>),
     /// Run an experiment with many values of its settings, on all cores, and continue what was interrupted
     Sweep(Box<SweepArguments>),
-    /// Explain a superstep of a run: was a call due, which processes could gain what, where to, and what came of it
+    /// Explain a run: its calls at a glance; or a superstep: was a call due, which processes could gain what, where to, and what came of it
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
             migsim run --app lu --n 1000 --procs 25 --out runs/a\n  \
+            migsim explain runs/a\n  \
             migsim explain runs/a --superstep 11\n  \
-            migsim explain runs/a --superstep 11 --why-not 7\n  \
-            migsim explain --app lu --n 1000 --procs 25 --superstep 4 --process 22\n\n\
+            migsim explain runs/a --superstep 11 --why-not p7\n  \
+            migsim explain --app lu --n 1000 --procs 25 --superstep 4 --process p22\n\n\
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
     Explain(Box<ExplainArguments>),
@@ -269,14 +270,14 @@ pub(super) struct ExplainArguments {
     /// The experiment or the run folder, and what else is set
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
-    /// The superstep after which something moved, or did not
+    /// The superstep after which something moved, or did not; none: an overview of all calls
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "What to explain")]
-    pub(super) superstep: u64,
-    /// One process
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "What to explain")]
+    pub(super) superstep: Option<u64>,
+    /// One process, as output names it: p24, or 24
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = "What to explain")]
     pub(super) process: Option<u64>,
     /// One process that stayed: why
-    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "process", help_heading = "What to explain")]
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = "What to explain")]
     pub(super) why_not: Option<u64>,
     /// Print the sentences and the numbers behind them as JSON
     #[arg(long, help_heading = "Output")]
@@ -590,7 +591,7 @@ pub(super) struct SettingsArguments {
     /// Grid of processes, rows x columns
     #[arg(long, value_name = "MxN", value_parser = parse_grids, help_heading = "What to run")]
     pub(super) grid: Option<Spec>,
-    /// The trace of `--app trace`
+    /// The trace of `--app trace`; inside it processes and supersteps are counted from 0
     #[arg(long, value_name = "FILE", help_heading = "What to run")]
     pub(super) trace: Option<String>,
     /// Where processes start: contiguous, round-robin, by-core, by-speed (for some hosts alone: by-core:epyc,old-3), names of hosts and
@@ -666,6 +667,12 @@ fn parse_grid(text: &str) -> Result<Value, String> {
 fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
+}
+
+/// The number of a process: `p24` or `24`.
+fn parse_process(text: &str) -> Result<u64, String> {
+    let process: ProcessId = text.parse().map_err(|error: NoProcess| error.to_string())?;
+    Ok(u64::from(process.0) + 1)
 }
 
 fn parse_counts(text: &str) -> Result<Spec, String> {

@@ -1,16 +1,20 @@
-//! `migsim explain`: a run folder, or an experiment that is run first, and a question about it.
+//! `migsim explain`: a run folder, or an experiment that is run first, and a question about it or an overview of its calls.
 
 use std::io::Write;
+use std::path::Path;
+
+use serde_json::json;
 
 use super::args::{ExplainArguments, ScenarioChoice};
+use super::bar::{Bar, with_bar};
 use super::machine::limits;
-use super::run::{given, layers, pairs};
+use super::run::{files, given, layers, pairs, read_experiment};
 use super::{print, print_json};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
-use crate::experiment::{Experiment, Progress};
+use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::Purpose;
-use crate::output::{Question, Run, Story};
+use crate::output::{Case, Overview, Question, Run, Story};
 
 pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Result<(), Error> {
     let scenario = match arguments.settings.scenario {
@@ -19,13 +23,33 @@ pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Resu
         Some(ScenarioChoice::Ii) => Some(Scenario::Ii),
         Some(ScenarioChoice::Iii) => Some(Scenario::Iii),
     };
+    let (run, experiment) = run(arguments)?;
+    let Some(superstep) = arguments.superstep else {
+        let overview = Overview::new(&run, scenario)?;
+        return if arguments.json {
+            print_json(out, &overview.json())
+        } else {
+            print(out, &overview.text())
+        };
+    };
     let question = Question {
-        superstep: arguments.superstep,
+        superstep,
         process: arguments.process.or(arguments.why_not),
         why_not: arguments.why_not.is_some(),
         scenario,
     };
-    let story = Story::new(&run(arguments)?, question)?;
+    let case = Case::of(&run, question)?;
+    let effect = case.map(|case| {
+        let experiment = match experiment {
+            Some(experiment) => experiment,
+            None => again(arguments).map_err(|error| error.first_line())?,
+        };
+        let progress = Progress::default();
+        with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {
+            case.judge(&experiment, &progress)
+        })
+    });
+    let story = Story::new(&run, question, effect.as_ref())?;
     if arguments.json {
         print_json(out, &story.json())
     } else {
@@ -33,10 +57,45 @@ pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Resu
     }
 }
 
-/// The run: read, if a folder is named, else done now, with scenario i to compare.
-fn run(arguments: &ExplainArguments) -> Result<Run, Error> {
+/// The folder that is named, if it is one.
+fn folder(arguments: &ExplainArguments) -> Option<&Path> {
+    let named = arguments.settings.experiment.as_deref();
+    named.filter(|path| path.is_dir())
+}
+
+fn bar(experiment: &Experiment, runs: u64) -> Bar {
+    Bar {
+        unit: "supersteps",
+        total: Some(experiment.workload.supersteps() as u64 * runs),
+        has_lines: false,
+        is_quiet: false,
+    }
+}
+
+/// The experiment of a run folder, ready to be done again with decisions that are forced.
+fn again(arguments: &ExplainArguments) -> Result<Experiment, Error> {
+    let manifest = folder(arguments).unwrap_or(Path::new("")).join("run.json");
+    let mut document = read_experiment(&manifest)?;
+    for file in files(&document.value) {
+        if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
+            return Err(Problem::new(format!("`{file}` is no file")).into());
+        }
+    }
+    if let Some(settings) = document.value.as_object_mut() {
+        settings.insert("policy".into(), json!({ "name": "replay" }));
+        settings.insert("scenarios".into(), json!(["ii", "iii"])); // two runs side by side
+        settings.remove("origins");
+    }
+    let mut layers = Layers::default();
+    layers.push_file(document);
+    let memory = &arguments.settings.memory;
+    Experiment::load(&layers, limits(memory, None, Purpose::Explanation))
+}
+
+/// The run: read, if a folder is named, else done now, with scenario i to compare; then also what was run.
+fn run(arguments: &ExplainArguments) -> Result<(Run, Option<Experiment>), Error> {
     let settings = &arguments.settings;
-    if let Some(folder) = settings.experiment.as_deref().filter(|path| path.is_dir()) {
+    if let Some(folder) = folder(arguments) {
         let set = given(settings).into_iter().map(|one| one.source());
         let set = set.chain(pairs(settings)?.into_iter().map(|flag| flag.flag));
         // The scenario is a part of the question.
@@ -45,7 +104,7 @@ fn run(arguments: &ExplainArguments) -> Result<Run, Error> {
             let hint = "leave the flag out, or name an experiment instead of a run folder";
             return Err(problem.hint(hint).into());
         }
-        return Run::read(folder);
+        return Ok((Run::read(folder)?, None));
     }
     if settings.scenario == Some(ScenarioChoice::I) {
         let problem = Problem::new("in scenario i no policy decides: there is nothing to explain");
@@ -53,14 +112,18 @@ fn run(arguments: &ExplainArguments) -> Result<Run, Error> {
         return Err(problem.source("--scenario i").hint(hint).into());
     }
     let mut layers = layers(settings)?;
-    layers.push_flags(vec![crate::experiment::Flag {
+    layers.push_flags(vec![Flag {
         key: "scenarios".into(),
         flag: "--scenario all".into(),
-        value: serde_json::json!(["i", "ii", "iii"]),
+        value: json!(["i", "ii", "iii"]),
     }]);
     let experiment = Experiment::load(
         &layers,
         limits(&settings.memory, None, Purpose::Explanation),
     )?;
-    Run::of(&experiment, &experiment.run(&Progress::default())?)
+    let progress = Progress::default();
+    let results = with_bar(&bar(&experiment, 3), &|| progress.supersteps(), || {
+        experiment.run(&progress)
+    })?;
+    Ok((Run::of(&experiment, &results)?, Some(experiment)))
 }

@@ -6,6 +6,7 @@
 
 mod built_in;
 mod config;
+mod effect;
 mod layers;
 mod ledger;
 mod resolve;
@@ -15,6 +16,7 @@ mod shared;
 pub use crate::memory::Limits;
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
+pub use effect::{Change, Effect, Makespan, Prediction, Trial};
 pub(crate) use layers::lookup;
 pub use layers::{Flag, Layers};
 pub use ledger::{Ledger, Term};

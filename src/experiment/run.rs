@@ -14,7 +14,7 @@ use crate::bsp::{
     simulate,
 };
 use crate::error::{Broken, Error};
-use crate::policy::Measures;
+use crate::policy::{Measures, Policy};
 use crate::units::HostId;
 
 /// One scenario that was run.
@@ -136,6 +136,22 @@ impl Experiment {
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
+        let policy = self.policy.build(&self.policy_options)?;
+        self.run_policy(scenario, policy, progress, recorder, memo)
+    }
+
+    /// The same with a policy that is not the one of the settings.
+    ///
+    /// # Errors
+    /// As [`Self::run_scenario`].
+    pub(super) fn run_policy(
+        &self,
+        scenario: Scenario,
+        policy: Box<dyn Policy>,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+        memo: Option<&Memo>,
+    ) -> Result<ScenarioRun, Error> {
         let setup = Setup {
             platform: &self.platform.platform,
             network: self.network,
@@ -147,7 +163,6 @@ impl Experiment {
             seed: self.config.seed,
             memo,
         };
-        let policy = self.policy.build(&self.policy_options)?;
         let start = ThreadTime::now();
         let outcome = simulate(
             &setup,

@@ -38,7 +38,7 @@ mod workload;
 
 pub use activity::Activity;
 pub use draft::{Draft, write_file, write_named};
-pub use explain::{Question, Story};
+pub use explain::{Case, Overview, Question, Story};
 pub(crate) use folder::locked;
 pub use folder::{Drafts, RunFolder};
 pub(crate) use guard::{guarded, inside, read_inside};
@@ -46,7 +46,9 @@ pub(crate) use html::escaped;
 pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
 pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
-pub use read::{Call, Decided, Difference, Judged, Moved, Run, RunOfScenario, Superstep};
+pub use read::{
+    Call, Decided, Difference, InputFile, Judged, Moved, Run, RunOfScenario, Superstep,
+};
 pub use report::Report;
 pub use sheet::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 pub use summary::{manifest, summary};

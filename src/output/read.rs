@@ -28,8 +28,21 @@ pub struct Run {
     pub experiment: Value,
     /// How many processes there are.
     pub processes: u64,
+    /// The files it was made of.
+    pub inputs: Vec<InputFile>,
     /// The scenarios, in the order in which they were run.
     pub scenarios: Vec<RunOfScenario>,
+}
+
+/// A file that a run was made of, as its manifest names it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct InputFile {
+    /// `platform`, `profile`, `load`, `workload` or `decisions`.
+    pub role: String,
+    /// Its name as given.
+    pub source: String,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
 }
 
 /// What a run folder tells of a scenario.
@@ -45,6 +58,8 @@ pub struct RunOfScenario {
     pub migration_s: f64,
     /// Messages that were simulated.
     pub messages: u64,
+    /// The hash of its events.
+    pub event_hash: String,
     /// How much longer than scenario i it takes, as a fraction of it; `None` without scenario i, and for it.
     pub excess: Option<f64>,
     /// Where the difference to scenario i comes from; `None` without scenario i, and for it.
@@ -104,7 +119,7 @@ pub struct Call {
     pub candidates: Vec<Judged>,
     /// What was decided.
     pub migrations: Vec<Decided>,
-    /// The sum of t1 - t2 of those that were to move.
+    /// The sum of t1 - t2 of those that were to move: over processes, so that it is no time of the run.
     pub predicted_gain_s: f64,
     /// What scenario i spends in the supersteps until the next call, less what was spent.
     pub realised_gain_s: Option<f64>,
@@ -190,6 +205,7 @@ pub struct Moved {
 #[derive(Debug, Deserialize)]
 struct Manifest {
     processes: u64,
+    inputs: Vec<InputFile>,
     experiment: Value,
     summary: Summary,
 }
@@ -206,6 +222,7 @@ struct Counts {
     scheduling_s: f64,
     migration_s: f64,
     messages: u64,
+    event_hash: String,
     supersteps: usize,
     moved: usize,
     calls: Vec<Value>,
@@ -327,6 +344,7 @@ impl Run {
                 scheduling_s: counts.scheduling_s,
                 migration_s: counts.migration_s,
                 messages: counts.messages,
+                event_hash: counts.event_hash.clone(),
                 excess: counts
                     .overhead_percent
                     .or(counts.gain_percent.map(|gain| 0.0 - gain))
@@ -343,6 +361,7 @@ impl Run {
         Ok(Self {
             experiment: manifest.experiment,
             processes: manifest.processes,
+            inputs: manifest.inputs,
             scenarios,
         })
     }

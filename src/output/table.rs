@@ -295,7 +295,7 @@ fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
 }
 
 /// `p23-p36, p40` for a sorted list.
-fn ranges(processes: &[ProcessId]) -> String {
+pub(super) fn ranges(processes: &[ProcessId]) -> String {
     let mut parts: Vec<(u64, u64)> = Vec::new();
     for process in processes.iter().map(|&process| number(process)) {
         match parts.last_mut() {

@@ -2,7 +2,7 @@
 
 use migsim::bsp::Scenario;
 use migsim::error::Error;
-use migsim::output::{Question, Report, Run, Story};
+use migsim::output::{Overview, Question, Report, Run, Story};
 use migsim::sweep::folder::page_of;
 use migsim::sweep::{Row, Store};
 use serde_json::Value;
@@ -76,6 +76,13 @@ fn add_rows(folder: &TempDir, rows: &str) -> Option<()> {
 fn read_run(folder: &TempDir) -> Result<(), Error> {
     let run = Run::read(folder.path())?;
     for scenario in [None, Some(Scenario::Ii)] {
+        match Overview::new(&run, scenario) {
+            Ok(overview) => {
+                overview.text();
+                overview.json();
+            }
+            Err(problem) => check_told(&problem.into(), "", ""),
+        }
         for superstep in 0..4 {
             for (process, why_not) in [(None, false), (Some(1), false), (Some(2), true)] {
                 let question = Question {
@@ -84,7 +91,7 @@ fn read_run(folder: &TempDir) -> Result<(), Error> {
                     why_not,
                     scenario,
                 };
-                match Story::new(&run, question) {
+                match Story::new(&run, question, None) {
                     Ok(story) => {
                         story.text();
                         story.json();

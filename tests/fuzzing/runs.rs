@@ -16,7 +16,9 @@ use migsim::bsp::{Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
-use migsim::output::{Activity, Form, Question, Report, Run, Story, summary, table};
+use migsim::output::{
+    Activity, Case, Form, Overview, Question, Report, Run, Story, summary, table,
+};
 use migsim::policy::Measures;
 use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond};
 use serde_json::{Value, json};
@@ -483,9 +485,18 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
             why_not: true,
             scenario: Some(call.scenario),
         };
-        Story::new(&run, question)
+        // The same run again, but for the moves of the call.
+        let case = Case::of(&run, question).expect("there was such a call");
+        let effect = case.map(|case| case.judge(experiment, &Progress::default()));
+        assert!(!matches!(effect, Some(Err(_))), "{effect:?}");
+        Story::new(&run, question, effect.as_ref())
             .expect("there was such a call")
             .text();
+    }
+    if run.scenarios.iter().any(|run| run.scenario != Scenario::I) {
+        let overview = Overview::new(&run, None).expect("there is a scenario with calls");
+        overview.text();
+        overview.json();
     }
     let report = Report::of(experiment, results, activities).expect("what is written is read");
     report.html();

@@ -1,27 +1,24 @@
-//! What happened then: the price of the call, predicted and realised gain.
+//! What happened then: the price of the call, and what came of its moves.
 
-use super::Scene;
 use super::numbers::duration;
+use super::{Scene, case};
 use crate::bsp::Scenario;
 use crate::output::counted;
-use crate::output::read::{Call, RunOfScenario, Superstep};
+use crate::output::read::{Call, RunOfScenario};
 
 impl Scene<'_> {
     pub(super) fn after(&self, call: &Call) -> Vec<String> {
         let mut sentences = vec![self.price(call)];
-        if call.predicted_gain_s > 0.0 {
-            sentences.push(format!(
-                "Predicted: t1 - t2 of those that were to move add up to {}.",
-                duration(call.predicted_gain_s)
-            ));
-        }
-        let has_moved = self
-            .this
-            .migrations
-            .iter()
-            .any(|moved| moved.superstep <= call.superstep);
-        if call.applied && has_moved {
-            sentences.extend(self.realised(call));
+        match self.effect {
+            Some(Ok(effect)) => sentences.extend(case::told(effect, self.next_call().is_none())),
+            Some(Err(why)) => {
+                sentences.push(format!(
+                    "What came of the moves is not known: the run cannot be done again without them, since {why}."
+                ));
+                sentences.extend(expected(call));
+                sentences.extend(self.beside_application(call));
+            }
+            None => sentences.extend(expected(call)),
         }
         sentences
     }
@@ -70,56 +67,36 @@ impl Scene<'_> {
     }
 
     /// The supersteps until the next call, beside those of scenario i.
-    fn realised(&self, call: &Call) -> Vec<String> {
+    fn beside_application(&self, call: &Call) -> Option<String> {
         let (from, until) = (
             call.superstep + 1,
             self.next_call()
                 .map_or(self.this.supersteps.len() as u64, |next| next.superstep),
         );
-        let Some(base) = self.run.get(Scenario::I).filter(|_| from <= until) else {
-            return Vec::new();
-        };
-        let (own, before) = (spent(self.this, from, until), spent(base, from, until));
-        let gain = before.0 + before.1 - own.0 - own.1;
-        let verb = if gain < 0.0 { "lost" } else { "gained" };
-        let so_far = self
-            .this
-            .migrations
-            .iter()
-            .any(|moved| moved.superstep < call.superstep);
-        let note = if so_far {
-            " (earlier migrations have their part in it)"
-        } else {
-            ""
-        };
-        vec![
-            format!(
-                "Realised: supersteps {from} to {until} took {}, in scenario i {}: {} {verb}{note}.",
-                duration(own.0 + own.1),
-                duration(before.0 + before.1),
-                duration(gain.abs()),
-            ),
-            format!(
-                "Of that: computation {} instead of {}, communication and barrier {} instead of {}.",
-                duration(own.0),
-                duration(before.0),
-                duration(own.1),
-                duration(before.1),
-            ),
-        ]
+        let base = self.run.get(Scenario::I).filter(|_| from <= until)?;
+        Some(format!(
+            "Supersteps {from} to {until} took {}, in scenario i, where nobody ever moves, {}.",
+            duration(spent(self.this, from, until)),
+            duration(spent(base, from, until)),
+        ))
     }
 }
 
-/// The computation, and the rest, of the supersteps `from` to `until` \[s\].
-fn spent(run: &RunOfScenario, from: u64, until: u64) -> (f64, f64) {
+/// What the policy foresees, for each process by itself.
+fn expected(call: &Call) -> Option<String> {
+    (call.predicted_gain_s > 0.0).then(|| {
+        format!(
+            "t1 - t2 of those that were to move add up to {}: a sum over processes, which is no time of the run.",
+            duration(call.predicted_gain_s)
+        )
+    })
+}
+
+/// What the supersteps `from` to `until` took \[s\].
+fn spent(run: &RunOfScenario, from: u64, until: u64) -> f64 {
     let asked = run
         .supersteps
         .iter()
         .filter(|row| (from..=until).contains(&row.superstep));
-    asked.fold((0.0, 0.0), |(computation, rest), row: &Superstep| {
-        (
-            computation + (row.computed_s - row.start_s),
-            rest + (row.end_s - row.computed_s),
-        )
-    })
+    asked.map(|row| row.end_s - row.start_s).sum()
 }

@@ -4,22 +4,28 @@
 //! when     was a call due, and why: α, α', the votes
 //! which    PM and its terms, rank, threshold        (what the policy says of itself, whichever it is)
 //! whether  destination, t1 against t2, verdict
-//! after    what it cost, predicted and realised gain
+//! after    what it cost, what the moves were expected to gain and what they gained, when they are paid back
 //! ```
-//! The sentences say no more than the records of the run ([`Run`]). What only MigBSP writes is told in its words; what any other policy says is
+//! Without a superstep, an [`Overview`] of all calls. The sentences say no more than the records of the run ([`Run`]). What only MigBSP writes is told in its words; what any other policy says is
 //! listed as it says it. Processes and supersteps are counted from 1.
 
 mod after;
+mod case;
 mod numbers;
+mod overview;
 mod when;
 mod whether;
 mod which;
 
 use serde_json::{Map, Value, json};
 
+pub use case::Case;
+pub use overview::Overview;
+
 use super::read::{Call, Run, RunOfScenario};
 use crate::bsp::Scenario;
 use crate::error::Problem;
+use crate::experiment::Effect;
 use which::Potential;
 
 /// What is asked.
@@ -56,14 +62,20 @@ struct Scene<'a> {
     call: Option<&'a Call>,
     /// PM at that call, where the policy has such.
     potentials: Option<&'a [Potential]>,
+    /// What came of the moves of that call, or why that is not known; none if nothing moved.
+    effect: Option<&'a Result<Effect, String>>,
 }
 
 impl Story {
-    /// Answers a question about a run.
+    /// Answers a question about a run; `effect` is what came of the moves of the call ([`Case`]), or why that is not known.
     ///
     /// # Errors
     /// There is no such scenario, superstep or process; those that there are are named.
-    pub fn new(run: &Run, question: Question) -> Result<Self, Problem> {
+    pub fn new(
+        run: &Run,
+        question: Question,
+        effect: Option<&Result<Effect, String>>,
+    ) -> Result<Self, Problem> {
         let this = scenario_of(run, question.scenario)?;
         let supersteps = this.supersteps.len() as u64;
         let calls: Vec<String> = this
@@ -110,6 +122,7 @@ impl Story {
             question,
             call,
             potentials: potentials.as_deref(),
+            effect,
         };
         Ok(scene.tell())
     }
@@ -250,6 +263,9 @@ impl Scene<'_> {
                 "explanation": explanation,
             }),
         );
+        if let Some(effect) = self.effect {
+            facts.insert("effect".into(), case::json(effect));
+        }
         if let (Some(process), Some(all)) = (self.question.process, self.potentials) {
             let ranks = which::ranks(all);
             let rank = ranks.iter().position(|best| best.process == process);

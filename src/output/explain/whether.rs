@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::Scene;
+use super::case::ratio;
 use super::numbers::duration;
 use crate::output::counted;
 use crate::output::read::{Call, Judged};
@@ -12,7 +13,7 @@ const TOLD: usize = 12;
 
 /// What t1 and t2 of MigBSP are made of, as its record has it.
 #[derive(Clone, Debug, Deserialize)]
-struct Weighing {
+pub(super) struct Weighing {
     power_instructions_per_s: f64,
     offered_hosts: usize,
     residents: u64,
@@ -27,12 +28,20 @@ struct Weighing {
 }
 
 impl Weighing {
-    fn of(call: &Call, process: u64) -> Option<Self> {
+    pub(super) fn of(call: &Call, process: u64) -> Option<Self> {
         let list = call.explanation.get("weighed")?.as_array()?;
         let own = list
             .iter()
             .find(|entry| entry["process"].as_u64() == Some(process))?;
         Self::deserialize(own).ok()
+    }
+
+    /// How many times as long computation and communication of a superstep take there.
+    pub(super) fn changes(&self) -> [f64; 2] {
+        [
+            ratio(self.go_compute_s, self.stay_compute_s),
+            ratio(self.go_communication_s, self.stay_communication_s),
+        ]
     }
 
     fn host(&self) -> String {

@@ -1,0 +1,229 @@
+//! The case of a call that moved processes: what has to be run again to tell what came of it, and what that is.
+
+use serde_json::{Value, json};
+
+use super::numbers::duration;
+use super::whether::Weighing;
+use super::{Question, scenario_of};
+use crate::bsp::Scenario;
+use crate::error::Problem;
+use crate::experiment::{Change, Effect, Experiment, Progress, Trial};
+use crate::output::counted;
+use crate::output::read::{Call, InputFile, Run};
+use crate::policy::ForcedMove;
+
+/// A call after which something moved and the run went on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    trial: Trial,
+    inputs: Vec<InputFile>,
+    event_hash: String,
+}
+
+impl Case {
+    /// The case of the call that is asked about; none if there is no such call, or nothing moved.
+    ///
+    /// # Errors
+    /// There is no such scenario.
+    pub fn of(run: &Run, question: Question) -> Result<Option<Self>, Problem> {
+        let this = scenario_of(run, question.scenario)?;
+        let judged = this.calls.iter().position(|call| {
+            let is_over = call.superstep >= this.supersteps.len() as u64;
+            let is_moving = call.applied && !call.migrations.is_empty();
+            call.superstep == question.superstep && is_moving && !is_over
+        });
+        let moves = |call: &Call| {
+            let forced = call.migrations.iter().map(|one| ForcedMove {
+                superstep: call.superstep,
+                process: u32::try_from(one.process).unwrap_or(u32::MAX),
+                to: one.to_host.clone(),
+            });
+            forced.collect::<Vec<_>>()
+        };
+        let is_moving = this.scenario == Scenario::Iii;
+        Ok(judged.filter(|_| is_moving).map(|judged| Self {
+            trial: Trial {
+                calls: this.calls.iter().map(|call| call.superstep).collect(),
+                moves: this.calls.iter().flat_map(moves).collect(),
+                judged,
+                changes: changes(&this.calls[judged]),
+            },
+            inputs: run.inputs.clone(),
+            event_hash: this.event_hash.clone(),
+        }))
+    }
+
+    /// What came of it, by two runs of `experiment`.
+    ///
+    /// # Errors
+    /// Why that cannot be told: it is no longer the same experiment.
+    pub fn judge(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
+        // The decisions are forced: the file they came from is not needed.
+        let files = self.inputs.iter().filter(|one| one.role != "decisions");
+        for file in files {
+            let is_same =
+                |now: &crate::experiment::Input| now.role == file.role && now.sha256 == file.sha256;
+            if !experiment.inputs.iter().any(is_same) {
+                return Err(format!("`{}` is no longer what it was", file.source));
+            }
+        }
+        let effect = experiment
+            .effect(&self.trial, progress)
+            .map_err(|error| error.first_line())?;
+        if effect.event_hash == self.event_hash {
+            Ok(effect)
+        } else {
+            Err("it has other dates when it is done again".into())
+        }
+    }
+}
+
+/// What the policy foresees for those that moved: t2 over t1 of one superstep, computation and communication apart where the record has them,
+/// without what the move itself takes. None if it foresees no times.
+fn changes(call: &Call) -> Option<Vec<Change>> {
+    let change = |process: u64| {
+        let judged = call.candidates.iter();
+        let judged = judged
+            .clone()
+            .find(|one| one.process == process && one.accepted)?;
+        let (stay, go) = (judged.stay_s?, judged.go_s?);
+        let [computation, sends] = match Weighing::of(call, process) {
+            Some(weighing) => weighing.changes(),
+            None => [ratio(go, stay); 2],
+        };
+        Some(Change {
+            process,
+            computation,
+            sends,
+        })
+    };
+    call.migrations
+        .iter()
+        .map(|one| change(one.process))
+        .collect()
+}
+
+/// How many times as long it takes; as long, where it takes no time.
+pub(super) fn ratio(go: f64, stay: f64) -> f64 {
+    let ratio = go / stay;
+    if stay > 0.0 && ratio.is_finite() {
+        ratio
+    } else {
+        1.0
+    }
+}
+
+/// What was to be expected and what came of it, in sentences.
+pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
+    let supersteps = format!(
+        "{} {} to {}",
+        if effect.supersteps() == 1 {
+            "superstep"
+        } else {
+            "supersteps"
+        },
+        effect.from,
+        effect.until
+    );
+    let compared = |without: f64, with: f64| {
+        let gain = without - with;
+        let verb = if gain < 0.0 { "lost" } else { "gained" };
+        format!(
+            "{} without these moves, {} with them: {} {verb}",
+            duration(without),
+            duration(with),
+            duration(gain.abs())
+        )
+    };
+    let until = if is_last {
+        "to the end of the run"
+    } else {
+        "until the next call"
+    };
+    let mut sentences = vec![format!(
+        "The moves are judged by the makespan of {supersteps}, {until}:"
+    )];
+    sentences.push(match &effect.predicted {
+        Some(predicted) => format!(
+            "  predicted: {} (from what all took in supersteps {} to {}, for those that moved times t2 / t1).",
+            compared(predicted.without_s, predicted.with_s),
+            predicted.from,
+            predicted.until,
+        ),
+        None => "  predicted: nothing, since the policy foresees no times.".into(),
+    });
+    let (without, with) = (&effect.without, &effect.with);
+    sentences.push(format!(
+        "  realised: {} (the same run again, but for these moves).",
+        compared(without.total_s, with.total_s)
+    ));
+    sentences.push(format!(
+        "  of that: computation {} instead of {}, communication and barrier {} instead of {}.",
+        duration(with.computation_s),
+        duration(without.computation_s),
+        duration(with.rest_s),
+        duration(without.rest_s),
+    ));
+    sentences.push(paid_back(effect));
+    let net = effect.net_s();
+    sentences.push(format!(
+        "With the price of the moves, superstep {} ended {} {} than it would have without them.",
+        effect.until,
+        duration(net.abs()),
+        if net < 0.0 { "later" } else { "earlier" },
+    ));
+    sentences
+}
+
+fn paid_back(effect: &Effect) -> String {
+    let price = duration(effect.price_s);
+    let rate = duration(effect.rate_s());
+    match effect.break_even() {
+        None => format!(
+            "The moves held up the run for {price}; they are never paid back at this rate, {rate} a superstep."
+        ),
+        Some(0) => "The moves held nobody up: there is nothing to pay back.".into(),
+        Some(supersteps) => format!(
+            "The moves held up the run for {price}; at {rate} a superstep they are paid back after {}.",
+            counted(supersteps, "superstep")
+        ),
+    }
+}
+
+/// The same for programs.
+pub(super) fn json(effect: &Result<Effect, String>) -> Value {
+    let effect = match effect {
+        Ok(effect) => effect,
+        Err(why) => return json!({ "unknown": why }),
+    };
+    let makespan = |spent: &crate::experiment::Makespan| {
+        json!({
+            "makespan_s": spent.total_s,
+            "computation_s": spent.computation_s,
+            "communication_barrier_s": spent.rest_s,
+        })
+    };
+    let predicted = effect.predicted.as_ref().map(|predicted| {
+        json!({
+            "makespan_without_s": predicted.without_s,
+            "makespan_with_s": predicted.with_s,
+            "gain_s": predicted.without_s - predicted.with_s,
+            "from_superstep": predicted.from,
+            "until_superstep": predicted.until,
+        })
+    });
+    json!({
+        "from_superstep": effect.from,
+        "until_superstep": effect.until,
+        "predicted": predicted,
+        "realised": {
+            "without": makespan(&effect.without),
+            "with": makespan(&effect.with),
+            "gain_s": effect.gain_s(),
+            "gain_per_superstep_s": effect.rate_s(),
+        },
+        "price_s": effect.price_s,
+        "net_gain_s": effect.net_s(),
+        "break_even_supersteps": effect.break_even(),
+    })
+}

@@ -1,0 +1,415 @@
+//! The calls of a run at a glance: what they moved and what that cost, why the others moved nobody, and how to look further.
+
+use serde_json::{Value, json};
+
+use super::numbers::{duration, plain};
+use super::scenario_of;
+use crate::bsp::Scenario;
+use crate::error::Problem;
+use crate::output::counted;
+use crate::output::read::{Call, Decided, Run, RunOfScenario};
+use crate::output::sheet::{Cell, Form, Sheet, Table, numbers, words};
+use crate::output::table::ranges;
+use crate::units::ProcessId;
+
+/// So many calls that moved somebody are shown, and so many reasons of those that moved nobody.
+const SHOWN: usize = 16;
+/// So many supersteps are listed with a reason.
+const LISTED: usize = 8;
+
+/// All calls of a scenario.
+#[derive(Debug)]
+pub struct Overview<'a> {
+    this: &'a RunOfScenario,
+    policy: &'a str,
+    /// Calls that decided moves.
+    moving: Vec<&'a Call>,
+    /// The others, by why they decided none; the most frequent reason first.
+    quiet: Vec<Group<'a>>,
+}
+
+/// Calls that moved nobody for the same reason.
+#[derive(Debug)]
+struct Group<'a> {
+    why: String,
+    calls: Vec<&'a Call>,
+    /// What was short of what, in words, and by how much at each call or candidate; of a policy that tells it.
+    short: Option<(&'static str, Unit)>,
+    by: Vec<f64>,
+}
+
+/// The unit of what was short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Seconds,
+    None,
+}
+
+/// Why a call moved nobody: the reason, what it tells by how much, and the numbers.
+type Why = (String, Option<(&'static str, Unit)>, Vec<f64>);
+
+impl<'a> Overview<'a> {
+    /// The calls of a scenario of `run`; none named: of iii, or else ii.
+    ///
+    /// # Errors
+    /// There is no such scenario.
+    pub fn new(run: &'a Run, scenario: Option<Scenario>) -> Result<Self, Problem> {
+        let this = scenario_of(run, scenario)?;
+        let (moving, others): (Vec<&Call>, Vec<&Call>) = this
+            .calls
+            .iter()
+            .partition(|call| !call.migrations.is_empty());
+        let mut quiet: Vec<Group<'a>> = Vec::new();
+        for call in others {
+            let (why, short, by) = why(call);
+            match quiet.iter_mut().find(|group| group.why == why) {
+                Some(group) => {
+                    group.calls.push(call);
+                    group.by.extend(by);
+                }
+                None => quiet.push(Group {
+                    why,
+                    calls: vec![call],
+                    short,
+                    by,
+                }),
+            }
+        }
+        quiet.sort_by_key(|group| std::cmp::Reverse(group.calls.len()));
+        Ok(Self {
+            this,
+            policy: run.experiment["policy"]["name"].as_str().unwrap_or("?"),
+            moving,
+            quiet,
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut sheet = Sheet::default();
+        self.tell_totals(&mut sheet);
+        if !self.moving.is_empty() {
+            sheet.line("");
+            sheet.table(self.moves());
+            if self.moving.len() > SHOWN {
+                let more = counted(self.moving.len() - SHOWN, "more call");
+                sheet.line(format!("and {more}; --json has all"));
+            }
+        }
+        if !self.quiet.is_empty() {
+            sheet.line("");
+            sheet.table(self.reasons());
+            if self.quiet.len() > SHOWN {
+                let more = counted(self.quiet.len() - SHOWN, "more reason");
+                sheet.line(format!("and {more}; --json has all"));
+            }
+        }
+        self.tell_how_to_go_on(&mut sheet);
+        sheet.render(Form::Table)
+    }
+
+    fn tell_totals(&self, sheet: &mut Sheet) {
+        let Self { this, policy, .. } = self;
+        let supersteps = counted(this.supersteps.len(), "superstep");
+        let scenario = this.scenario.name();
+        sheet.line(format!(
+            "Scenario {scenario}, policy {policy}, {supersteps}"
+        ));
+        sheet.line("");
+        if this.calls.is_empty() {
+            sheet.line(format!(
+                "The policy `{policy}` asked for no call in this run, so nothing could move."
+            ));
+            return;
+        }
+        let decided: usize = self.moving.iter().map(|call| call.migrations.len()).sum();
+        let would = if this.scenario == Scenario::Ii {
+            "would have moved"
+        } else {
+            "moved"
+        };
+        let moved = match self.moving.len() {
+            0 => format!("none of them {would} anybody"),
+            moving => format!("{moving} of them {would} {}", counted(decided, "process")),
+        };
+        let mean = this.scheduling_s / this.calls.len() as f64;
+        sheet.line(format!("{}: {moved}.", counted(this.calls.len(), "call")));
+        let moves = match this.migration_s {
+            0.0 => String::new(),
+            price => format!(", the migrations {}", duration(price)),
+        };
+        sheet.line(format!(
+            "The calls cost {}, {} each on average{moves}.",
+            duration(this.scheduling_s),
+            duration(mean)
+        ));
+        let against = this.excess.map_or_else(String::new, |excess| {
+            let than = if excess < 0.0 { "less" } else { "more" };
+            format!(", {:.1} % {than} than scenario i", 100.0 * excess.abs())
+        });
+        sheet.line(format!(
+            "With that the run took {}{against}.",
+            duration(this.makespan_s)
+        ));
+    }
+
+    /// A row per origin and destination of each call that moved somebody.
+    fn moves(&self) -> Table {
+        let title = match self.this.scenario {
+            Scenario::Ii => "Calls that would have moved somebody",
+            _ => "Calls that moved somebody",
+        };
+        let columns = [
+            numbers("superstep", "superstep"),
+            numbers("candidates", "candidates"),
+            numbers("moved", "moved"),
+            words("from", "from"),
+            words("to", "to"),
+            numbers("call", "cost_s"),
+            numbers("moves", "migration_s"),
+            words("processes", "processes"),
+        ];
+        let mut table = Table::new("moving", title, &columns);
+        for call in self.moving.iter().take(SHOWN) {
+            for (line, (from, to, processes)) in ways(call).into_iter().enumerate() {
+                // The first line of a call tells what is of all of it.
+                let of_call = |text: String| {
+                    if line == 0 {
+                        Cell::text(text)
+                    } else {
+                        Cell::empty()
+                    }
+                };
+                table.push([
+                    of_call(call.superstep.to_string()),
+                    of_call(call.candidates.len().to_string()),
+                    Cell::count(processes.len()),
+                    Cell::text(from),
+                    Cell::text(to),
+                    of_call(duration(call.cost_s)),
+                    of_call(duration(call.migration_s)),
+                    Cell::text(ranges(&processes)),
+                ]);
+            }
+        }
+        table
+    }
+
+    fn reasons(&self) -> Table {
+        let columns = [
+            numbers("calls", "calls"),
+            words("why", "why"),
+            words("after supersteps", "supersteps"),
+        ];
+        let mut table = Table::new("quiet", "Calls that moved nobody", &columns);
+        for group in self.quiet.iter().take(SHOWN) {
+            let listed = group.calls.iter().take(LISTED);
+            let listed: Vec<String> = listed.map(|call| call.superstep.to_string()).collect();
+            let more = if group.calls.len() > LISTED {
+                ", ..."
+            } else {
+                ""
+            };
+            table.push([
+                Cell::count(group.calls.len()),
+                Cell::text(group.told()),
+                Cell::text(format!("{}{more}", listed.join(", "))),
+            ]);
+        }
+        table
+    }
+
+    fn tell_how_to_go_on(&self, sheet: &mut Sheet) {
+        let Some(first) = self.this.calls.first() else {
+            return;
+        };
+        sheet.line("");
+        let moving = self.moving.first();
+        if let Some(call) = moving {
+            let superstep = call.superstep;
+            let what = match self.this.scenario {
+                Scenario::Ii => "why they would have moved",
+                _ => "why they moved, and when that was paid back",
+            };
+            sheet.line(format!("Add --superstep {superstep} to see {what},"));
+        }
+        let quiet = self.quiet.first().and_then(|group| group.calls.first());
+        if let Some(call) = quiet {
+            let add = if moving.is_some() { "or" } else { "Add" };
+            let superstep = call.superstep;
+            sheet.line(format!(
+                "{add} --superstep {superstep} to see why nobody moved,"
+            ));
+        }
+        let one = first.candidates.first().map_or(1, |one| one.process);
+        sheet.line(format!(
+            "and with it --process p{one}, or --why-not p{one}, to see one process."
+        ));
+    }
+
+    /// For programs: all calls.
+    pub fn json(&self) -> Value {
+        let this = self.this;
+        let moving = self.moving.iter().map(|call| {
+            let way = |(from, to, processes): (&str, &str, Vec<ProcessId>)| {
+                let numbers: Vec<u64> = processes.iter().map(|one| u64::from(one.0) + 1).collect();
+                json!({ "from": from, "to": to, "processes": numbers })
+            };
+            json!({
+                "superstep": call.superstep,
+                "candidates": call.candidates.len(),
+                "moved": if call.applied { call.migrations.len() } else { 0 },
+                "applied": call.applied,
+                "cost_s": call.cost_s,
+                "migration_s": call.migration_s,
+                "migrations": ways(call).into_iter().map(way).collect::<Vec<_>>(),
+            })
+        });
+        let quiet = self.quiet.iter().map(|group| {
+            let supersteps: Vec<u64> = group.calls.iter().map(|call| call.superstep).collect();
+            json!({
+                "why": group.told(),
+                "calls": group.calls.len(),
+                "supersteps": supersteps,
+                "cost_s": group.calls.iter().map(|call| call.cost_s).sum::<f64>(),
+            })
+        });
+        json!({
+            "scenario": this.scenario.name(),
+            "policy": self.policy,
+            "supersteps": this.supersteps.len(),
+            "makespan_s": this.makespan_s,
+            "against_i_percent": this.excess.map(|excess| 100.0 * excess),
+            "calls": this.calls.len(),
+            "moved": this.migrations.iter().filter(|one| one.cause == "policy").count(),
+            "scheduling_s": this.scheduling_s,
+            "migration_s": this.migration_s,
+            "moving": moving.collect::<Vec<_>>(),
+            "quiet": quiet.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Group<'_> {
+    /// The reason, with the numbers of all its calls.
+    fn told(&self) -> String {
+        let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
+        let candidates = match bounds(considered) {
+            Some((least, most)) if most > 0.0 => {
+                let count = between(least, most, |count| format!("{count:.0}"));
+                format!("{}, ", counted(count, "candidate"))
+            }
+            _ => String::new(),
+        };
+        let measured = match (self.short, bounds(self.by.iter().copied())) {
+            (Some((what, unit)), Some((least, most))) => {
+                let shown = |value: f64| match unit {
+                    Unit::Seconds => duration(value),
+                    Unit::None => format!("{value:.3}"),
+                };
+                format!("{what}{}", between(least, most, shown))
+            }
+            _ => String::new(),
+        };
+        format!("{candidates}{}{measured}", self.why)
+    }
+}
+
+/// `1 to 3`, or `2` if both ends show as that.
+fn between(least: f64, most: f64, shown: impl Fn(f64) -> String) -> String {
+    let (least, most) = (shown(least), shown(most));
+    if least == most {
+        least
+    } else {
+        format!("{least} to {most}")
+    }
+}
+
+fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |bounds, value| {
+        let (least, most) = bounds.unwrap_or((value, value));
+        Some((least.min(value), most.max(value)))
+    })
+}
+
+/// Why a call decided no move, in plain words.
+fn why(call: &Call) -> Why {
+    if call.candidates.is_empty() {
+        return without_candidates(call);
+    }
+    let reasons = call
+        .candidates
+        .iter()
+        .map(|one| without_number(&one.reason));
+    let mut reasons: Vec<String> = reasons.collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let missed = call
+        .candidates
+        .iter()
+        .filter_map(|one| Some(one.go_s? - one.stay_s?));
+    let reasons = reasons.join("; ");
+    (reasons, Some((", by ", Unit::Seconds)), missed.collect())
+}
+
+/// A reason without the number at its end: `shared with 3` is the same reason as `shared with 2`.
+fn without_number(reason: &str) -> String {
+    match reason.rsplit_once(' ') {
+        Some((rest, last)) if last.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{rest} others")
+        }
+        _ => reason.to_owned(),
+    }
+}
+
+/// The same of a call that considered nobody, from what the policy says of its highest potential and its threshold.
+fn without_candidates(call: &Call) -> Why {
+    let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
+    let why = |text: &str| format!("no candidate: {text}");
+    match (
+        number("highest_potential_s"),
+        number("highest_potential"),
+        number("threshold"),
+    ) {
+        (Some(highest), ..) if highest <= 0.0 => {
+            let told = why("the highest PM is not positive");
+            (told, Some((": ", Unit::Seconds)), vec![highest])
+        }
+        (_, Some(highest), Some(threshold)) if highest <= threshold => {
+            let threshold = plain(&call.explanation["threshold"]);
+            let told = why(&format!("no PM is above the threshold {threshold}"));
+            (told, Some((": the highest is ", Unit::None)), vec![highest])
+        }
+        _ if call.explanation.contains_key("highest_potential_s") => {
+            (why("no process had a PM"), None, Vec::new())
+        }
+        _ if call.explanation.is_empty() => ("the policy gives no reason".into(), None, Vec::new()),
+        _ => (why("the policy considered nobody"), None, Vec::new()),
+    }
+}
+
+/// The moves of a call by origin and destination, in the order in which they were decided.
+fn ways(call: &Call) -> Vec<(&str, &str, Vec<ProcessId>)> {
+    let mut ways: Vec<(&str, &str, Vec<ProcessId>)> = Vec::new();
+    for Decided {
+        process,
+        from_cluster,
+        to_cluster,
+        ..
+    } in &call.migrations
+    {
+        // Read from a record, which counts from 1.
+        let process = ProcessId(u32::try_from(process - 1).unwrap_or(u32::MAX));
+        let known = ways
+            .iter_mut()
+            .find(|(from, to, _)| from == from_cluster && to == to_cluster);
+        match known {
+            Some((.., processes)) => processes.push(process),
+            None => ways.push((from_cluster, to_cluster, vec![process])),
+        }
+    }
+    for (.., processes) in &mut ways {
+        processes.sort_unstable();
+    }
+    ways
+}
