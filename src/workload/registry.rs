@@ -276,6 +276,7 @@ fn in_words(message: &str) -> String {
             "expected a whole number that is not negative",
         )
         .replace("expected f64", "expected a number")
+        .replace("expected struct HotSpot", "expected an object")
 }
 
 /// Keys that do not exist, and keys that must be there and are not.

@@ -179,6 +179,10 @@ fn paid_back(effect: &Effect) -> String {
     let price = duration(effect.price_s);
     let rate = duration(effect.rate_s());
     match effect.break_even() {
+        None if effect.rate_s() < 0.0 => format!(
+            "The moves held up the run for {price}, and a superstep takes {} longer: they are never paid back at this rate.",
+            duration(-effect.rate_s())
+        ),
         None => format!(
             "The moves held up the run for {price}; they are never paid back at this rate, {rate} a superstep."
         ),

@@ -91,18 +91,12 @@ impl<'a> Overview<'a> {
         if !self.moving.is_empty() {
             sheet.line("");
             sheet.table(self.moves());
-            if self.moving.len() > SHOWN {
-                let more = counted(self.moving.len() - SHOWN, "more call");
-                sheet.line(format!("and {more}; --json has all"));
-            }
+            tell_rest(&mut sheet, self.moving.len(), "more call");
         }
         if !self.quiet.is_empty() {
             sheet.line("");
             sheet.table(self.reasons());
-            if self.quiet.len() > SHOWN {
-                let more = counted(self.quiet.len() - SHOWN, "more reason");
-                sheet.line(format!("and {more}; --json has all"));
-            }
+            tell_rest(&mut sheet, self.quiet.len(), "more reason");
         }
         self.tell_how_to_go_on(&mut sheet);
         sheet.render(Form::Table)
@@ -322,6 +316,16 @@ fn between(least: f64, most: f64, shown: impl Fn(f64) -> String) -> String {
         least
     } else {
         format!("{least} to {most}")
+    }
+}
+
+/// How many of so many are not shown.
+fn tell_rest(sheet: &mut Sheet, count: usize, noun: &str) {
+    if count > SHOWN {
+        sheet.line(format!(
+            "and {}; --json has all",
+            counted(count - SHOWN, noun)
+        ));
     }
 }
 
