@@ -411,6 +411,10 @@ fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
     let last = results.runs[0].outcome.supersteps.len() as u64;
     let judged = calls.iter().enumerate();
     let judged = judged.filter(|(_, call)| call.superstep < last);
+    // The first ones of each kind are enough.
+    let (moving, quiet): (Vec<_>, Vec<_>) =
+        judged.partition(|(_, call)| !call.migrations.is_empty());
+    let judged = moving.into_iter().take(4).chain(quiet.into_iter().take(2));
     judged
         .map(|(judged, call)| {
             let trial = Trial {
@@ -449,7 +453,9 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             let effect = judge();
             // The same run, to the last bit, and the same answer again.
             assert_eq!(effect.event_hash, outcome.event_hash);
-            assert_eq!(effect, judge());
+            if is_first {
+                assert_eq!(effect, judge());
+            }
             let predicted = effect.predicted.unwrap();
             assert_eq!(
                 predicted.with_s, predicted.without_s,
@@ -487,8 +493,8 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .map(|dates| dates.end.since(dates.start).get())
                     .sum();
                 assert!((effect.without.total_s - alone).abs() < 1e-9 * alone);
-                is_first = false;
             }
+            is_first = false;
         }
     }
     assert!(quiet > 5 && moving > 5, "{quiet} {moving}");
