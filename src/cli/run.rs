@@ -13,8 +13,10 @@ use super::threads::threads;
 use super::{print, print_json, report};
 use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, read_text, typed_value};
-use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Progress, Results, ScenarioRun};
+use crate::error::{Error, Problem, did_you_mean};
+use crate::experiment::{
+    Experiment, FILE_KEYS, Flag, Layers, Progress, Results, ScenarioRun, built_in_names,
+};
 use crate::load::{self, from_flag};
 use crate::memory::Purpose;
 use crate::output::{
@@ -24,6 +26,7 @@ use crate::output::{
 use crate::platform::{Mapping, is_experiment};
 use crate::policy;
 use crate::sweep::{Parameter, Spec, keys, whole};
+use crate::words::nearest;
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
     let purpose = match arguments.report {
@@ -254,7 +257,10 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
     {
         return Ok(document);
     }
-    let hint = "name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from";
+    let mut hint = "name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from".to_owned();
+    if let Some(meant) = nearest(&name, built_in_names()) {
+        hint = format!("{} {hint}", did_you_mean(meant));
+    }
     let is_there = path.exists();
     let text = read_text(path).map_err(|problem| {
         if is_there {

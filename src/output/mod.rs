@@ -33,7 +33,6 @@ mod svg;
 mod table;
 mod traces;
 mod traffic;
-mod words;
 mod workload;
 
 pub use activity::Activity;
@@ -54,12 +53,12 @@ pub(crate) use svg::without_controls;
 pub use table::table;
 pub use traces::{Trace, TraceFormat, Traced};
 pub use traffic::LinkTraffic;
-pub(crate) use words::{counted, of_number};
 pub use workload::{Load, loads, picture, workload_sheet};
 
 use crate::error::{Error, Problem};
 
 /// The error of an output that cannot be written.
+pub(crate) use crate::words::{counted, of_number};
 pub(crate) fn cannot_write(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {
