@@ -373,6 +373,9 @@ pub(super) struct RunArguments {
     pub(super) form: FormArguments,
     /// Print nothing but errors
     #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
+    /// Replace a run of other settings in the folder
+    #[arg(long, help_heading = "Output")]
+    pub(super) force: bool,
     pub(super) quiet: bool,
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]

@@ -15,6 +15,7 @@
 
 mod activity;
 mod draft;
+mod earlier;
 mod explain;
 mod folder;
 mod guard;
@@ -37,6 +38,7 @@ mod workload;
 
 pub use activity::Activity;
 pub use draft::{Draft, write_file, write_named};
+pub use earlier::check_settings;
 pub use explain::{Question, Story};
 pub(crate) use folder::locked;
 pub use folder::{Drafts, RunFolder};
