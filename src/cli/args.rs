@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::threads;
+use super::{complete, threads};
+use crate::bsp::Scenario;
 use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::Bytes;
@@ -225,10 +226,25 @@ pub(super) enum ScenarioChoice {
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Args)]
+impl ScenarioChoice {
+    /// The scenarios that are meant by all of `choices`, each once and in their order; none if nothing is chosen.
+    pub(super) fn scenarios(choices: &[Self]) -> Vec<Scenario> {
+        let is_chosen = |scenario: &Scenario| {
+            choices.contains(&Self::All)
+                || choices.contains(&match scenario {
+                    Scenario::I => Self::I,
+                    Scenario::Ii => Self::Ii,
+                    Scenario::Iii => Self::Iii,
+                })
+        };
+        Scenario::ALL.into_iter().filter(is_chosen).collect()
+    }
+}
+
 pub(super) struct FormArguments {
-    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON
-    #[arg(long, value_enum, default_value = "table", help_heading = "Output")]
-    format: FormChoice,
+    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<FormChoice>,
     /// The same as `--format json`
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     json: bool,
@@ -239,14 +255,20 @@ impl FormArguments {
     pub(super) fn form(self) -> Form {
         match self.format {
             _ if self.json => Form::Json,
-            FormChoice::Table => Form::Table,
-            FormChoice::Markdown => Form::Markdown,
-            FormChoice::Csv => Form::Csv,
-            FormChoice::Json => Form::Json,
+            None | Some(FormChoice::Table) => Form::Table,
+            Some(FormChoice::Markdown) => Form::Markdown,
+            Some(FormChoice::Csv) => Form::Csv,
+            Some(FormChoice::Json) => Form::Json,
         }
     }
 }
 
+
+    /// What is to be printed under `--quiet`: only a form that was asked for.
+    pub(super) fn form_unless(self, is_quiet: bool) -> Option<Form> {
+        let is_asked_for = self.json || self.format.is_some();
+        (is_asked_for || !is_quiet).then(|| self.form())
+    }
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum FormChoice {
     Table,
@@ -600,9 +622,15 @@ pub(super) struct SettingsArguments {
     /// clusters with commas between them, or a CSV file (`process,host`)
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "What to run")]
     pub(super) mapping: Option<String>,
-    /// The scenarios
-    #[arg(long, value_enum, help_heading = "What to run")]
-    pub(super) scenario: Option<ScenarioChoice>,
+    /// The scenarios: one, several with commas between them, or all
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SCENARIO",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
+    pub(super) scenario: Vec<ScenarioChoice>,
     /// Seed of random choices
     #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
     pub(super) seed: Option<Spec>,

@@ -13,11 +13,9 @@ use crate::memory::Purpose;
 use crate::output::{Question, Run, Story};
 
 pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Result<(), Error> {
-    let scenario = match arguments.settings.scenario {
-        None | Some(ScenarioChoice::All) => None,
-        Some(ScenarioChoice::I) => Some(Scenario::I),
-        Some(ScenarioChoice::Ii) => Some(Scenario::Ii),
-        Some(ScenarioChoice::Iii) => Some(Scenario::Iii),
+    let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
+        [one] => Some(one),
+        _ => None,
     };
     let question = Question {
         superstep: arguments.superstep,
@@ -47,7 +45,7 @@ fn run(arguments: &ExplainArguments) -> Result<Run, Error> {
         }
         return Run::read(folder);
     }
-    if settings.scenario == Some(ScenarioChoice::I) {
+    if ScenarioChoice::scenarios(&settings.scenario) == [Scenario::I] {
         let problem = Problem::new("in scenario i no policy decides: there is nothing to explain");
         let hint = "known scenarios with calls: ii, iii";
         return Err(problem.source("--scenario i").hint(hint).into());

@@ -45,8 +45,7 @@ pub(super) fn reproduce(
     if arguments.out.is_some() {
         write(arguments, &paper::pages(&reproduction)?)?;
     }
-    let form = arguments.form.form();
-    if arguments.quiet {
+    let Some(form) = arguments.form.form_unless(arguments.quiet) else {
         return Ok(reproduction.is_within_bands());
     }
     if form == Form::Json {

@@ -76,10 +76,10 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
     if let Some((file, html)) = elsewhere {
         write_named(&file, html.as_bytes())?;
     }
-    match arguments.form.form() {
-        _ if arguments.quiet => Ok(()),
-        Form::Json => print_json(out, &summary(&experiment, &results)),
-        form => print(out, &table(&experiment, &results).render(form)),
+    match arguments.form.form_unless(arguments.quiet) {
+        None => Ok(()),
+        Some(Form::Json) => print_json(out, &summary(&experiment, &results)),
+        Some(form) => print(out, &table(&experiment, &results).render(form)),
     }
 }
 
@@ -454,15 +454,13 @@ pub(super) fn given(arguments: &SettingsArguments) -> Vec<Given> {
         let value = value.as_ref()?;
         Some(Spec::list(vec![json!(value)], value.as_str()))
     };
-    let scenarios = arguments.scenario.map(|choice| {
-        let (names, name) = match choice {
-            ScenarioChoice::I => (json!(["i"]), "i"),
-            ScenarioChoice::Ii => (json!(["ii"]), "ii"),
-            ScenarioChoice::Iii => (json!(["iii"]), "iii"),
-            ScenarioChoice::All => (json!(["i", "ii", "iii"]), "all"),
-        };
-        Spec::list(vec![names], name)
-    });
+    let chosen = ScenarioChoice::scenarios(&arguments.scenario);
+    let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
+    let scenarios = match names.len() {
+        0 => None,
+        3 => Some(Spec::list(vec![json!(names)], "all")),
+        _ => Some(Spec::list(vec![json!(names)], names.join(","))),
+    };
     let all = [
         ("platform", "--platform", text(&arguments.platform)),
         ("app", "--app", text(&arguments.app)),
