@@ -30,6 +30,7 @@ mod steady_state; // no allocation per superstep
 mod support; // what the tests share
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
 mod sweeps; // sweeps: threads, kills, parts, files, failures
+mod terminal; // completion by name, lists of scenarios, quiet JSON, names nearly right, columns as documented
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
 mod traces; // traces for viewers: strict readers, totals of the tables, complete or absent
 mod tune; // searches: threads, budget, fresh seeds, the command that is printed

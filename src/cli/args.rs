@@ -133,6 +133,7 @@ pub(super) enum PlatformCommand {
     )]
     Show {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
         /// Also draw its clusters and the routes between them into this file
         #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -152,6 +153,7 @@ pub(super) enum PlatformCommand {
     )]
     Export {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
         /// The format
         #[arg(long, value_enum, default_value = "simgrid")]
@@ -224,8 +226,6 @@ pub(super) enum ScenarioChoice {
     All,
 }
 
-/// How results are printed.
-#[derive(Clone, Copy, Debug, Args)]
 impl ScenarioChoice {
     /// The scenarios that are meant by all of `choices`, each once and in their order; none if nothing is chosen.
     pub(super) fn scenarios(choices: &[Self]) -> Vec<Scenario> {
@@ -241,6 +241,8 @@ impl ScenarioChoice {
     }
 }
 
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FormArguments {
     /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
     #[arg(long, value_enum, help_heading = "Output")]
@@ -261,14 +263,14 @@ impl FormArguments {
             Some(FormChoice::Json) => Form::Json,
         }
     }
-}
-
 
     /// What is to be printed under `--quiet`: only a form that was asked for.
     pub(super) fn form_unless(self, is_quiet: bool) -> Option<Form> {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.form())
     }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum FormChoice {
     Table,
@@ -320,7 +322,7 @@ pub(super) struct ReportArguments {
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
     /// The paper (see `migsim list papers`), all, or one-reading: the rules of each paper applied to every other
-    #[arg(default_value = "all")]
+    #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(super) paper: String,
     /// For one-reading: search the single set of rules that does best for all papers, from the rules of this paper (or `default`) on, one
     /// option at a time; takes many minutes
@@ -331,8 +333,8 @@ pub(super) struct ReproduceArguments {
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with_all = ["json", "format"])]
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short)]
     pub(super) quiet: bool,
     /// Threads: papers and their runs are simulated in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
@@ -371,6 +373,9 @@ pub(super) struct RunArguments {
     /// Write the results into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
+    /// Replace a run of other settings in the folder
+    #[arg(long, help_heading = "Output")]
+    pub(super) force: bool,
     /// Also write what each process did in each superstep (processes.csv), and what crossed the links (links.csv)
     #[arg(long, requires = "out", help_heading = "Output")]
     pub(super) processes: bool,
@@ -393,11 +398,8 @@ pub(super) struct RunArguments {
     pub(super) write_trace: Vec<Viewer>,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
-    /// Replace a run of other settings in the folder
-    #[arg(long, help_heading = "Output")]
-    pub(super) force: bool,
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]
@@ -556,8 +558,8 @@ pub(super) struct TuneArguments {
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// Threads: runs are done in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
@@ -598,13 +600,14 @@ pub(super) struct MergeArguments {
 #[derive(Debug, Args)]
 pub(super) struct SettingsArguments {
     /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name; for `explain` also a run folder
+    #[arg(value_parser = complete::experiments(), hide_possible_values = true)]
     pub(super) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
-    #[arg(long, value_name = "FILE", help_heading = "What to run")]
+    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = "What to run")]
     pub(super) platform: Option<String>,
     /// The application (see `migsim list apps`)
-    #[arg(long, value_name = "NAME", help_heading = "What to run")]
+    #[arg(long, value_name = "NAME", value_parser = complete::applications(), hide_possible_values = true, help_heading = "What to run")]
     pub(super) app: Option<String>,
     /// Order of the matrix
     #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
@@ -637,11 +640,11 @@ pub(super) struct SettingsArguments {
 
     /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing.
     /// For a sweep several in one flag: `none,walk,step=0.1,on-off` are three
-    #[arg(long, value_name = "KIND[,KEY=VALUE]...", help_heading = "What to run")]
+    #[arg(long, value_name = "KIND[,KEY=VALUE]...", value_parser = complete::loads(), hide_possible_values = true, help_heading = "What to run")]
     pub(super) load: Vec<String>,
 
     /// The policy (see `migsim list policies`)
-    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    #[arg(long, value_name = "NAME", value_parser = complete::policies(), hide_possible_values = true, help_heading = "Policy")]
     pub(super) policy: Option<String>,
     /// MigBSP's α: supersteps until the first call (both generations)
     #[arg(long, value_parser = parse_counts, help_heading = "Policy")]
@@ -661,7 +664,7 @@ pub(super) struct SettingsArguments {
     pub(super) decisions: Option<String>,
 
     /// The network model (see `migsim list networks`)
-    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = "Model")]
     pub(super) network: Option<String>,
     /// Replace a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]

@@ -18,7 +18,7 @@ use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
 
 /// The argument that stands for the rules of each paper applied to every other.
-const READINGS: &str = "one-reading";
+pub(super) const READINGS: &str = "one-reading";
 
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,
@@ -47,7 +47,7 @@ pub(super) fn reproduce(
     }
     let Some(form) = arguments.form.form_unless(arguments.quiet) else {
         return Ok(reproduction.is_within_bands());
-    }
+    };
     if form == Form::Json {
         let all: Vec<Value> = reproduction
             .papers
