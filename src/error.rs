@@ -34,16 +34,16 @@ pub struct Problem {
     /// How to fix it.
     pub hint: Option<Box<str>>,
     /// What is named that does not exist, if that is what is wrong.
-    pub unknown: Option<Unknown>,
+    pub unknown: Option<Box<Unknown>>,
 }
 
 /// What a name that means nothing should have named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// A key of an input.
-    Key(Box<str>),
+    Key(String),
     /// Anything else: a policy, a platform, a host.
-    Name(Box<str>),
+    Name(String),
 }
 
 /// How many known names a hint lists.
@@ -73,11 +73,11 @@ impl Problem {
     /// Notes that `name` is to name a `what`, and that there is none of this name.
     #[must_use]
     pub fn names_no(mut self, what: &str, name: &str) -> Self {
-        self.unknown = Some(if what == "key" {
+        self.unknown = Some(Box::new(if what == "key" {
             Unknown::Key(name.into())
         } else {
             Unknown::Name(name.into())
-        });
+        }));
         self
     }
 
@@ -115,7 +115,7 @@ impl Problem {
         let mut names: Vec<&str> = names.into_iter().collect();
         names.sort_unstable();
         names.dedup();
-        let meant = match &self.unknown {
+        let meant = match self.unknown.as_deref() {
             Some(Unknown::Key(name) | Unknown::Name(name)) if names.len() > 1 => {
                 nearest(name, names.iter().copied())
             }
@@ -293,13 +293,15 @@ impl Error {
     /// Says where all keys are listed to the problems of unknown keys whose hint does not list them.
     #[must_use]
     pub(crate) fn listing(self, where_to_look: &str) -> Self {
-        self.map(|problem| match (&problem.unknown, &problem.hint) {
-            (Some(Unknown::Key(_)), Some(hint)) if hint.ends_with(ARE_KNOWN) => {
-                let hint = format!("{hint}; {where_to_look}");
-                problem.hint(hint)
-            }
-            _ => problem,
-        })
+        self.map(
+            |problem| match (problem.unknown.as_deref(), &problem.hint) {
+                (Some(Unknown::Key(_)), Some(hint)) if hint.ends_with(ARE_KNOWN) => {
+                    let hint = format!("{hint}; {where_to_look}");
+                    problem.hint(hint)
+                }
+                _ => problem,
+            },
+        )
     }
 
     /// Gives the problems that have no hint this one.

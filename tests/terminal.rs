@@ -116,7 +116,7 @@ fn any_of_the_scenarios_can_be_run() {
             .collect();
         assert_eq!(names.join(" "), expected);
         // The ledger compares with i.
-        assert_eq!(scenarios[1]["ledger"]["difference_s"].is_number(), true);
+        assert!(scenarios[1]["ledger"]["difference_s"].is_number());
         let output = migsim(&["report", folder.to_str().unwrap()]);
         assert!(output.status.success(), "{}", said(&output));
     }

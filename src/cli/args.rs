@@ -366,6 +366,10 @@ pub(super) struct ReproduceArguments {
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
     file, then the flags; the strongest last. `--show` prints the result."
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own"
+)]
 pub(super) struct RunArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,

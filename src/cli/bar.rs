@@ -141,7 +141,7 @@ impl Samples {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;
         };
-        let seconds = (last.0 - first.0).as_secs_f64();
+        let seconds = last.0.saturating_sub(first.0).as_secs_f64();
         if seconds > 0.0 {
             last.1.saturating_sub(first.1) as f64 / seconds
         } else {

@@ -103,7 +103,7 @@ pub(super) fn pages(folder: &Path) -> Vec<PathBuf> {
 
 /// The manifest of a folder, if it has one that can be read.
 fn manifest(folder: &Path) -> Option<Value> {
-    serde_json::from_str(&read_text(&folder.join("run.json")).ok()?).ok()
+    serde_json::from_str(&read_text(folder.join("run.json")).ok()?).ok()
 }
 
 /// Makes sure that a folder holds no run of other settings than those of `experiment`.
@@ -153,7 +153,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
             }
             (_, Some(other)) => found.push(format!("`{}` is no input there", other.source)),
             (Some(one), None) => {
-                found.push(format!("`{}` is no input here", shown(&one["source"])))
+                found.push(format!("`{}` is no input here", shown(&one["source"])));
             }
             (None, None) => {}
         }

@@ -134,11 +134,14 @@ const MANY_TIMES: f64 = 11.0;
 
 /// What a scenario costs or gains against scenario i, given by how much it is longer as a fraction of it: `gain`, `10.8 %`.
 pub(super) fn against_i(scenario: Scenario, excess: f64) -> (&'static str, String) {
-    let percent = 100.0 * excess;
+    // What rounds to nothing has no sign, and is not called a loss.
+    let percent = match 100.0 * excess {
+        -0.05..0.05 => 0.0,
+        other => other,
+    };
     let (word, percent) = match scenario {
         Scenario::I | Scenario::Ii => ("overhead", percent),
-        // What rounds to nothing is not called a loss.
-        Scenario::Iii if percent >= 0.05 => ("loss", percent),
+        Scenario::Iii if percent > 0.0 => ("loss", percent),
         Scenario::Iii => ("gain", 0.0 - percent),
     };
     match 1.0 + excess {
