@@ -160,7 +160,7 @@ fn a_name_that_is_nearly_right_is_suggested() {
     // What is nowhere near is not suggested, and long lists are not printed beside what was meant.
     for typed in [
         &["run", "--verbose"][..],
-        &["sweep", "--frmat", "csv"],
+        &["sweep", "--verbose"],
         &["run", "--app", "q"],
     ] {
         let errors = said(&migsim(typed));

@@ -315,9 +315,10 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
             ..problem
         };
         // A list of the known ones says less than the nearest of all keys; any other hint says more.
-        let is_open = problem.hint.as_ref().is_none_or(|hint| {
-            hint.starts_with("known ") || hint.starts_with("did you mean ")
-        });
+        let is_open = problem
+            .hint
+            .as_ref()
+            .is_none_or(|hint| hint.starts_with("known ") || hint.starts_with("did you mean "));
         match nearest(&one.name, known.iter().map(String::as_str)) {
             Some(nearest)
                 if is_open && matches!(problem.unknown.as_deref(), Some(Unknown::Key(_))) =>
