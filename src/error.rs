@@ -11,6 +11,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::words::nearest;
+
 /// A place in an input: a file with line and column, a key, a flag; whichever are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
@@ -32,20 +34,25 @@ pub struct Problem {
     /// How to fix it.
     pub hint: Option<Box<str>>,
     /// What is named that does not exist, if that is what is wrong.
-    pub unknown: Option<Unknown>,
+    pub unknown: Option<Box<Unknown>>,
 }
 
 /// What a name that means nothing should have named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// A key of an input.
-    Key,
+    Key(String),
     /// Anything else: a policy, a platform, a host.
-    Name,
+    Name(String),
 }
 
 /// How many known names a hint lists.
 const MOST_NAMES: usize = 48;
+/// How many it lists beside the one that was probably meant.
+const MOST_OTHERS: usize = 16;
+
+/// How a hint ends that does not list the known names.
+const ARE_KNOWN: &str = " are known";
 
 impl Problem {
     /// A problem that is nowhere yet.
@@ -60,17 +67,17 @@ impl Problem {
 
     /// The name of a `what` (`key`, `policy`) that does not exist.
     pub fn unknown(what: &str, name: impl fmt::Display) -> Self {
-        Self::new(format!("unknown {what} `{name}`")).names_no(what)
+        Self::new(format!("unknown {what} `{name}`")).names_no(what, &name.to_string())
     }
 
-    /// Notes that it names a `what` that does not exist.
+    /// Notes that `name` is to name a `what`, and that there is none of this name.
     #[must_use]
-    pub fn names_no(mut self, what: &str) -> Self {
-        self.unknown = Some(if what == "key" {
-            Unknown::Key
+    pub fn names_no(mut self, what: &str, name: &str) -> Self {
+        self.unknown = Some(Box::new(if what == "key" {
+            Unknown::Key(name.into())
         } else {
-            Unknown::Name
-        });
+            Unknown::Name(name.into())
+        }));
         self
     }
 
@@ -102,12 +109,24 @@ impl Problem {
         self
     }
 
-    /// Hints at the names that exist, in sorted order.
+    /// Hints at the names that exist: the one that was probably meant, and all in sorted order unless they are many.
     #[must_use]
     pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
         names.sort_unstable();
         names.dedup();
+        let meant = match self.unknown.as_deref() {
+            Some(Unknown::Key(name) | Unknown::Name(name)) if names.len() > 1 => {
+                nearest(name, names.iter().copied())
+            }
+            _ => None,
+        };
+        let meant = meant.map(did_you_mean);
+        if let Some(meant) = &meant
+            && names.len() > MOST_OTHERS
+        {
+            return self.hint(format!("{meant} {} {what}{ARE_KNOWN}", names.len()));
+        }
         let more = names.len().saturating_sub(MOST_NAMES);
         names.truncate(MOST_NAMES);
         let tail = if more > 0 {
@@ -115,9 +134,15 @@ impl Problem {
         } else {
             String::new()
         };
-        let hint = format!("known {what}: {}{tail}", names.join(", "));
+        let meant = meant.map(|meant| meant + " ").unwrap_or_default();
+        let hint = format!("{meant}known {what}: {}{tail}", names.join(", "));
         self.hint(hint)
     }
+}
+
+/// Asks whether `name` was meant.
+pub(crate) fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
 }
 
 impl fmt::Display for Problem {
@@ -270,6 +295,20 @@ impl Error {
                 problem
             }
         })
+    }
+
+    /// Says where all keys are listed to the problems of unknown keys whose hint does not list them.
+    #[must_use]
+    pub(crate) fn listing(self, where_to_look: &str) -> Self {
+        self.map(
+            |problem| match (problem.unknown.as_deref(), &problem.hint) {
+                (Some(Unknown::Key(_)), Some(hint)) if hint.ends_with(ARE_KNOWN) => {
+                    let hint = format!("{hint}; {where_to_look}");
+                    problem.hint(hint)
+                }
+                _ => problem,
+            },
+        )
     }
 
     /// Gives the problems that have no hint this one.

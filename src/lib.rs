@@ -21,7 +21,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy, load ──> platform, workload ──> document, memory, units, error, random
+//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy, load ──> platform, workload ──> document, memory, units, error, words, random
 //! ```
 //! A module uses only what stands to its right.
 //!
@@ -65,6 +65,7 @@ pub mod policy;
 pub mod random;
 pub mod sweep;
 pub mod units;
+mod words;
 pub mod workload;
 
 /// The examples of the README are compiled with the tests.

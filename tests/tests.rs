@@ -6,6 +6,7 @@ mod corpus; // what fuzzing has found, once more
 mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
 mod explain; // run folders: read again or refused, and explained
+mod folders; // run folders: one run each, nothing stale, nothing of others, no other settings
 mod fuzzing; // what is fuzzed: a function per kind of input
 mod hostile; // broken inputs of every kind, each refused with its place and a hint
 mod invariants; // faults of ours stop a run, with a dump
@@ -29,6 +30,7 @@ mod steady_state; // no allocation per superstep
 mod support; // what the tests share
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
 mod sweeps; // sweeps: threads, kills, parts, files, failures
+mod terminal; // completion by name, lists of scenarios, quiet JSON, names nearly right, columns as documented
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
 mod traces; // traces for viewers: strict readers, totals of the tables, complete or absent
 mod tune; // searches: threads, budget, fresh seeds, the command that is printed

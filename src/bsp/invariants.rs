@@ -27,6 +27,7 @@ use crate::engine::DATE_SLACK;
 use crate::error::{Error, Problem};
 use crate::policy::refill;
 use crate::units::{HostId, Time, to_u32};
+use crate::words::counted;
 
 /// Rounding that sums of many numbers may have (relative).
 const ROUNDING: f64 = 1.0 + 1e-6;
@@ -208,11 +209,11 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
         waits.push(format!("{} wait at the barrier", at_barrier.len()));
     }
     let message = format!(
-        "deadlock in superstep {} at {}: {} of {} processes wait for ever: {}",
+        "deadlock in superstep {} at {}: {} of {} wait for ever: {}",
         world.superstep + 1,
         world.engine.now(),
         at_barrier.len() + blocked.len(),
-        stage.len(),
+        counted(stage.len(), "process"),
         waits.join("; "),
     );
     let hint = "blocking sends with late receives need an order in which some receiver is always ready: use \
@@ -231,8 +232,8 @@ fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String
             format!("process {number} sends to process {to} and waits until it receives")
         }
         Stage::Receiving => {
-            let awaited = superstep.exchange.awaited[process];
-            format!("process {number} waits for {awaited} messages")
+            let awaited = counted(superstep.exchange.awaited[process], "message");
+            format!("process {number} waits for {awaited}")
         }
         Stage::Computing => format!("process {number} computes"),
         Stage::AtBarrier | Stage::Waiting | Stage::Finished => {

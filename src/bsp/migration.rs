@@ -227,5 +227,5 @@ pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes
 /// The problem of a host that does not exist.
 fn unknown_host(name: &str, platform: &Platform) -> Problem {
     let known = platform.hosts.iter().map(|host| host.name.as_str());
-    Problem::new(format!("unknown host `{name}`")).known("hosts", known)
+    Problem::unknown("host", name).known("hosts", known)
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::threads;
+use super::{complete, threads};
+use crate::bsp::Scenario;
 use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::{Bytes, NoProcess, ProcessId};
@@ -133,6 +134,7 @@ pub(super) enum PlatformCommand {
     )]
     Show {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
         /// Also draw its clusters and the routes between them into this file
         #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -152,6 +154,7 @@ pub(super) enum PlatformCommand {
     )]
     Export {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
         /// The format
         #[arg(long, value_enum, default_value = "simgrid")]
@@ -224,12 +227,27 @@ pub(super) enum ScenarioChoice {
     All,
 }
 
+impl ScenarioChoice {
+    /// The scenarios that are meant by all of `choices`, each once and in their order; none if nothing is chosen.
+    pub(super) fn scenarios(choices: &[Self]) -> Vec<Scenario> {
+        let is_chosen = |scenario: &Scenario| {
+            choices.contains(&Self::All)
+                || choices.contains(&match scenario {
+                    Scenario::I => Self::I,
+                    Scenario::Ii => Self::Ii,
+                    Scenario::Iii => Self::Iii,
+                })
+        };
+        Scenario::ALL.into_iter().filter(is_chosen).collect()
+    }
+}
+
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FormArguments {
-    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON
-    #[arg(long, value_enum, default_value = "table", help_heading = "Output")]
-    format: FormChoice,
+    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<FormChoice>,
     /// The same as `--format json`
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     json: bool,
@@ -240,11 +258,17 @@ impl FormArguments {
     pub(super) fn form(self) -> Form {
         match self.format {
             _ if self.json => Form::Json,
-            FormChoice::Table => Form::Table,
-            FormChoice::Markdown => Form::Markdown,
-            FormChoice::Csv => Form::Csv,
-            FormChoice::Json => Form::Json,
+            None | Some(FormChoice::Table) => Form::Table,
+            Some(FormChoice::Markdown) => Form::Markdown,
+            Some(FormChoice::Csv) => Form::Csv,
+            Some(FormChoice::Json) => Form::Json,
         }
+    }
+
+    /// What is to be printed under `--quiet`: only a form that was asked for.
+    pub(super) fn form_unless(self, is_quiet: bool) -> Option<Form> {
+        let is_asked_for = self.json || self.format.is_some();
+        (is_asked_for || !is_quiet).then(|| self.form())
     }
 }
 
@@ -299,7 +323,7 @@ pub(super) struct ReportArguments {
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
     /// The paper (see `migsim list papers`), all, or one-reading: the rules of each paper applied to every other
-    #[arg(default_value = "all")]
+    #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(super) paper: String,
     /// For one-reading: search the single set of rules that does best for all papers, from the rules of this paper (or `default`) on, one
     /// option at a time; takes many minutes
@@ -310,8 +334,8 @@ pub(super) struct ReproduceArguments {
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with_all = ["json", "format"])]
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short)]
     pub(super) quiet: bool,
     /// Threads: papers and their runs are simulated in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
@@ -343,6 +367,10 @@ pub(super) struct ReproduceArguments {
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
     file, then the flags; the strongest last. `--show` prints the result."
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own"
+)]
 pub(super) struct RunArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
@@ -350,6 +378,9 @@ pub(super) struct RunArguments {
     /// Write the results into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
+    /// Replace a run of other settings in the folder
+    #[arg(long, help_heading = "Output")]
+    pub(super) force: bool,
     /// Also write what each process did in each superstep (processes.csv), and what crossed the links (links.csv)
     #[arg(long, requires = "out", help_heading = "Output")]
     pub(super) processes: bool,
@@ -372,8 +403,8 @@ pub(super) struct RunArguments {
     pub(super) write_trace: Vec<Viewer>,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]
@@ -532,8 +563,8 @@ pub(super) struct TuneArguments {
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors
-    #[arg(long, short, conflicts_with_all = ["json", "format"], help_heading = "Output")]
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// Threads: runs are done in parallel; at most 1024 [default: one per core]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
@@ -574,13 +605,14 @@ pub(super) struct MergeArguments {
 #[derive(Debug, Args)]
 pub(super) struct SettingsArguments {
     /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name; for `explain` also a run folder
+    #[arg(value_parser = complete::experiments(), hide_possible_values = true)]
     pub(super) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
-    #[arg(long, value_name = "FILE", help_heading = "What to run")]
+    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = "What to run")]
     pub(super) platform: Option<String>,
     /// The application (see `migsim list apps`)
-    #[arg(long, value_name = "NAME", help_heading = "What to run")]
+    #[arg(long, value_name = "NAME", value_parser = complete::applications(), hide_possible_values = true, help_heading = "What to run")]
     pub(super) app: Option<String>,
     /// Order of the matrix
     #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
@@ -598,20 +630,26 @@ pub(super) struct SettingsArguments {
     /// clusters with commas between them, or a CSV file (`process,host`)
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "What to run")]
     pub(super) mapping: Option<String>,
-    /// The scenarios
-    #[arg(long, value_enum, help_heading = "What to run")]
-    pub(super) scenario: Option<ScenarioChoice>,
+    /// The scenarios: one, several with commas between them, or all
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SCENARIO",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
+    pub(super) scenario: Vec<ScenarioChoice>,
     /// Seed of random choices
     #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
     pub(super) seed: Option<Spec>,
 
     /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing.
     /// For a sweep several in one flag: `none,walk,step=0.1,on-off` are three
-    #[arg(long, value_name = "KIND[,KEY=VALUE]...", help_heading = "What to run")]
+    #[arg(long, value_name = "KIND[,KEY=VALUE]...", value_parser = complete::loads(), hide_possible_values = true, help_heading = "What to run")]
     pub(super) load: Vec<String>,
 
     /// The policy (see `migsim list policies`)
-    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    #[arg(long, value_name = "NAME", value_parser = complete::policies(), hide_possible_values = true, help_heading = "Policy")]
     pub(super) policy: Option<String>,
     /// MigBSP's α: supersteps until the first call (both generations)
     #[arg(long, value_parser = parse_counts, help_heading = "Policy")]
@@ -631,7 +669,7 @@ pub(super) struct SettingsArguments {
     pub(super) decisions: Option<String>,
 
     /// The network model (see `migsim list networks`)
-    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = "Model")]
     pub(super) network: Option<String>,
     /// Replace a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]

@@ -1,8 +1,9 @@
 //! Progress on stderr, only of work that takes a while: a bar on a terminal, and for work that asks for them plain lines elsewhere.
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -22,11 +23,12 @@ pub(super) struct Bar {
 }
 
 const TICK: Duration = Duration::from_millis(100);
-/// Work that ends within this many ticks shows nothing.
-const SILENT_TICKS: u64 = 5;
-
-/// After how many ticks a plain line is written.
-const LINE_TICKS: u64 = 50;
+/// Work that ends before this shows nothing.
+const SILENT: Duration = Duration::from_secs(2);
+/// How often a plain line is written.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+/// Over how long a rate is taken.
+const WINDOW: Duration = Duration::from_secs(10);
 
 /// Shows what `count` says while `work` runs. Ctrl-C ends the process, and nothing of the bar is left.
 pub(super) fn with_bar<R: Send>(
@@ -81,64 +83,177 @@ pub(super) fn with_bar_and_farewell<R: Send>(
 
 fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut shown: Option<ProgressBar> = None;
-    for tick in 0_u64.. {
-        if is_over() {
-            break;
-        }
-        std::thread::park_timeout(TICK);
-        if tick == SILENT_TICKS {
-            shown = Some(new_bar(bar));
-        }
-        if let Some(shown) = &shown {
-            shown.set_position(count());
+    follow(count, is_over, |time, count, rate| {
+        if time >= SILENT {
+            let shown = shown.get_or_insert_with(|| new_bar(bar));
+            shown.set_position(count);
+            shown.set_message(line(bar, count, rate));
             shown.tick();
         }
-    }
+    });
     if let Some(shown) = shown {
         shown.finish_and_clear();
     }
 }
 
-/// A line every few seconds; the clock is the number of ticks.
 fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
-    let before = count();
-    for tick in 1_u64.. {
-        std::thread::park_timeout(TICK);
-        if is_over() {
-            break;
-        }
-        if tick % LINE_TICKS == 0 {
-            let seconds = tick as f64 * TICK.as_secs_f64();
-            let line = line(bar, count(), (count() - before) as f64 / seconds);
+    let mut next = LINE_EVERY;
+    follow(count, is_over, |time, count, rate| {
+        if time >= next {
+            next += LINE_EVERY;
             // A reader that has gone away is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let _ = writeln!(std::io::stderr(), "{}", line(bar, count, rate));
+        }
+    });
+}
+
+/// Calls `show` with the time since the begin, the count and the rate \[1/s\], every tick until the work is done.
+fn follow(
+    count: &(dyn Fn() -> u64 + Sync),
+    is_over: &dyn Fn() -> bool,
+    mut show: impl FnMut(Duration, u64, f64),
+) {
+    #[expect(clippy::disallowed_methods, reason = "only the progress is timed")]
+    let start = Instant::now();
+    let mut samples = Samples::default();
+    while !is_over() {
+        let (time, count) = (start.elapsed(), count());
+        samples.add(time, count);
+        show(time, count, samples.rate());
+        std::thread::park_timeout(TICK);
+    }
+}
+
+/// Counts of the last seconds.
+#[derive(Debug, Default)]
+struct Samples(VecDeque<(Duration, u64)>);
+
+impl Samples {
+    fn add(&mut self, time: Duration, count: u64) {
+        while self.0.len() > 1 && time.saturating_sub(self.0[0].0) > WINDOW {
+            self.0.pop_front();
+        }
+        self.0.push_back((time, count));
+    }
+
+    /// The rate over them \[1/s\].
+    fn rate(&self) -> f64 {
+        let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
+            return 0.0;
+        };
+        let seconds = last.0.saturating_sub(first.0).as_secs_f64();
+        if seconds > 0.0 {
+            last.1.saturating_sub(first.1) as f64 / seconds
+        } else {
+            0.0
         }
     }
 }
 
+/// How far the work is, how fast it goes, and how long it will take at this rate.
 fn line(bar: &Bar, count: u64, rate: f64) -> String {
     let unit = bar.unit;
-    match bar.total {
-        Some(total) if rate > 0.0 => {
-            let left = total.saturating_sub(count) as f64 / rate;
-            format!("{count} of {total} {unit}, {rate:.0}/s, {left:.0} s left")
-        }
+    let mut line = match bar.total {
         Some(total) => format!("{count} of {total} {unit}"),
         None => format!("{count} {unit}"),
+    };
+    if rate > 0.0 {
+        line = format!("{line}, {}", rate_in_words(rate));
+        if let Some(left) = bar.total.and_then(|total| total.checked_sub(count)) {
+            line = format!("{line}, {} left", time_in_words(left as f64 / rate));
+        }
+    }
+    line
+}
+
+/// A rate \[1/s\] with as many digits as somebody reads.
+fn rate_in_words(rate: f64) -> String {
+    match rate {
+        1e7.. => format!("{:.0} M/s", rate / 1e6),
+        1e6.. => format!("{:.1} M/s", rate / 1e6),
+        1e4.. => format!("{:.0} k/s", rate / 1e3),
+        10.0.. => format!("{rate:.0}/s"),
+        1.0.. => format!("{rate:.1}/s"),
+        _ => format!("{:.1}/min", rate * 60.0),
+    }
+}
+
+/// A time \[s\] likewise.
+fn time_in_words(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).floor();
+    match seconds {
+        36_000.0.. => format!("{:.0} h", seconds / 3600.0),
+        5_400.0.. => format!("{:.1} h", seconds / 3600.0),
+        600.0.. => format!("{:.0} min", seconds / 60.0),
+        60.0.. => format!(
+            "{minutes:.0} min {:.0} s",
+            (seconds - minutes * 60.0).floor()
+        ),
+        _ => format!("{:.0} s", seconds.ceil()),
     }
 }
 
 fn new_bar(bar: &Bar) -> ProgressBar {
-    let unit = bar.unit;
     let (bar, template) = match bar.total {
         Some(total) => (
             ProgressBar::new(total),
-            format!("{{bar:40}} {{percent}}% of {{len}} {unit}, {{per_sec}}, {{eta}} left"),
+            "{bar:30} {percent:>3} %  {wide_msg}",
         ),
         None => (
             ProgressBar::new_spinner(),
-            format!("{{spinner}} {{pos}} {unit}, {{per_sec}}, {{elapsed}} so far"),
+            "{spinner} {elapsed}  {wide_msg}",
         ),
     };
-    bar.with_style(ProgressStyle::with_template(&template).expect("the template is correct"))
+    bar.with_style(ProgressStyle::with_template(template).expect("the template is correct"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(total: Option<u64>) -> Bar {
+        Bar {
+            unit: "runs",
+            total,
+            has_lines: true,
+            is_quiet: false,
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_digits_that_somebody_reads() {
+        let of = |count, rate| line(&bar(Some(6000)), count, rate);
+        assert_eq!(of(0, 0.0), "0 of 6000 runs");
+        assert_eq!(of(360, 400.0), "360 of 6000 runs, 400/s, 15 s left");
+        assert_eq!(of(6000, 12_345.6), "6000 of 6000 runs, 12 k/s, 0 s left");
+        // 5999 / 0.05 = 119 980 s = 33.3 h.
+        assert_eq!(of(1, 0.05), "1 of 6000 runs, 3.0/min, 33 h left");
+        assert_eq!(line(&bar(None), 7, 2.5), "7 runs, 2.5/s");
+        let rates = [9_245_488.532, 768_783.197, 99.5, 10_000_000.0].map(rate_in_words);
+        assert_eq!(rates, ["9.2 M/s", "769 k/s", "100/s", "10 M/s"]);
+        let times = [0.2, 59.0, 200.0, 599.9, 3_000.0, 9_000.0].map(time_in_words);
+        assert_eq!(
+            times,
+            ["1 s", "59 s", "3 min 20 s", "9 min 59 s", "50 min", "2.5 h"]
+        );
+    }
+
+    #[test]
+    fn a_rate_is_that_of_the_last_seconds() {
+        let mut samples = Samples::default();
+        assert_eq!(samples.rate(), 0.0);
+        let seconds = Duration::from_secs;
+        // A burst at the begin, then 10 a second.
+        samples.add(seconds(0), 0);
+        assert_eq!(samples.rate(), 0.0);
+        samples.add(seconds(1), 1_000_000);
+        for time in 2..=20 {
+            samples.add(seconds(time), 1_000_000 + 10 * (time - 1));
+        }
+        assert_eq!(samples.rate(), 10.0);
+        assert_eq!(
+            line(&bar(Some(1_000_390)), 1_000_190, samples.rate()),
+            "1000190 of 1000390 runs, 10/s, 20 s left"
+        );
+    }
 }

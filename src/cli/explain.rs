@@ -17,11 +17,9 @@ use crate::memory::Purpose;
 use crate::output::{Case, Overview, Question, Run, Story};
 
 pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Result<(), Error> {
-    let scenario = match arguments.settings.scenario {
-        None | Some(ScenarioChoice::All) => None,
-        Some(ScenarioChoice::I) => Some(Scenario::I),
-        Some(ScenarioChoice::Ii) => Some(Scenario::Ii),
-        Some(ScenarioChoice::Iii) => Some(Scenario::Iii),
+    let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
+        [one] => Some(one),
+        _ => None,
     };
     let (run, experiment) = run(arguments)?;
     let Some(superstep) = arguments.superstep else {
@@ -106,7 +104,7 @@ fn run(arguments: &ExplainArguments) -> Result<(Run, Option<Experiment>), Error>
         }
         return Ok((Run::read(folder)?, None));
     }
-    if settings.scenario == Some(ScenarioChoice::I) {
+    if ScenarioChoice::scenarios(&settings.scenario) == [Scenario::I] {
         let problem = Problem::new("in scenario i no policy decides: there is nothing to explain");
         let hint = "known scenarios with calls: ii, iii";
         return Err(problem.source("--scenario i").hint(hint).into());

@@ -11,7 +11,7 @@ use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;
 use crate::load::KINDS;
-use crate::output::{Cell, Form, Sheet, Table, words};
+use crate::output::{Cell, Form, Sheet, Table, counted, words};
 use crate::paper::PAPERS;
 use crate::platform;
 use crate::policy::REGISTRY;
@@ -21,14 +21,15 @@ pub(super) fn list(what: Listing, form: Form, out: &mut dyn Write) -> Result<(),
     let sheet = match what {
         Listing::Loads if form == Form::Table => return print(out, &loads()),
         Listing::Loads => parameters_of_loads(),
-        _ => names(what)?,
+        _ => names(what, form)?,
     };
     print(out, &sheet.render(form))
 }
 
-/// What there is of a kind.
-fn names(what: Listing) -> Result<Sheet, Error> {
-    let rows: Vec<[Cell; 3]> = match what {
+/// What there is of a kind. In aligned columns the source stands behind the summary, elsewhere in a column of its own, which Markdown has
+/// only if something stands in it.
+fn names(what: Listing, form: Form) -> Result<Sheet, Error> {
+    let rows: Vec<[String; 3]> = match what {
         Listing::Apps => APPLICATIONS
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))
@@ -38,13 +39,13 @@ fn names(what: Listing) -> Result<Sheet, Error> {
                 let document = experiment::built_in(name)?;
                 let text = document
                     .and_then(|document| document.value["description"].as_str().map(str::to_owned));
-                Ok(row(name, &text.unwrap_or_default(), "-"))
+                Ok(row(name, &text.unwrap_or_default(), NO_SOURCE))
             })
             .collect::<Result<_, Error>>()?,
         Listing::Loads => Vec::new(), // they have parameters: see `parameters_of_loads`
         Listing::Papers => PAPERS
             .iter()
-            .map(|paper| row(paper.name, paper.title, "-"))
+            .map(|paper| row(paper.name, paper.title, NO_SOURCE))
             .collect(),
         Listing::Policies => REGISTRY
             .iter()
@@ -52,34 +53,51 @@ fn names(what: Listing) -> Result<Sheet, Error> {
             .collect(),
         Listing::Networks => PRESETS
             .iter()
-            .map(|preset| row(preset.name, preset.summary, "-"))
+            .map(|preset| row(preset.name, preset.summary, NO_SOURCE))
             .collect(),
         Listing::Platforms => platform::built_in()
             .iter()
             .map(|(name, _)| {
                 let machine = platform::open(name)?.platform;
                 let summary = format!(
-                    "{} hosts in {} clusters",
-                    machine.hosts.len(),
-                    machine.clusters.len()
+                    "{} in {}",
+                    counted(machine.hosts.len(), "host"),
+                    counted(machine.clusters.len(), "cluster")
                 );
-                Ok(row(name, &summary, "-"))
+                Ok(row(name, &summary, NO_SOURCE))
             })
             .collect::<Result<_, Error>>()?,
     };
-    let columns = [
+    let mut columns = vec![
         words("name", "name"),
         words("what", "what"),
         words("source", "source"),
     ];
+    let is_listed = rows.iter().any(|[_, _, source]| source != NO_SOURCE);
+    if form == Form::Table || form == Form::Markdown && !is_listed {
+        columns.pop();
+    }
     let mut table = Table::new("known", "", &columns).without_headings();
-    for row in rows {
+    for [name, what, source] in rows {
+        let what = match form {
+            Form::Table => with_source(&what, &source),
+            _ => what,
+        };
+        let source = match source.as_str() {
+            NO_SOURCE => Cell::empty(),
+            source => Cell::text(source),
+        };
+        let mut row = vec![Cell::text(name), Cell::text(what), source];
+        row.truncate(columns.len());
         table.push(row);
     }
     let mut sheet = Sheet::default();
     sheet.table(table);
     Ok(sheet)
 }
+
+/// The source of what has none.
+const NO_SOURCE: &str = "-";
 
 /// The kinds of load with their parameters, a row each.
 fn parameters_of_loads() -> Sheet {
@@ -130,23 +148,14 @@ fn loads() -> String {
     text
 }
 
-/// A row of three columns; people read the source behind the summary.
-fn row(name: &str, summary: &str, source: &str) -> [Cell; 3] {
-    let of = if source == "-" {
-        Cell::empty()
-    } else {
-        Cell::value(source, "")
-    };
-    [
-        Cell::text(name),
-        Cell::value(summary, with_source(summary, source)),
-        of,
-    ]
+/// A name, what it is, and its source.
+fn row(name: &str, summary: &str, source: &str) -> [String; 3] {
+    [name, summary, source].map(str::to_owned)
 }
 
 fn with_source(summary: &str, source: &str) -> String {
     match source {
-        "-" => summary.to_owned(),
+        NO_SOURCE => summary.to_owned(),
         source => format!("{summary} [{source}]"),
     }
 }

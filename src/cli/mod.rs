@@ -2,6 +2,7 @@
 
 mod args;
 mod bar;
+mod complete;
 mod explain;
 mod export;
 mod interrupt;

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 
+use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
 
 use super::Arguments;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, did_you_mean};
+use crate::words::nearest;
 
 /// The subcommand that a command line names, and what leads to it: `migsim sweep merge`.
 pub(super) fn command_of(arguments: &[OsString]) -> (Command, String) {
@@ -74,11 +76,17 @@ impl Refused<'_> {
         self.one(ContextKind::InvalidArg)
     }
 
-    /// What help says of a flag or place.
+    /// What help says of a flag or place, and the values that it may have.
     fn help(&self, shown: &str) -> Option<String> {
         let is_meant = |arg: &&Arg| arg.to_string() == shown;
         let arg = self.command.get_arguments().find(is_meant)?;
-        Some(format!("`{shown}`: {}", arg.get_help()?))
+        let values = arg.get_possible_values();
+        let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        let choices = match values.as_slice() {
+            [] => String::new(),
+            names => format!("; known values: {}", names.join(", ")),
+        };
+        Some(format!("`{shown}`: {}{choices}", arg.get_help()?))
     }
 
     /// A value that is none of those that exist, or that is not there.
@@ -90,9 +98,9 @@ impl Refused<'_> {
         let problem = if value.is_empty() {
             Problem::new(format!("`{flag}` has no value")).source(flag)
         } else {
-            Problem::new(format!("unknown value `{value}`")).source(format!("{flag} {value}"))
+            Problem::unknown("value", &value).source(format!("{flag} {value}"))
         };
-        Some(if known.is_empty() {
+        Some(if known.is_empty() || value.is_empty() {
             self.hinted(problem, &shown)
         } else {
             problem.known("values", known.iter().map(String::as_str))
@@ -120,22 +128,24 @@ impl Refused<'_> {
         } else {
             "argument"
         };
+        let flags: Vec<String> = self
+            .command
+            .get_arguments()
+            .filter_map(|arg| arg.get_long().map(str::to_owned))
+            .collect();
         let problem = Problem::unknown(what, &name).source(&name);
-        Some(problem.hint(match self.one(ContextKind::SuggestedArg) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => usage.to_owned(),
-        }))
+        let flags = (flags.as_slice(), "--");
+        Some(hinting_at(problem, &name, flags, usage))
     }
 
     fn subcommand(&self, usage: &str) -> Option<Problem> {
         let name = self.one(ContextKind::InvalidSubcommand)?;
+        let commands = self.command.get_subcommands();
+        let commands: Vec<String> = commands
+            .map(|command| command.get_name().to_owned())
+            .collect();
         let problem = Problem::unknown("command", &name).source(&name);
-        Some(
-            problem.hint(match self.one(ContextKind::SuggestedSubcommand) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => usage.to_owned(),
-            }),
-        )
+        Some(hinting_at(problem, &name, (&commands, ""), usage))
     }
 
     fn conflict(&self) -> Option<Problem> {
@@ -175,6 +185,20 @@ impl Refused<'_> {
             None => problem,
         }
     }
+}
+
+/// Hints at the known name that was probably meant, or at where they are listed; `dashes` stand before each.
+fn hinting_at(
+    problem: Problem,
+    name: &str,
+    (known, dashes): (&[String], &str),
+    usage: &str,
+) -> Problem {
+    let bare = name.trim_start_matches(dashes);
+    problem.hint(match nearest(bare, known.iter().map(String::as_str)) {
+        Some(meant) => did_you_mean(&format!("{dashes}{meant}")),
+        None => usage.to_owned(),
+    })
 }
 
 /// The flag without its value: `--n` of `--n <N>`.

@@ -8,7 +8,7 @@ use super::machine::limits;
 use super::sweep::say;
 use crate::error::{Error, Problem};
 use crate::memory::{self, Limits, Purpose};
-use crate::output::{Report, write_file, write_named};
+use crate::output::{Report, RunFolder, write_file, write_named};
 use crate::sweep::folder::page_of;
 
 /// The name of the page where none is given.
@@ -16,6 +16,11 @@ pub(super) const FILE: &str = "report.html";
 
 pub(super) fn report(arguments: &ReportArguments, errors: &mut dyn Write) -> Result<(), Error> {
     let folder = &arguments.folder;
+    // A run that writes to the folder would replace the numbers while their page is made.
+    let _lock = match &arguments.out {
+        None if is_there(folder, "run.json") => RunFolder::lock(folder)?,
+        _ => None,
+    };
     check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
     let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
         (true, _) => Report::read(folder)?.html(),

@@ -18,7 +18,7 @@ use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
 
 /// The argument that stands for the rules of each paper applied to every other.
-const READINGS: &str = "one-reading";
+pub(super) const READINGS: &str = "one-reading";
 
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,
@@ -45,10 +45,9 @@ pub(super) fn reproduce(
     if arguments.out.is_some() {
         write(arguments, &paper::pages(&reproduction)?)?;
     }
-    let form = arguments.form.form();
-    if arguments.quiet {
+    let Some(form) = arguments.form.form_unless(arguments.quiet) else {
         return Ok(reproduction.is_within_bands());
-    }
+    };
     if form == Form::Json {
         let all: Vec<Value> = reproduction
             .papers

@@ -13,17 +13,20 @@ use super::threads::threads;
 use super::{print, print_json, report};
 use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, read_text, typed_value};
-use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Progress, Results, ScenarioRun};
+use crate::error::{Error, Problem, did_you_mean};
+use crate::experiment::{
+    Experiment, FILE_KEYS, Flag, Layers, Progress, Results, ScenarioRun, built_in_names,
+};
 use crate::load::{self, from_flag};
 use crate::memory::Purpose;
 use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
-    cannot_write, summary, table, write_named,
+    cannot_write, check_settings, summary, table, write_named,
 };
 use crate::platform::{Mapping, is_experiment};
 use crate::policy;
 use crate::sweep::{Parameter, Spec, keys, whole};
+use crate::words::nearest;
 
 pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
     let purpose = match arguments.report {
@@ -40,7 +43,10 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         .as_deref()
         .map(RunFolder::create)
         .transpose()?;
-    let page = page(arguments)?;
+    if let Some(path) = arguments.out.as_deref().filter(|_| !arguments.force) {
+        check_settings(path, &experiment)?;
+    }
+    let page = page(arguments, &experiment)?;
     // No more than there are scenarios.
     let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
@@ -53,40 +59,64 @@ pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), E
         has_lines: false,
         is_quiet: arguments.quiet,
     };
-    let (results, drafts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
+    let (results, mut drafts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
+    let mut elsewhere = None;
+    if let Some(page) = page {
+        let html = Report::of(&experiment, &results, activity)?.html();
+        match page {
+            Page::InFolder(name) => drafts.page = Some((name, html)),
+            Page::Elsewhere(file) => elsewhere = Some((file, html)),
+        }
+    }
     if let Some(folder) = &folder {
         folder.write(&experiment, &results, drafts)?;
     }
-    if let Some(file) = &page {
-        let html = Report::of(&experiment, &results, activity)?.html();
-        write_named(file, html.as_bytes())?;
+    if let Some((file, html)) = elsewhere {
+        write_named(&file, html.as_bytes())?;
     }
-    match arguments.form.form() {
-        _ if arguments.quiet => Ok(()),
-        Form::Json => print_json(out, &summary(&experiment, &results)),
-        form => print(out, &table(&experiment, &results).render(form)),
+    match arguments.form.form_unless(arguments.quiet) {
+        None => Ok(()),
+        Some(Form::Json) => print_json(out, &summary(&experiment, &results)),
+        Some(form) => print(out, &table(&experiment, &results).render(form)),
     }
 }
 
-/// Where the page of the run goes, if there is to be one: into a folder that exists, so that nothing is run in vain.
-fn page(arguments: &RunArguments) -> Result<Option<PathBuf>, Error> {
+/// Where the page of a run goes.
+enum Page {
+    /// Into the folder of `--out`, under this name.
+    InFolder(String),
+    /// Into this file.
+    Elsewhere(PathBuf),
+}
+
+/// Where the page of the run goes, if there is to be one: into a folder that exists, so that nothing is run in vain, and that holds no
+/// run of other settings.
+fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
     };
     let usual = || arguments.out.clone().unwrap_or_default().join(report::FILE);
     let file = file.clone().unwrap_or_else(usual);
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            let name = file.display().to_string();
-            Err(cannot_write(
-                &name,
-                &std::io::Error::other("there is no such folder"),
-            ))
-        }
-        _ => Ok(Some(file)),
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        let reason = std::io::Error::other("there is no such folder");
+        return Err(cannot_write(&file.display().to_string(), &reason));
     }
+    let same = |path: &PathBuf| matches!((path.canonicalize(), folder.canonicalize()), (Ok(one), Ok(other)) if one == other);
+    if arguments.out.as_ref().is_some_and(same)
+        && let Some(name) = file.file_name().and_then(|name| name.to_str())
+    {
+        return Ok(Some(Page::InFolder(name.to_owned())));
+    }
+    if !arguments.force {
+        check_settings(folder, experiment)?;
+    }
+    Ok(Some(Page::Elsewhere(file)))
 }
 
 /// What the scenarios leave: results, what was written while they ran, what processes did; the last two only if they are wanted.
@@ -254,7 +284,10 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
     {
         return Ok(document);
     }
-    let hint = "name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from";
+    let mut hint = "name a file or a built-in experiment (`migsim list experiments`); `--show` prints one to start from".to_owned();
+    if let Some(meant) = nearest(&name, built_in_names()) {
+        hint = format!("{} {hint}", did_you_mean(meant));
+    }
     let is_there = path.exists();
     let text = read_text(path).map_err(|problem| {
         if is_there {
@@ -284,21 +317,11 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
 /// The version of sweep files, as they name it.
 pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
 
-/// The keys of an experiment that name files; each load names one more.
-const FILES: [&str; 6] = [
-    "platform",
-    "mapping",
-    "workload.trace",
-    "workload.messages",
-    "policy.replay.file",
-    "load.file",
-];
-
 /// Where an experiment may name files.
 fn file_pointers(experiment: &Value) -> impl Iterator<Item = String> + use<> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
-    let pointers = FILES.map(|key| format!("/{}", key.replace('.', "/")));
+    let pointers = FILE_KEYS.map(|key| format!("/{}", key.replace('.', "/")));
     pointers.into_iter().chain(in_loads)
 }
 
@@ -342,7 +365,7 @@ fn beside(path: &Path, key: &str, value: &Value) -> Value {
 
 /// The values of a parameter of a sweep file, with the files found that stand beside it.
 pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
-    if FILES
+    if FILE_KEYS
         .iter()
         .any(|key| keys::short_of(key) == parameter.name)
     {
@@ -442,15 +465,13 @@ pub(super) fn given(arguments: &SettingsArguments) -> Vec<Given> {
         let value = value.as_ref()?;
         Some(Spec::list(vec![json!(value)], value.as_str()))
     };
-    let scenarios = arguments.scenario.map(|choice| {
-        let (names, name) = match choice {
-            ScenarioChoice::I => (json!(["i"]), "i"),
-            ScenarioChoice::Ii => (json!(["ii"]), "ii"),
-            ScenarioChoice::Iii => (json!(["iii"]), "iii"),
-            ScenarioChoice::All => (json!(["i", "ii", "iii"]), "all"),
-        };
-        Spec::list(vec![names], name)
-    });
+    let chosen = ScenarioChoice::scenarios(&arguments.scenario);
+    let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
+    let scenarios = match names.len() {
+        0 => None,
+        3 => Some(Spec::list(vec![json!(names)], "all")),
+        _ => Some(Spec::list(vec![json!(names)], names.join(","))),
+    };
     let all = [
         ("platform", "--platform", text(&arguments.platform)),
         ("app", "--app", text(&arguments.app)),

@@ -5,14 +5,12 @@ use std::io::Write;
 use clap::CommandFactory;
 
 use super::args::{Arguments, Format};
-use super::print;
+use super::{complete, print};
 use crate::error::{Error, Problem};
 use crate::{experiment, platform, sweep};
 
 pub(super) fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Result<(), Error> {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "migsim", &mut text);
-    print(out, &String::from_utf8_lossy(&text))
+    print(out, &complete::script(shell, &mut Arguments::command()))
 }
 
 pub(super) fn man(command: Option<&str>, out: &mut dyn Write) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use super::run::layers;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
-use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
+use crate::output::{counted, draw, loads, picture, platform_sheet, workload_sheet, write_named};
 use crate::platform::{self, LoadedPlatform};
 
 /// Reads the platform that is named on the command line.
@@ -42,9 +42,9 @@ pub(super) fn workload(command: &WorkloadCommand, out: &mut dyn Write) -> Result
     let loads = loads(&experiment);
     if let Some(path) = &arguments.svg {
         let title = format!(
-            "{}, {} processes",
+            "{}, {}",
             experiment.app(),
-            experiment.placement.len()
+            counted(experiment.placement.len(), "process")
         );
         write_named(path, picture(&title, &loads).as_bytes())?;
     }

@@ -109,10 +109,10 @@ pub(super) fn tune(
     if let Some(folder) = &arguments.out {
         write(folder, &found, &json)?;
     }
-    match arguments.form.form() {
-        _ if arguments.quiet => {}
-        Form::Json => print_json(out, &report.json())?,
-        form => print(out, &report.sheet().render(form))?,
+    match arguments.form.form_unless(arguments.quiet) {
+        None => {}
+        Some(Form::Json) => print_json(out, &report.json())?,
+        Some(form) => print(out, &report.sheet().render(form))?,
     }
     if let Some((count, first)) = found.failed.as_ref().filter(|_| !arguments.quiet) {
         let runs = counted(count, "run");
@@ -133,7 +133,7 @@ fn write(folder: &Path, found: &Found, json: &str) -> Result<(), Error> {
 /// What varies: what has several values, or else the usual ranges of the policy's options.
 fn sweep_of(arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
-    if settings.scenario.is_some() {
+    if !settings.scenario.is_empty() {
         return Err(Problem::new("the goal says which scenarios are run")
             .source("--scenario")
             .hint("leave it out; `--goal gain` runs scenario i, too")

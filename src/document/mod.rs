@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(seen[0].0, "naem", "{found:#?}");
         assert_eq!(
             found[0].hint.as_deref(),
-            Some("known keys: count, kind, name, speeds")
+            Some("did you mean `name`? known keys: count, kind, name, speeds")
         );
         let keys: Vec<&str> = seen.iter().map(|s| &*s.0).collect();
         assert_eq!(
@@ -436,7 +436,7 @@ mod tests {
         assert_eq!(seen[4].1, "unknown value `swich`");
         assert_eq!(
             found[4].hint.as_deref(),
-            Some("known values: shared-medium, switch")
+            Some("did you mean `switch`? known values: shared-medium, switch")
         );
         assert_eq!(seen[5].1, "key `name` is missing");
     }

@@ -115,7 +115,7 @@ impl Failure {
         if let Some((what, name, expected)) = unknown(&self.message) {
             let what = if what == "field" { "key" } else { "value" };
             let known: Vec<&str> = listed(expected).collect();
-            let problem = locate(&key, &format!("unknown {what} `{name}`")).names_no(what);
+            let problem = locate(&key, &format!("unknown {what} `{name}`")).names_no(what, name);
             return if known.is_empty() {
                 problem
             } else {

@@ -193,7 +193,7 @@ impl NetworkModel {
             .find(|preset| preset.name == wanted)
             .map(|preset| preset.model)
             .ok_or_else(|| {
-                Problem::new(format!("unknown network model `{name}`")).known(
+                Problem::unknown("network model", name).known(
                     "network models",
                     PRESETS.iter().map(|preset| preset.name).chain(["lv08"]),
                 )
@@ -228,8 +228,7 @@ impl NetworkModel {
                 self.tcp_gamma = (window > 0.0 && window < 1e20).then_some(window);
             }
             _ => {
-                return Err(Problem::new(format!("unknown network constant `{key}`"))
-                    .known("constants", CONSTANTS));
+                return Err(Problem::unknown("network constant", key).known("constants", CONSTANTS));
             }
         }
         Ok(())

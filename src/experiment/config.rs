@@ -24,6 +24,16 @@ pub enum SchemaVersion {
     One,
 }
 
+/// The keys of an experiment that name files, or may do so (`mapping`); each load of a list (`load.0.file`) names one more.
+pub const FILE_KEYS: [&str; 6] = [
+    "platform",
+    "mapping",
+    "workload.messages",
+    "workload.trace",
+    "policy.replay.file",
+    "load.file",
+];
+
 /// An experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

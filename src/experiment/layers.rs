@@ -286,7 +286,9 @@ fn set(value: &mut Value, key: &str, new: Value) -> bool {
 /// The problem of a flag whose key cannot be set.
 fn no_key(all: &Value, flag: &Flag) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
-    let problem = Problem::new(message).names_no("key").source(&flag.flag);
+    let problem = Problem::new(message)
+        .names_no("key", &flag.key)
+        .source(&flag.flag);
     // The longest part of the key that has a value, which then is no object.
     let ends = flag.key.match_indices(['.', '[']).rev();
     let around = ends

@@ -15,7 +15,7 @@ mod shared;
 
 pub use crate::memory::Limits;
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
-pub use config::{ExperimentConfig, MappingKey, SchemaVersion, schema};
+pub use config::{ExperimentConfig, FILE_KEYS, MappingKey, SchemaVersion, schema};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};
 pub(crate) use layers::lookup;
 pub use layers::{Flag, Layers};

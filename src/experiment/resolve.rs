@@ -72,7 +72,8 @@ impl Experiment {
             Self::from_layers(&layers, limits, shared).map_err(|error| layers.locate(error))
         };
         load().map_err(|error| {
-            error.hinting("`migsim schema experiment` prints all keys, with their units and ranges")
+            let all = "`migsim schema experiment` prints all keys, with their units and ranges";
+            error.listing(all).hinting(all)
         })
     }
 
@@ -251,8 +252,8 @@ fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
         other => other.to_string(),
     };
     let preset = keys.get("model").map_or_else(|| "cm02".to_owned(), &text);
-    let mut model = NetworkModel::preset(&preset)
-        .map_err(|problem| problem.names_no("network model").key("network.model"))?;
+    let mut model =
+        NetworkModel::preset(&preset).map_err(|problem| problem.key("network.model"))?;
     let mut problems = Vec::new();
     for (key, value) in keys.iter().filter(|(key, _)| *key != "model") {
         if let Err(problem) = model.set(key, &text(value)) {
@@ -359,6 +360,7 @@ fn place(
                 process + 1
             );
             return Err(Problem::new(message)
+                .names_no("host", name)
                 .source(&loaded.source)
                 .known("hosts", by_name.keys().copied())
                 .into());

@@ -67,6 +67,7 @@ impl On {
                     "there is no cluster, host or link `{name}` for a load"
                 ));
                 let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
+                let problem = problem.names_no("place", name);
                 return Err(problem.known("places", clusters.chain(["hosts", "links"])));
             }
         }

@@ -46,6 +46,26 @@ impl Draft {
         Ok((draft, handle))
     }
 
+    /// Writes a file in one go with `fill`, and waits until the disk has it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn filled(
+        path: &Path,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Self, Error> {
+        let (draft, file) = Self::create(path)?;
+        let write = || {
+            let mut out = BufWriter::new(file);
+            fill(&mut out)?;
+            out.into_inner()
+                .map_err(io::IntoInnerError::into_error)?
+                .sync_all()
+        };
+        write().map_err(|error| draft.failed(&error))?;
+        Ok(draft)
+    }
+
     /// Removes the draft of `path` that a killed process may have left.
     ///
     /// # Errors
@@ -157,7 +177,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 /// # Errors
 /// It cannot be written.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    replace(path, |out| out.write_all(bytes))
+    Draft::filled(path, |out| out.write_all(bytes))?.publish()
 }
 
 /// Writes a file that the user named: as [`write_file`], but into what is no file (`/dev/stdout`, a pipe) directly.
@@ -173,23 +193,6 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     opened
         .and_then(|mut file| file.write_all(bytes))
         .map_err(|error| cannot_write(&path.display().to_string(), &error))
-}
-
-/// Writes a file in one go with `fill`, and waits until the disk has it.
-pub(super) fn replace(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Error> {
-    let (draft, file) = Draft::create(path)?;
-    let write = || {
-        let mut out = BufWriter::new(file);
-        fill(&mut out)?;
-        out.into_inner()
-            .map_err(io::IntoInnerError::into_error)?
-            .sync_all()
-    };
-    write().map_err(|error| draft.failed(&error))?;
-    draft.publish()
 }
 
 #[cfg(test)]
@@ -244,12 +247,12 @@ mod tests {
                 for _ in 0..50 {
                     // Half of it, and then the other half.
                     let (first, second) = text.as_bytes().split_at(50_000);
-                    let done = replace(&path, |out| {
+                    let done = Draft::filled(&path, |out| {
                         out.write_all(first)?;
                         out.flush()?;
                         out.write_all(second)
                     });
-                    match done {
+                    match done.and_then(Draft::publish) {
                         Ok(()) => written += 1,
                         Err(error) => {
                             let error = error.to_string();

@@ -1,15 +1,16 @@
 //! A run folder: each file appears when it is complete ([`Draft`]).
 //!
 //! A run that is killed leaves no half file, and `run.json`, written last, tells that a folder is complete. One run at a time writes to a
-//! folder: it is locked.
+//! folder: it is locked. A folder holds one run: when all files of a new one are complete, everything of the old one goes
+//! ([`super::earlier`]), and nothing of one run ever stands beside the numbers of another.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::draft::{Draft, lock, remove, replace};
+use super::draft::{Draft, lock, remove};
 use super::machine::Machine;
-use super::{TraceFormat, cannot_write, manifest, records, traffic};
+use super::{TraceFormat, cannot_write, earlier, manifest, records, traffic};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Results};
@@ -33,14 +34,16 @@ pub struct Drafts {
     pub processes: Vec<Draft>,
     /// Traces.
     pub traces: Vec<Draft>,
+    /// A page, with its name in the folder.
+    pub page: Option<(String, String)>,
 }
 
 /// A folder that results go to.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    /// The folder itself, locked; `None` where folders cannot be opened.
-    _lock: Option<File>,
+    #[expect(dead_code, reason = "it is held, not looked at")]
+    lock: Option<File>,
 }
 
 impl RunFolder {
@@ -48,27 +51,31 @@ impl RunFolder {
     /// new results are complete, but for its drafts.
     ///
     /// # Errors
-    /// It cannot be created or written to, or another run is writing to it.
+    /// It cannot be created or written to, another run is writing to it, or it holds a sweep, or somebody else's file under a name
+    /// of ours.
     pub fn create(path: &Path) -> Result<Self, Error> {
         fs::create_dir_all(path)
             .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
         let folder = Self {
-            // Some systems cannot open folders.
-            _lock: match File::open(path) {
-                Ok(folder) => Some(locked(folder, "run", path)?),
-                Err(_) => None,
-            },
+            lock: Self::lock(path)?,
             path: path.to_owned(),
         };
-        for name in FILES
-            .map(str::to_owned)
-            .into_iter()
-            .chain(names_by_scenario())
-        {
+        earlier::check_files(path)?;
+        for name in names() {
             Draft::clear(&path.join(name))?;
         }
         folder.draft("run.json")?;
         Ok(folder)
+    }
+
+    /// Locks a folder, so that nobody else writes to it until the result is dropped; `None` where folders cannot be opened.
+    ///
+    /// # Errors
+    /// Another run is writing to it.
+    pub fn lock(path: &Path) -> Result<Option<File>, Error> {
+        // Some systems cannot open folders.
+        let folder = File::open(path).ok();
+        folder.map(|folder| locked(folder, "run", path)).transpose()
     }
 
     /// Starts a file of this folder.
@@ -77,69 +84,87 @@ impl RunFolder {
     /// It cannot be made.
     pub fn draft(&self, name: &str) -> Result<(Draft, File), Error> {
         debug_assert!(
-            FILES.contains(&name) || names_by_scenario().any(|known| known == name),
+            names().any(|known| known == name),
             "an unknown file of the run folder"
         );
         Draft::create(&self.path.join(name))
     }
 
-    /// Writes all files, and puts those in place that were written before; `links.csv` comes with `processes.csv`.
+    /// Writes all files, those that were written before included, in place of everything that an earlier run left; `links.csv` comes
+    /// with `processes.csv`.
     ///
     /// # Errors
-    /// A file cannot be written; earlier files are then complete, and there is no new `run.json`.
+    /// A file cannot be written: what was there is still there.
     pub fn write(
         &self,
         experiment: &Experiment,
         results: &Results,
         drafts: Drafts,
     ) -> Result<(), Error> {
-        let Drafts { processes, traces } = drafts;
-        // A folder without a manifest is not complete: the old one goes first, the new one comes last.
-        self.remove("run.json")?;
+        let files = self.complete(experiment, results, drafts)?;
+        // A page of the old run, then its manifest: whatever happens, a manifest never stands beside what it does not tell of.
+        for page in earlier::pages(&self.path) {
+            removed(&page)?;
+        }
+        removed(&self.path.join("run.json"))?;
+        for name in names() {
+            removed(&self.path.join(name))?;
+        }
+        files.into_iter().try_for_each(Draft::publish)
+    }
+
+    /// All files under their hidden names, the manifest last.
+    fn complete(
+        &self,
+        experiment: &Experiment,
+        results: &Results,
+        drafts: Drafts,
+    ) -> Result<Vec<Draft>, Error> {
+        let Drafts {
+            processes,
+            traces,
+            page,
+        } = drafts;
+        let mut files = traces;
+        let mut add = |name: &str, fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>| {
+            files.push(Draft::filled(&self.path.join(name), fill)?);
+            Ok::<(), Error>(())
+        };
         let machine = Machine::of(experiment);
-        self.replace("platform.json", |out| {
+        add("platform.json", &mut |out| {
             serde_json::to_writer(&mut *out, &machine)?;
             out.write_all(b"\n")
         })?;
-        self.replace("supersteps.csv", |out| records::supersteps(results, out))?;
-        self.replace("calls.jsonl", |out| {
+        add("supersteps.csv", &mut |out| {
+            records::supersteps(results, out)
+        })?;
+        add("calls.jsonl", &mut |out| {
             records::calls(experiment, results, out)
         })?;
-        self.replace("migrations.csv", |out| {
+        add("migrations.csv", &mut |out| {
             records::migrations(experiment, results, out)
         })?;
-        if processes.is_empty() {
-            self.remove("processes.csv")?;
-            self.remove("links.csv")?;
-        } else {
-            self.replace("processes.csv", |out| join(&processes, out))?;
+        if !processes.is_empty() {
+            add("processes.csv", &mut |out| join(&processes, out))?;
             drop(processes);
             let rows = traffic::traffic(experiment, results);
-            self.replace("links.csv", |out| traffic::write(&rows, out))?;
+            add("links.csv", &mut |out| traffic::write(&rows, out))?;
         }
-        for name in trace_names() {
-            self.remove(&name)?;
+        if let Some((name, html)) = page {
+            add(&name, &mut |out| out.write_all(html.as_bytes()))?;
         }
-        traces.into_iter().try_for_each(Draft::publish)?;
         let manifest = manifest(experiment, results);
-        self.replace("run.json", |out| {
+        add("run.json", &mut |out| {
             serde_json::to_writer_pretty(&mut *out, &manifest)?;
             out.write_all(b"\n")
-        })
+        })?;
+        Ok(files)
     }
+}
 
-    fn replace(
-        &self,
-        name: &str,
-        fill: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-    ) -> Result<(), Error> {
-        replace(&self.path.join(name), fill)
-    }
-
-    fn remove(&self, name: &str) -> Result<(), Error> {
-        let path = self.path.join(name);
-        remove(&path).map_err(|error| cannot_write(&path.display().to_string(), &error))
-    }
+/// Removes a file, if it is there.
+fn removed(path: &Path) -> Result<(), Error> {
+    remove(path).map_err(|error| cannot_write(&path.display().to_string(), &error))
 }
 
 /// Locks a file that stands for `folder`, into which one `writer` (`run`, `sweep`) may write at a time: until it is dropped, and at the
@@ -156,6 +181,14 @@ pub(crate) fn locked(file: File, writer: &str, folder: &Path) -> Result<File, Er
     Err(problem
         .hint("wait until it has ended, or choose another folder with `--out`")
         .into())
+}
+
+/// All names that files of a run can have, but for pages that were given another one.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    FILES
+        .map(str::to_owned)
+        .into_iter()
+        .chain(names_by_scenario())
 }
 
 /// The names that files of a scenario can have.

@@ -15,6 +15,7 @@
 
 mod activity;
 mod draft;
+mod earlier;
 mod explain;
 mod folder;
 mod guard;
@@ -33,11 +34,11 @@ mod svg;
 mod table;
 mod traces;
 mod traffic;
-mod words;
 mod workload;
 
 pub use activity::Activity;
 pub use draft::{Draft, write_file, write_named};
+pub use earlier::check_settings;
 pub use explain::{Case, Overview, Question, Story};
 pub(crate) use folder::locked;
 pub use folder::{Drafts, RunFolder};
@@ -56,10 +57,10 @@ pub(crate) use svg::without_controls;
 pub use table::table;
 pub use traces::{Trace, TraceFormat, Traced};
 pub use traffic::LinkTraffic;
-pub(crate) use words::{counted, of_number};
 pub use workload::{Load, loads, picture, workload_sheet};
 
 use crate::error::{Error, Problem};
+pub(crate) use crate::words::{counted, of_number};
 
 /// The error of an output that cannot be written.
 pub(crate) fn cannot_write(what: &str, error: &std::io::Error) -> Error {

@@ -7,6 +7,7 @@ use super::summary::process_supersteps;
 use crate::bsp::{CallRecord, Scenario};
 use crate::experiment::{Experiment, Results, ScenarioRun, Term};
 use crate::units::ProcessId;
+use crate::words::{counted, of_number};
 
 /// The result as lines and tables.
 pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
@@ -38,7 +39,8 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     if prescribed > 0 {
         sheet.line("");
         sheet.line(format!(
-            "{prescribed} migrations prescribed by the workload in every scenario"
+            "{} prescribed by the workload in every scenario",
+            counted(prescribed, "migration")
         ));
     }
     sheet
@@ -69,8 +71,10 @@ pub(super) fn heading_of(
         _ => String::new(),
     };
     format!(
-        "{}{named}, {processes} processes, {supersteps} supersteps on {platform} ({}, {})",
+        "{}{named}, {}, {} on {platform} ({}, {})",
         text(&workload["app"]),
+        counted(processes, "process"),
+        counted(supersteps, "superstep"),
         text(&settings["policy"]["name"]),
         text(&settings["network"]["model"]),
     )
@@ -111,21 +115,38 @@ fn scenarios(results: &Results) -> Table {
 
 /// How much longer than scenario i it takes.
 fn against(results: &Results, run: &ScenarioRun) -> Cell {
-    let Some(excess) = results.excess(run) else {
+    let excess = results.excess(run);
+    let Some(excess) = excess.filter(|_| run.scenario != Scenario::I) else {
         return Cell::empty();
     };
-    let percent = 100.0 * excess;
-    match run.scenario {
-        Scenario::I => Cell::empty(),
-        Scenario::Ii => Cell::value(percent, format!("overhead {percent:>4.1} %")),
-        Scenario::Iii => {
-            let tone = match excess {
-                ..0.0 => Tone::Good,
-                0.0 => Tone::Plain,
-                _ => Tone::Bad,
-            };
-            Cell::value(percent, format!("gain     {:>4.1} %", 0.0 - percent)).in_tone(tone)
-        }
+    let (word, amount) = against_i(run.scenario, excess);
+    let cell = Cell::value(100.0 * excess, format!("{word:<8} {amount:>6}"));
+    cell.in_tone(match excess {
+        _ if run.scenario != Scenario::Iii => Tone::Plain,
+        ..0.0 => Tone::Good,
+        0.0 => Tone::Plain,
+        _ => Tone::Bad,
+    })
+}
+
+/// Longer than so many times scenario i nobody counts in percent.
+const MANY_TIMES: f64 = 11.0;
+
+/// What a scenario costs or gains against scenario i, given by how much it is longer as a fraction of it: `gain`, `10.8 %`.
+pub(super) fn against_i(scenario: Scenario, excess: f64) -> (&'static str, String) {
+    // What rounds to nothing has no sign, and is not called a loss.
+    let percent = match 100.0 * excess {
+        -0.05..0.05 => 0.0,
+        other => other,
+    };
+    let (word, percent) = match scenario {
+        Scenario::I | Scenario::Ii => ("overhead", percent),
+        Scenario::Iii if percent > 0.0 => ("loss", percent),
+        Scenario::Iii => ("gain", 0.0 - percent),
+    };
+    match 1.0 + excess {
+        times @ MANY_TIMES.. => ("takes", format!("{times:.1} times as long")),
+        _ => (word, format!("{percent:.1} %")),
     }
 }
 
@@ -155,18 +176,21 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
         .iter()
         .map(|run| process_supersteps(experiment, run))
         .sum();
-    let per = |count: u64| {
-        if count > 0 {
-            format!("{:.0}", cpu * 1e9 / count as f64)
-        } else {
-            "-".into()
-        }
+    // The rest of the work of a few messages is none of theirs.
+    let per_message = if messages >= MANY_MESSAGES {
+        format!(" ({:.0} ns a message)", cpu * 1e9 / messages as f64)
+    } else {
+        String::new()
     };
     format!(
-        "simulated {messages} messages and {steps} process-supersteps in {cpu:.3} s of CPU ({} ns a message)",
-        per(messages)
+        "simulated {} and {} in {cpu:.3} s of CPU{per_message}",
+        counted(messages, "message"),
+        counted(steps, "process-superstep")
     )
 }
+
+/// So many messages tell what one takes.
+const MANY_MESSAGES: u64 = 1000;
 
 /// The decimals of a ledger: four digits of its largest term, two decimals at least.
 pub(super) fn decimals(largest: f64) -> usize {
@@ -255,8 +279,9 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
             .collect();
         let more = if quiet.len() > 12 { ", ..." } else { "" };
         sheet.line(format!(
-            "{} calls without migration, after supersteps {}{more}",
-            quiet.len(),
+            "{} without migration, after {} {}{more}",
+            counted(quiet.len(), "call"),
+            of_number(quiet.len() as u64, ["superstep", "supersteps"]),
             listed.join(", ")
         ));
     }
@@ -324,6 +349,22 @@ mod tests {
     fn ranges_of_processes_are_shortened_and_count_from_one() {
         let ids: Vec<ProcessId> = [0, 1, 2, 6, 8, 9].into_iter().map(ProcessId).collect();
         assert_eq!(ranges(&ids), "p1-p3, p7, p9-p10");
+    }
+
+    #[test]
+    fn a_loss_is_called_a_loss_and_what_is_many_times_longer_so() {
+        let shown = |excess| {
+            let (word, amount) = against_i(Scenario::Iii, excess);
+            format!("{word} {amount}")
+        };
+        assert_eq!(shown(-0.108), "gain 10.8 %");
+        assert_eq!(shown(1.671), "loss 167.1 %");
+        assert_eq!(shown(1e-9), "gain 0.0 %");
+        assert_eq!(shown(21.685), "takes 22.7 times as long");
+        assert_eq!(
+            against_i(Scenario::Ii, 0.023),
+            ("overhead", "2.3 %".to_owned())
+        );
     }
 
     #[test]

@@ -137,7 +137,7 @@ fn not_found(name: &str) -> Problem {
             _ => format!("no platform `{name}`: no such file, and none of this name is built in"),
         }
     };
-    Problem::new(message).names_no("platform").known(
+    Problem::new(message).names_no("platform", name).known(
         "platforms",
         BUILT_IN
             .iter()

@@ -165,7 +165,7 @@ impl<'a> Loader<'a> {
         known: fn(&Self) -> Vec<&str>,
     ) {
         let problem = self.problem(key, format!("unknown {what} `{name}`"));
-        let problem = problem.names_no(what);
+        let problem = problem.names_no(what, name);
         let is_printed = self.problems.len() < MOST_PROBLEMS;
         self.note(if is_printed {
             problem.known(&format!("{what}s"), known(self))

@@ -137,7 +137,8 @@ fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId,
             let problem = Problem::new(format!(
                 "a forced move goes to `{name}`, which is neither a host nor a cluster"
             ));
-            Error::Run(problem.key("policy.replay").known("clusters", names))
+            let problem = problem.key("policy.replay").names_no("host", name);
+            Error::Run(problem.known("clusters", names))
         })
 }
 

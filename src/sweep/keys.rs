@@ -1,4 +1,4 @@
-//! The keys of parameters: short names and what they stand for, and the nearest known key for one that is misspelt.
+//! The keys of parameters: short names and what they stand for.
 
 use serde_json::{Value, json};
 
@@ -80,40 +80,6 @@ pub(crate) fn leaves<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value
     map.iter().flat_map(inside).collect()
 }
 
-/// The known name that is nearest to `name`: the fewest letters to change, the first in the alphabet of equals.
-pub(super) fn nearest<'k>(name: &str, known: &'k [String]) -> Option<&'k str> {
-    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-    // A misspelt path is near as a whole; a bare name is near to the end of a path.
-    let distance = |key: &str| {
-        let whole = letters_to_change(name, key);
-        if name.contains('.') {
-            whole
-        } else {
-            whole.min(letters_to_change(name, &last(key)))
-        }
-    };
-    let nearest = known
-        .iter()
-        .min_by_key(|key| (distance(key), (*key).clone()));
-    nearest.map(String::as_str)
-}
-
-/// The edit distance of Levenshtein (1966): letters to insert, delete or replace.
-fn letters_to_change(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,24 +99,5 @@ mod tests {
         assert_eq!(key_under("policy.migbsp.x", "never"), None);
         assert_eq!(key_under("n", "never").as_deref(), Some("workload.n"));
         assert_eq!(key_under("a.b", "never").as_deref(), Some("a.b"));
-    }
-
-    #[test]
-    fn letters_to_change_are_counted() {
-        assert_eq!(letters_to_change("kitten", "sitting"), 3);
-        assert_eq!(letters_to_change("", "abc"), 3);
-        assert_eq!(letters_to_change("abc", "abc"), 0);
-    }
-
-    #[test]
-    fn the_nearest_key_is_found_by_path_or_by_its_end() {
-        let known: Vec<String> = ["policy.migbsp.alpha", "policy.migbsp.omega", "workload.n"]
-            .map(str::to_owned)
-            .to_vec();
-        assert_eq!(
-            nearest("policy.migbsp.alhpa", &known),
-            Some("policy.migbsp.alpha")
-        );
-        assert_eq!(nearest("omga", &known), Some("policy.migbsp.omega"));
     }
 }

@@ -14,8 +14,9 @@ use super::identity::Identity;
 use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
 use super::whole::value_of;
 use super::{change, keys};
-use crate::error::{Error, Problem, Unknown};
+use crate::error::{Error, Problem, Unknown, did_you_mean};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Shared};
+use crate::words::nearest;
 
 /// The version of the format of `plan.json`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -313,14 +314,16 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
             },
             ..problem
         };
-        // A list of the known ones says less than the nearest; any other hint says more.
+        // A list of the known ones says less than the nearest of all keys; any other hint says more.
         let is_open = problem
             .hint
             .as_ref()
-            .is_none_or(|hint| hint.starts_with("known "));
-        match keys::nearest(&one.name, known) {
-            Some(nearest) if is_open && problem.unknown == Some(Unknown::Key) => {
-                problem.hint(format!("did you mean `{nearest}`?"))
+            .is_none_or(|hint| hint.starts_with("known ") || hint.starts_with("did you mean "));
+        match nearest(&one.name, known.iter().map(String::as_str)) {
+            Some(nearest)
+                if is_open && matches!(problem.unknown.as_deref(), Some(Unknown::Key(_))) =>
+            {
+                problem.hint(did_you_mean(nearest))
             }
             _ => problem,
         }

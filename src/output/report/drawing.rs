@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use super::super::html::escaped;
 use super::super::machine::{Machine, MachineCluster, MachineGroup};
+use crate::words::counted;
 
 /// Sizes in pixels.
 const WIDTH: usize = 1000;
@@ -212,11 +213,7 @@ impl Column {
 
 /// `20 hosts, 1.5 GHz, 1 Gbps`, as far as it is known.
 fn described(cluster: &MachineCluster) -> String {
-    let hosts = if cluster.hosts == 1 {
-        "1 host".to_owned()
-    } else {
-        format!("{} hosts", cluster.hosts)
-    };
+    let hosts = counted(cluster.hosts, "host");
     let power = |(speed, cores): (f64, u32)| {
         let speed = scaled(speed, &[(1e9, "G"), (1e6, "M"), (1e3, "k")], "instr/s");
         match cores {

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use super::super::html::escaped;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
-use super::super::table::{decimals, heading_of, seconds};
-use super::super::words::counted;
+use super::super::table::{against_i, decimals, heading_of, seconds};
 use super::material::Report;
 use crate::bsp::Scenario;
 use crate::experiment::Term;
+use crate::words::counted;
 
 /// What was run, in a line.
 pub(super) fn title(report: &Report) -> String {
@@ -104,8 +104,10 @@ pub(super) fn scenarios(report: &Report) -> String {
     for run in &report.run.scenarios {
         let against = match (run.scenario, run.excess) {
             (Scenario::I, _) | (_, None) => String::new(),
-            (Scenario::Ii, Some(excess)) => format!("overhead {:.1} %", 100.0 * excess),
-            (Scenario::Iii, Some(excess)) => format!("gain {:.1} %", 0.0 - 100.0 * excess),
+            (scenario, Some(excess)) => {
+                let (word, amount) = against_i(scenario, excess);
+                format!("{word} {amount}")
+            }
         };
         let has_calls = run.scenario != Scenario::I;
         let cell = |text: String| if has_calls { text } else { String::new() };

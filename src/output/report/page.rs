@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::super::earlier;
 use super::super::html::escaped;
 use super::super::records::describe;
 use super::drawing::{self, Hosts};
@@ -53,6 +54,7 @@ impl Report {
         fill(&[
             ("title", &escaped(&head::title(self))),
             ("version", env!("CARGO_PKG_VERSION")),
+            ("mark", &earlier::mark(&self.run.experiment)),
             ("styles", &STYLES.join("\n")),
             ("verdict", &escaped(&head::verdict(self))),
             ("scenarios", &head::scenarios(self)),

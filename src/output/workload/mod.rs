@@ -17,6 +17,7 @@ use super::placed::Placed;
 use super::quantities::{digits, size, work};
 use super::sheet::{Cell, Sheet, Table, numbers, words};
 use crate::experiment::Experiment;
+use crate::words::counted;
 use crate::workload::Plan;
 
 /// One superstep.
@@ -140,9 +141,12 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
         })
         .sum();
     sheet.line(format!(
-        "in all {}, {} messages with {}; the memory of all processes is {}",
+        "in all {}, {} with {}; the memory of all processes is {}",
         work(total(|load| load.work)),
-        loads.iter().map(|load| load.messages).sum::<usize>(),
+        counted(
+            loads.iter().map(|load| load.messages).sum::<usize>(),
+            "message"
+        ),
         size(total(|load| load.volume)),
         size(memory)
     ));

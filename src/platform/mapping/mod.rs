@@ -288,7 +288,7 @@ fn hosts_of(
     }
     let unknown = |name: &str| {
         Problem::new(format!("unknown host `{name}` in the mapping"))
-            .names_no("host")
+            .names_no("host", name)
             .known(
                 "clusters and hosts",
                 (platform.clusters.iter().map(|cluster| &*cluster.name))

@@ -119,7 +119,7 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a, 'a>) -> Option<Node
         other => {
             let problem = reader
                 .problem_at(root, "version", format!("unknown version `{other}`"))
-                .names_no("version");
+                .names_no("version", other);
             reader.note(problem.known("versions", ["3", "4", "4.1"]));
             return None;
         }

@@ -143,7 +143,7 @@ impl<'a> Reader<'a, '_> {
                 } else {
                     let problem = self
                         .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
-                        .names_no("trace");
+                        .names_no("trace", trace);
                     let names: Vec<&str> = self.traces.inline.keys().copied().collect();
                     self.note(problem.known("traces", names));
                     None

@@ -331,7 +331,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     ) {
         let problem = self
             .problem_at(node, attribute, format!("unknown {what} `{name}`"))
-            .names_no(what);
+            .names_no(what, name);
         // All names are gone through, so only if they are printed.
         let is_printed = self.problems.len() < MOST_PROBLEMS;
         self.note(if is_printed {

@@ -2,6 +2,7 @@
 
 use super::{Blocks, LuConfig};
 use crate::error::Problem;
+use crate::words::counted;
 
 /// The grids of the paper (section 5): M rows, N columns.
 const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
@@ -39,7 +40,7 @@ fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
         .ok_or_else(|| {
             unfit(
                 config,
-                &format!("no grid of {} processes fits", config.procs),
+                &format!("no grid of {} fits", counted(config.procs, "process")),
             )
             .key("workload.procs")
         })
@@ -49,11 +50,13 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
     let procs = config.procs;
     if rows.checked_mul(columns) != Some(procs) {
         return Err(Problem::new(format!(
-            "the grid {rows}x{columns} has not {procs} processes"
+            "the grid {rows}x{columns} has not {}",
+            counted(procs, "process")
         ))
         .key("workload.grid")
         .hint(format!(
-            "grids of {procs} processes: {}",
+            "grids of {}: {}",
+            counted(procs, "process"),
             list(grids(procs))
         )));
     }

@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     fn check_words(&self, line: &Line<'_>) -> Result<(), Complaint> {
         let Some((name, words, form)) = RECORDS.iter().find(|(name, ..)| *name == line.words[0])
         else {
-            let known = Problem::new("")
+            let known = Problem::unknown("record", line.words[0])
                 .known("records", RECORDS.map(|(name, ..)| name))
                 .hint
                 .map_or_else(String::new, String::from);

@@ -1,0 +1,123 @@
+//! Names that a shell offers for arguments that take other values, too: `--platform` has built-in platforms and files.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PathBufValueParser, PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
+use clap_complete::Shell;
+
+use crate::{engine, experiment, load, paper, platform, policy, workload};
+
+/// Reads a value as `P` does, and offers names to shells.
+#[derive(Clone, Debug)]
+pub(super) struct Offering<P> {
+    parser: P,
+    names: fn() -> Vec<&'static str>,
+}
+
+impl<P: TypedValueParser> TypedValueParser for Offering<P> {
+    type Value = P::Value;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<P::Value, clap::Error> {
+        self.parser.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
+    }
+}
+
+fn texts(names: fn() -> Vec<&'static str>) -> Offering<StringValueParser> {
+    Offering {
+        parser: StringValueParser::new(),
+        names,
+    }
+}
+
+pub(super) fn platforms() -> Offering<StringValueParser> {
+    texts(platform_names)
+}
+
+pub(super) fn experiments() -> Offering<PathBufValueParser> {
+    Offering {
+        parser: PathBufValueParser::new(),
+        names: experiment_names,
+    }
+}
+
+pub(super) fn applications() -> Offering<StringValueParser> {
+    texts(|| {
+        let all = workload::registry::APPLICATIONS.iter();
+        all.map(|entry| entry.name).collect()
+    })
+}
+
+pub(super) fn policies() -> Offering<StringValueParser> {
+    texts(|| policy::REGISTRY.iter().map(|entry| entry.name).collect())
+}
+
+pub(super) fn networks() -> Offering<StringValueParser> {
+    texts(|| engine::PRESETS.iter().map(|preset| preset.name).collect())
+}
+
+pub(super) fn loads() -> Offering<StringValueParser> {
+    texts(|| load::KINDS.iter().map(|entry| entry.name).collect())
+}
+
+pub(super) fn papers() -> Offering<StringValueParser> {
+    texts(|| {
+        let names = paper::PAPERS.iter().map(|paper| paper.name);
+        names.chain(["all", super::reproduce::READINGS]).collect()
+    })
+}
+
+fn platform_names() -> Vec<&'static str> {
+    let files = platform::built_in().iter().map(|(file, _)| *file);
+    files
+        .map(|file| file.strip_suffix(".json").unwrap_or(file))
+        .collect()
+}
+
+fn experiment_names() -> Vec<&'static str> {
+    experiment::built_in_names().collect()
+}
+
+/// The completions of `command` for a shell. Where platforms and experiments are offered by name, files are offered as well, which the
+/// generator knows for no argument that has names.
+pub(super) fn script(shell: Shell, command: &mut Command) -> String {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, command, "migsim", &mut text);
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    for names in [platform_names(), experiment_names()] {
+        text = with_files(shell, &text, &names);
+    }
+    text
+}
+
+fn with_files(shell: Shell, script: &str, names: &[&str]) -> String {
+    let words = names.join(" ");
+    match shell {
+        Shell::Bash => script.replace(
+            &format!("COMPREPLY=($(compgen -W \"{words}\" -- \"${{cur}}\"))"),
+            &format!(
+                "local IFS=$'\\n'; COMPREPLY=($(compgen -f -W $'{}' -- \"${{cur}}\")); compopt -o filenames 2>/dev/null",
+                names.join("\\n")
+            ),
+        ),
+        Shell::Zsh => script.replace(
+            &format!(":({words})"),
+            &format!(":{{compadd -- {words}; _files}}"),
+        ),
+        Shell::Fish => {
+            let listed: Vec<String> = names.iter().map(|name| format!("{name}\\t''")).collect();
+            let listed = format!("-a \"{}\"", listed.join("\n"));
+            script.replace(&format!("-f {listed}"), &listed)
+        }
+        _ => script.to_owned(),
+    }
+}

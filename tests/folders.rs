@@ -1,0 +1,179 @@
+//! A folder holds one run: nothing of an older one stays, nothing that somebody else wrote goes, and other settings are refused.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use crate::support::migsim;
+
+/// The command for a run of LU of order `n` into `folder`.
+fn run(folder: &Path, n: &str, more: &[&str]) -> Output {
+    let folder = folder.to_str().unwrap();
+    let usual = [
+        "run", "--app", "lu", "--procs", "4", "--grid", "2x2", "--quiet",
+    ];
+    migsim(&[&usual[..], &["--n", n, "--out", folder], more].concat())
+}
+
+fn succeeded(output: &Output) {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+}
+
+/// The error of a refused command.
+fn refused(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// What every run writes.
+const ALWAYS: [&str; 5] = [
+    "calls.jsonl",
+    "migrations.csv",
+    "platform.json",
+    "run.json",
+    "supersteps.csv",
+];
+
+#[test]
+fn nothing_of_an_older_run_stays_beside_a_newer_one() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("run");
+    let page = folder.join("page.html");
+    let page = ["--report", page.to_str().unwrap()];
+    let everything = ["--processes", "--write-trace", "perfetto,paje"];
+    succeeded(&run(&folder, "20", &[&everything[..], &page].concat()));
+    succeeded(&migsim(&["report", folder.to_str().unwrap()]));
+    let all = names(&folder);
+    let optional = ["links.csv", "page.html", "processes.csv", "report.html"];
+    for name in ALWAYS.into_iter().chain(optional) {
+        assert!(
+            all.iter().any(|one| one == name),
+            "{name} is not in {all:?}"
+        );
+    }
+    assert_eq!(all.len(), ALWAYS.len() + optional.len() + 2 * 3, "{all:?}");
+
+    fs::write(folder.join("notes.txt"), "mine").unwrap();
+    fs::write(folder.join("mine.html"), "<p>mine</p>").unwrap();
+    fs::create_dir(folder.join("figures")).unwrap();
+    let mut left: Vec<&str> = ALWAYS.to_vec();
+    left.extend(["notes.txt", "mine.html", "figures"]);
+    left.sort_unstable();
+
+    // The same settings with fewer files.
+    succeeded(&run(&folder, "20", &[]));
+    assert_eq!(names(&folder), left);
+    // All files again, and then other settings.
+    let force = ["--force"];
+    succeeded(&run(&folder, "20", &[&everything[..], &page].concat()));
+    succeeded(&run(&folder, "24", &force));
+    assert_eq!(names(&folder), left);
+    // Fewer scenarios leave no trace of the others.
+    let forced = [&everything[..], &force].concat();
+    succeeded(&run(&folder, "24", &forced));
+    succeeded(&run(
+        &folder,
+        "24",
+        &[&forced[..], &["--scenario", "i"]].concat(),
+    ));
+    let traces = names(&folder)
+        .into_iter()
+        .filter(|name| name.starts_with("trace-"));
+    let traces: Vec<String> = traces.collect();
+    assert_eq!(traces, ["trace-i.paje", "trace-i.perfetto.json"]);
+}
+
+#[test]
+fn a_folder_that_lost_its_manifest_is_cleared_as_well() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("run");
+    let everything = ["--processes", "--report", "--write-trace", "perfetto,paje"];
+    succeeded(&run(&folder, "20", &everything));
+    // As a run that is killed while it puts its files in place may leave it.
+    fs::remove_file(folder.join("run.json")).unwrap();
+    succeeded(&run(&folder, "24", &[]));
+    assert_eq!(names(&folder), ALWAYS);
+}
+
+#[test]
+fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("run");
+    succeeded(&run(&folder, "20", &["--report"]));
+    let before = fs::read(folder.join("run.json")).unwrap();
+    let errors = refused(&run(&folder, "24", &[]));
+    assert!(
+        errors.contains("a run of other settings: `workload.n` is 20 there and 24 here")
+            && errors.contains("run.json\n  hint: ")
+            && errors.contains("`--force`"),
+        "{errors}"
+    );
+    // Nor does a page of other numbers come to stand beside it.
+    let page = folder.join("page.html");
+    let page_beside = [
+        "--procs",
+        "4",
+        "--grid",
+        "2x2",
+        "--report",
+        page.to_str().unwrap(),
+    ];
+    let output = migsim(&[&["run", "--app", "lu", "--n", "24"][..], &page_beside].concat());
+    assert!(refused(&output).contains("a run of other settings"));
+    assert_eq!(fs::read(folder.join("run.json")).unwrap(), before);
+    assert!(folder.join("report.html").exists() && !page.exists());
+    // What changes no result is no other setting.
+    succeeded(&run(&folder, "20", &["--threads", "1", "--processes"]));
+    succeeded(&run(&folder, "20", &["--platform", "platforms/ufrgs.json"]));
+    succeeded(&run(&folder, "24", &["--force"]));
+    assert!(!folder.join("report.html").exists());
+}
+
+#[test]
+fn an_input_whose_contents_have_changed_is_another_setting() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (folder, platform) = (scratch.path().join("run"), scratch.path().join("mine.json"));
+    let text = fs::read_to_string("platforms/ufrgs.json").unwrap();
+    fs::write(&platform, &text).unwrap();
+    let on = ["--platform", platform.to_str().unwrap()];
+    succeeded(&run(&folder, "20", &on));
+    succeeded(&run(&folder, "20", &on));
+    fs::write(&platform, format!("{text}\n")).unwrap();
+    let errors = refused(&run(&folder, "20", &on));
+    assert!(errors.contains("mine.json` has changed since"), "{errors}");
+}
+
+#[test]
+fn files_that_no_run_has_written_are_never_replaced() {
+    let scratch = tempfile::tempdir().unwrap();
+    for name in [
+        "platform.json",
+        "processes.csv",
+        "report.html",
+        "run.json",
+        "plan.json",
+    ] {
+        let folder = scratch.path().join(name.replace('.', "-"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join(name), "{\"mine\": true}").unwrap();
+        let errors = refused(&run(&folder, "20", &["--force"]));
+        assert!(
+            errors.contains(name) && errors.contains("hint: choose another folder"),
+            "{errors}"
+        );
+        assert_eq!(names(&folder), [name]);
+    }
+}

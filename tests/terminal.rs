@@ -1,0 +1,269 @@
+//! The command at a terminal: what shells complete, lists of scenarios, quiet JSON, names that are nearly right, columns as documented.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::support::migsim;
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What bash offers for the last of `words`.
+fn completed(words: &[&str]) -> Vec<String> {
+    let script = String::from_utf8(migsim(&["completions", "bash"]).stdout).unwrap();
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    // As bash calls it: the command, the word at hand, and the one before it.
+    let call = format!(
+        "COMP_WORDS=({}); COMP_CWORD={}; COMPREPLY=(); _migsim migsim '{}' '{}' 2>/dev/null; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        quoted.join(" "),
+        words.len() - 1,
+        words[words.len() - 1],
+        words[words.len() - 2],
+    );
+    let output = Command::new("bash")
+        .args(["--norc", "-c", &format!("{script}\n{call}")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_names_and_files() {
+    assert_eq!(completed(&["migsim", "run", "--app", "l"]), ["lbm", "lu"]);
+    let policies = completed(&["migsim", "sweep", "--policy", "mig"]);
+    assert_eq!(policies, ["migbsp", "migbsp-2007"]);
+    assert_eq!(completed(&["migsim", "run", "--network", "cm"]), ["cm02"]);
+    assert_eq!(completed(&["migsim", "run", "--load", "on"]), ["on-off"]);
+    assert_eq!(completed(&["migsim", "reproduce", "wsp"]), ["wsppd2007"]);
+    assert_eq!(
+        completed(&["migsim", "run", "lbm-"]),
+        ["lbm-a2", "lbm-b1", "lbm-b2"]
+    );
+    let mut platforms = completed(&["migsim", "run", "--platform", "ufrgs"]);
+    platforms.sort();
+    assert_eq!(platforms, ["ufrgs", "ufrgs-as-printed", "ufrgs-sw"]);
+    // A file is a platform, too.
+    let files = completed(&["migsim", "run", "--platform", "platforms/lb"]);
+    assert_eq!(files, ["platforms/lbm.json"]);
+    assert_eq!(completed(&["migsim", "rep"]), ["report", "reproduce"]);
+}
+
+#[test]
+fn zsh_and_fish_offer_names_beside_files() {
+    let script = |shell: &str| String::from_utf8(migsim(&["completions", shell]).stdout).unwrap();
+    let zsh = script("zsh");
+    assert!(zsh.contains("{compadd -- lbm sw-dynamic") && zsh.contains("ufrgs-sw; _files}"));
+    assert!(zsh.contains(":(never migbsp migbsp-2007"));
+    let fish = script("fish");
+    let platform = |line: &&str| line.contains("-l platform ");
+    let line = fish.lines().find(platform).unwrap();
+    assert!(
+        line.contains(" -r -a \"lbm") && !line.contains(" -f "),
+        "{line}"
+    );
+    // Each argument that takes a platform or an experiment was found.
+    let bash = script("bash");
+    assert_eq!(
+        bash.matches("compgen -f -W $'lbm\\nsw-dynamic\\n").count(),
+        bash.matches("--platform)").count()
+    );
+}
+
+const LU: [&str; 7] = ["run", "--app", "lu", "--n", "60", "--procs", "6"];
+
+#[test]
+fn quiet_leaves_the_form_that_was_asked_for() {
+    let run = |more: &[&str]| {
+        let output = migsim(&[&LU, more].concat());
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{}",
+            said(&output)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(run(&["--quiet"]), "");
+    let summary: Value = serde_json::from_str(&run(&["--quiet", "--json"])).unwrap();
+    assert_eq!(summary["scenarios"].as_array().unwrap().len(), 3);
+    assert!(run(&["-q", "--format", "csv"]).starts_with("scenario,makespan_s,"));
+}
+
+#[test]
+fn any_of_the_scenarios_can_be_run() {
+    let scratch = tempfile::tempdir().unwrap();
+    for (given, expected) in [
+        (&["--scenario", "i,iii"][..], "i iii"),
+        (&["--scenario", "iii,i,i"], "i iii"),
+        (&["--scenario", "i", "--scenario", "ii"], "i ii"),
+        (&["--scenario", "iii,all"], "i ii iii"),
+    ] {
+        let folder = scratch.path().join(given.concat());
+        let out = ["--json", "--out", folder.to_str().unwrap()];
+        let output = migsim(&[&LU[..], given, &out].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let scenarios = summary["scenarios"].as_array().unwrap();
+        let names: Vec<&str> = scenarios
+            .iter()
+            .map(|one| one["scenario"].as_str().unwrap())
+            .collect();
+        assert_eq!(names.join(" "), expected);
+        // The ledger compares with i.
+        assert!(scenarios[1]["ledger"]["difference_s"].is_number());
+        let output = migsim(&["report", folder.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_suggested() {
+    for (typed, meant) in [
+        (&["rnu"][..], "run"),
+        (&["run", "--app", "LU"], "lu"),
+        (&["run", "--app", "lux"], "lu"),
+        (&["run", "lbm-c1"], "lbm-b1"),
+        (&["run", "--platform", "urfgs", "--app", "lu"], "ufrgs"),
+        (&["run", "--app", "lu", "--policy", "migbps"], "migbsp"),
+        (&["run", "--app", "lu", "--network", "cm2"], "cm02"),
+        (
+            &["run", "--app", "lu", "--set", "policy.migbsp.detla=1"],
+            "delta",
+        ),
+        (
+            &["run", "--app", "lu", "--set", "polcy.name=never"],
+            "policy",
+        ),
+        (
+            &["run", "--app", "lu", "--set", "costs.move.order=paralel"],
+            "parallel",
+        ),
+        (&["run", "--app", "lu", "--proc", "4"], "--procs"),
+        (&["run", "--app", "lu", "--format", "jsn"], "json"),
+        (&["list", "policy"], "policies"),
+        (&["list", "platfroms"], "platforms"),
+        (&["reproduce", "sw-iregular"], "sw-irregular"),
+        (&["man", "swep"], "sweep"),
+    ] {
+        let output = migsim(typed);
+        let errors = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{typed:?}");
+        let question = format!("did you mean `{meant}`?");
+        assert!(errors.contains(&question), "{typed:?}: {errors}");
+    }
+    // What is nowhere near is not suggested, and long lists are not printed beside what was meant.
+    for typed in [
+        &["run", "--verbose"][..],
+        &["sweep", "--verbose"],
+        &["run", "--app", "q"],
+    ] {
+        let errors = said(&migsim(typed));
+        assert!(!errors.contains("did you mean"), "{typed:?}: {errors}");
+    }
+    let errors = said(&migsim(&[
+        "run",
+        "--app",
+        "lu",
+        "--set",
+        "policy.migbsp.detla=1",
+    ]));
+    assert!(
+        errors.contains("keys are known; `migsim schema experiment` prints all keys"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn what_is_missing_lists_its_choices() {
+    for (typed, choices) in [
+        (
+            "list",
+            "apps, experiments, loads, papers, policies, platforms, networks",
+        ),
+        ("schema", "platform, experiment, sweep"),
+        ("completions", "bash, elvish, fish, powershell, zsh"),
+    ] {
+        let errors = said(&migsim(&[typed]));
+        assert!(
+            errors.contains("is missing") && errors.contains(choices),
+            "{errors}"
+        );
+    }
+}
+
+/// The columns of a file of a run folder as README tells them: all words in backticks after `columns` or `keys`.
+fn documented(readme: &str, file: &str) -> Vec<String> {
+    let row = readme
+        .lines()
+        .find(|line| line.starts_with(&format!("| `{file}` |")))
+        .unwrap();
+    let start = ["columns `", "keys `"]
+        .iter()
+        .find_map(|start| row.find(start))
+        .unwrap();
+    let columns = &row[start..];
+    columns
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_columns_of_a_run_folder_are_those_that_are_documented() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("run");
+    let output = migsim(&[
+        "run",
+        "--app",
+        "lu",
+        "--n",
+        "1000",
+        "--procs",
+        "25",
+        "--quiet",
+        "--processes",
+        "--out",
+        folder.to_str().unwrap(),
+    ]);
+    assert!(output.status.success(), "{}", said(&output));
+    let readme = fs::read_to_string("README.md").unwrap();
+    for file in [
+        "supersteps.csv",
+        "migrations.csv",
+        "processes.csv",
+        "links.csv",
+    ] {
+        let text = fs::read_to_string(folder.join(file)).unwrap();
+        let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+        assert_eq!(documented(&readme, file), head, "{file}");
+    }
+    let calls = fs::read_to_string(folder.join("calls.jsonl")).unwrap();
+    let calls = calls
+        .lines()
+        .map(|call| serde_json::from_str(call).unwrap());
+    let call: Value = { calls }
+        .find(|call: &Value| call["candidates"][0].is_object())
+        .unwrap();
+    let keys = |value: &Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let documented = documented(&readme, "calls.jsonl");
+    let (of_call, of_candidate) = (keys(&call), keys(&call["candidates"][0]));
+    assert_eq!(documented, [of_call, of_candidate].concat());
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("run.json")).unwrap()).unwrap();
+    assert_eq!(self::documented(&readme, "run.json"), keys(&manifest));
+}
