@@ -9,14 +9,18 @@ use super::args::{ExplainArguments, ScenarioChoice};
 use super::bar::{Bar, with_bar};
 use super::machine::limits;
 use super::run::{files, given, layers, pairs, read_experiment};
-use super::{print, print_json};
+use super::{print, print_json, say_notes};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::Purpose;
 use crate::output::{Case, Overview, Question, Run, Story};
 
-pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn explain(
+    arguments: &ExplainArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let scenario = match arguments.settings.scenario {
         None | Some(ScenarioChoice::All) => None,
         Some(ScenarioChoice::I) => Some(Scenario::I),
@@ -24,6 +28,9 @@ pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Resu
         Some(ScenarioChoice::Iii) => Some(Scenario::Iii),
     };
     let (run, experiment) = run(arguments)?;
+    if let Some(experiment) = &experiment {
+        say_notes(&experiment.notes(), errors);
+    }
     let Some(superstep) = arguments.superstep else {
         let overview = Overview::new(&run, scenario)?;
         return if arguments.json {

@@ -118,6 +118,15 @@ impl Layers {
         layers.find(|layer| layer.decides(key))?.get(key)
     }
 
+    /// The file that gives the value of a key, if no flag does.
+    pub(super) fn giver(&self, key: &str) -> Option<&str> {
+        let mut strongest = self.layers.iter().rev();
+        match strongest.find(|layer| layer.get(key).is_some())? {
+            Layer::File(document) => Some(&document.source),
+            Layer::Flags(_) => None,
+        }
+    }
+
     /// Where the value of a key comes from, if it was given on top of the first file that has an origin for it.
     pub(super) fn overrides(&self, key: &str) -> Option<String> {
         let with_origin = self

@@ -55,6 +55,7 @@ impl Report {
             ("version", env!("CARGO_PKG_VERSION")),
             ("styles", &STYLES.join("\n")),
             ("verdict", &escaped(&head::verdict(self))),
+            ("basis", &head::basis(self)),
             ("scenarios", &head::scenarios(self)),
             ("ledger", &head::ledger(self)),
             ("drawing", &drawing),
