@@ -1,5 +1,6 @@
 //! The tests of the whole: one line per capability.
 
+mod basis; // whose settings a run has: a paper's on its machine, elsewhere neutral ones
 mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
 mod corpus; // what fuzzing has found, once more

@@ -9,19 +9,26 @@ use super::args::{ExplainArguments, ScenarioChoice};
 use super::bar::{Bar, with_bar};
 use super::machine::limits;
 use super::run::{files, given, layers, pairs, read_experiment};
-use super::{print, print_json};
+use super::{print, print_json, say_notes};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::Purpose;
 use crate::output::{Case, Overview, Question, Run, Story};
 
-pub(super) fn explain(arguments: &ExplainArguments, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn explain(
+    arguments: &ExplainArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
         [one] => Some(one),
         _ => None,
     };
     let (run, experiment) = run(arguments)?;
+    if let Some(experiment) = &experiment {
+        say_notes(&experiment.notes(), errors);
+    }
     let Some(superstep) = arguments.superstep else {
         let overview = Overview::new(&run, scenario)?;
         return if arguments.json {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::args::{PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments};
 use super::machine::limits;
-use super::print;
 use super::run::layers;
+use super::{print, say_notes};
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Sends};
 use crate::error::{Error, Problem};
 use crate::experiment::Experiment;
@@ -15,7 +15,11 @@ use crate::output::write_named;
 use crate::platform;
 use crate::workload::trace::{Trace, TraceBarrier, TraceReceives};
 
-pub(super) fn trace(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn trace(
+    command: &TraceCommand,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let TraceCommand::Export(arguments) = command;
     let TraceExportArguments {
         settings,
@@ -25,6 +29,7 @@ pub(super) fn trace(command: &TraceCommand, out: &mut dyn Write) -> Result<(), E
         &layers(settings)?,
         limits(&settings.memory, None, Purpose::Trace),
     )?;
+    say_notes(&experiment.notes(), errors);
     let hosts = &experiment.platform.platform.hosts;
     let names: Vec<String> = experiment
         .placement

@@ -95,21 +95,28 @@ fn dispatch(
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
     let done = match &arguments.command {
-        args::Command::Run(run) => run::run(run, out),
+        args::Command::Run(run) => run::run(run, out, errors),
         args::Command::Sweep(sweep) => return sweep::sweep(sweep, out, errors),
-        args::Command::Explain(explain) => explain::explain(explain, out),
+        args::Command::Explain(explain) => explain::explain(explain, out, errors),
         args::Command::Report(report) => report::report(report, errors),
         args::Command::Tune(tune) => return tune::tune(tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
-        args::Command::Trace(command) => export::trace(command, out),
+        args::Command::Trace(command) => export::trace(command, out, errors),
         args::Command::Platform(command) => export::platform(command, out),
-        args::Command::Workload(command) => show::workload(command, out),
+        args::Command::Workload(command) => show::workload(command, out, errors),
         args::Command::List { what, form } => list::list(*what, form.form(), out),
         args::Command::Schema { format } => shell::schema(*format, out),
         args::Command::Completions { shell } => shell::completions(*shell, out),
         args::Command::Man { command } => shell::man(command.as_deref(), out),
     };
     done.map(|()| true)
+}
+
+/// Says on stderr what a user should know of the settings that were filled in.
+fn say_notes(notes: &[String], errors: &mut dyn Write) {
+    for note in notes {
+        sweep::say(errors, &format!("note: {note}"));
+    }
 }
 
 /// Prints JSON, in which a terminal finds nothing that steers it.

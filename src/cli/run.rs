@@ -10,7 +10,7 @@ use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::bar::{Bar, with_bar};
 use super::machine::limits;
 use super::threads::threads;
-use super::{print, print_json, report};
+use super::{print, print_json, report, say_notes};
 use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
@@ -28,13 +28,20 @@ use crate::policy;
 use crate::sweep::{Parameter, Spec, keys, whole};
 use crate::words::nearest;
 
-pub(super) fn run(arguments: &RunArguments, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn run(
+    arguments: &RunArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let purpose = match arguments.report {
         Some(_) => Purpose::Page,
         None => Purpose::Run,
     };
     let limits = limits(&arguments.settings.memory, arguments.threads, purpose);
     let experiment = Experiment::load(&layers(&arguments.settings)?, limits)?;
+    if !arguments.quiet {
+        say_notes(&experiment.notes(), errors);
+    }
     if arguments.show {
         return print_json(out, &experiment.resolved);
     }

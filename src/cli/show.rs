@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::args::{FormArguments, WorkloadCommand};
 use super::machine::limits;
-use super::print;
 use super::run::layers;
+use super::{print, say_notes};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
@@ -32,13 +32,18 @@ pub(super) fn platform(
     print(out, &platform_sheet(loaded, rows).render(form.form()))
 }
 
-pub(super) fn workload(command: &WorkloadCommand, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn workload(
+    command: &WorkloadCommand,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let WorkloadCommand::Show(arguments) = command;
     let settings = &arguments.settings;
     let experiment = Experiment::load(
         &layers(settings)?,
         limits(&settings.memory, None, Purpose::Look),
     )?;
+    say_notes(&experiment.notes(), errors);
     let loads = loads(&experiment);
     if let Some(path) = &arguments.svg {
         let title = format!(

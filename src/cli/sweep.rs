@@ -18,7 +18,7 @@ use super::run::{
 };
 use super::slurm::Job;
 use super::threads::threads;
-use super::{harmless, print, print_json};
+use super::{harmless, print, print_json, say_notes};
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;
@@ -51,9 +51,7 @@ pub(super) fn sweep(
     let common = Common::default();
     let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
     if !arguments.quiet {
-        for note in &plan.notes {
-            say(errors, &format!("note: {note}"));
-        }
+        say_notes(&plan.notes, errors);
     }
     let folder = arguments
         .out

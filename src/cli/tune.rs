@@ -12,7 +12,7 @@ use super::machine::limits;
 use super::run::given;
 use super::sweep::{Varied, open_store, say, varied};
 use super::threads::threads;
-use super::{print, print_json};
+use super::{print, print_json, say_notes};
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::Flag;
@@ -113,6 +113,9 @@ pub(super) fn tune(
         None => {}
         Some(Form::Json) => print_json(out, &report.json())?,
         Some(form) => print(out, &report.sheet().render(form))?,
+    }
+    if !arguments.quiet {
+        say_notes(&found.all.0.notes, errors);
     }
     if let Some((count, first)) = found.failed.as_ref().filter(|_| !arguments.quiet) {
         let runs = counted(count, "run");
@@ -345,7 +348,7 @@ impl Report<'_> {
 }
 
 /// Keys of an experiment file that are for people.
-const FOR_PEOPLE: [&str; 4] = ["$schema", "schema", "description", "origins"];
+const FOR_PEOPLE: [&str; 5] = ["$schema", "schema", "description", "origins", "basis"];
 
 /// The command that runs a setting. What varies comes last, as `--set`, which wins over all that stands before it.
 fn command(

@@ -1,8 +1,8 @@
 //! The experiments that are part of the program: those of the papers, with their calibration.
 //!
-//! The one named like an application is what `migsim run --app` starts from; the others are run by name. An experiment says under
-//! `extends` which built-in one lies below it (`none`: only the defaults); without that, the one of its application, or else
-//! [`ONE_READING`].
+//! The one named like an application is what `migsim run --app` starts from, on the platforms that it was fitted to (see
+//! [`super::basis`]); the others are run by name. An experiment says under `extends` which built-in one lies below it (`none`: only the
+//! defaults); without that, the one of its application, or else [`ONE_READING`].
 
 use crate::document::Document;
 use crate::error::{Error, Problem};
@@ -29,9 +29,12 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The experiment below those of applications that have none of their own: the single set of MigBSP's rules that does best for all
-/// papers.
+/// The experiment with neutral settings, below those of applications that have none of their own and of platforms that no paper used: the
+/// single set of MigBSP's rules that does best for all papers.
 pub const ONE_READING: &str = "one-reading";
+
+/// Tells built-in experiments from files.
+pub(super) const MARK: &str = " (built in)";
 
 /// The names of all built-in experiments that can be run.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -47,7 +50,7 @@ pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
     let wanted = name.strip_suffix(".json").unwrap_or(name);
     let found = BUILT_IN.iter().find(|(name, _)| *name == wanted);
     found
-        .map(|(name, text)| Document::parse(format!("workloads/{name}.json (built in)"), *text))
+        .map(|(name, text)| Document::parse(format!("workloads/{name}.json{MARK}"), *text))
         .transpose()
 }
 

@@ -1,7 +1,7 @@
 //! The experiment file: everything that defines a run, in one JSON object.
 //!
 //! Every flag of the command has its key here, and a file needs to name only what differs from the experiment of its application
-//! (`workloads/<app>.json`). Calibrated values say where they come from under `origins`.
+//! (`workloads/<app>.json`), or from neutral settings on a platform that no paper used. Calibrated values say where they come from under `origins`.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::basis::Basis;
 use crate::bsp::{Costs, RuntimeConfig, Scenario};
 use crate::load::{self, LoadKey};
 use crate::platform::Mapping;
@@ -47,6 +48,13 @@ pub struct ExperimentConfig {
     /// The built-in experiment that lies below this one, or `none`; without this key the one of its application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
+    /// The built-in platforms that the settings were fitted to. On any other platform the name of the application alone stands for neutral
+    /// settings; whoever names the experiment, or has it under `extends`, gets its settings everywhere, with a note.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrated_for: Option<Vec<String>>,
+    /// Which built-in experiment was filled in: written by `migsim`, and of no effect on a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
     /// What the experiment is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

@@ -24,7 +24,7 @@ impl Layer {
             Self::File(document) => lookup(&document.value, key).cloned(),
             Self::Flags(flags) => {
                 // The last flag that gives it, or that replaces an object around it.
-                let last = flags.iter().rev().find(|flag| is_within(key, &flag.key))?;
+                let last = flags.iter().rev().find(|flag| flag.decides(key))?;
                 lookup(&last.value, &key[last.key.len()..]).cloned()
             }
         }
@@ -39,7 +39,7 @@ impl Layer {
                 lookup(&document.value, key).is_some()
                     || ends.any(|end| lookup(&document.value, &key[..end]).is_some_and(is_replaced))
             }
-            Self::Flags(flags) => flags.iter().any(|flag| is_within(key, &flag.key)),
+            Self::Flags(flags) => flags.iter().any(|flag| flag.decides(key)),
         }
     }
 
@@ -73,6 +73,12 @@ impl Flag {
     /// Whether its key lies inside the object or list at `key`.
     pub(crate) fn is_inside(&self, key: &str) -> bool {
         self.key != key && is_within(&self.key, key)
+    }
+
+    /// Whether it gives `key`, or replaces an object around it; what stands where an object belongs is a mistake, of which it is told later.
+    fn decides(&self, key: &str) -> bool {
+        let is_whole = self.value.is_object() || self.value.is_array() || self.value.is_null();
+        self.key == key || is_whole && is_within(key, &self.key)
     }
 
     /// Whether it gives `key`, alone or inside an object or list.
@@ -110,6 +116,15 @@ impl Layers {
     pub fn get(&self, key: &str) -> Option<Value> {
         let mut layers = self.layers.iter().rev();
         layers.find(|layer| layer.decides(key))?.get(key)
+    }
+
+    /// The file that gives the value of a key, if no flag does.
+    pub(super) fn giver(&self, key: &str) -> Option<&str> {
+        let mut strongest = self.layers.iter().rev();
+        match strongest.find(|layer| layer.get(key).is_some())? {
+            Layer::File(document) => Some(&document.source),
+            Layer::Flags(_) => None,
+        }
     }
 
     /// Where the value of a key comes from, if it was given on top of the first file that has an origin for it.

@@ -4,6 +4,7 @@
 //! built-in experiment, file, flags ─> Layers ─> Experiment ─> run ─> Results
 //! ```
 
+mod basis;
 mod built_in;
 mod config;
 mod effect;
@@ -14,6 +15,8 @@ mod run;
 mod shared;
 
 pub use crate::memory::Limits;
+pub use basis::Basis;
+pub(crate) use basis::{Remark, notes};
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
 pub use config::{ExperimentConfig, FILE_KEYS, MappingKey, SchemaVersion, schema};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::basis::{Basis, NONE, Remark, Whole, notes, unknown_platforms};
 use super::config::ExperimentConfig;
 use super::layers::{Layers, is_within, lookup};
 use super::shared::Shared;
@@ -48,13 +49,17 @@ pub struct Experiment {
     pub resolved: Value,
     /// The files that it depends on.
     pub inputs: Vec<Input>,
+    /// Which built-in experiment was filled in.
+    pub basis: Basis,
+    pub(crate) remark: Option<Remark>,
     loads: Loads,
     pub(super) policy: &'static policy::Entry,
     pub(super) policy_options: Value,
 }
 
 impl Experiment {
-    /// Makes an experiment from `layers` (a file, flags), on top of the built-in experiment of the application they name.
+    /// Makes an experiment from `layers` (a file, flags), on top of the built-in experiment of the application they name, or of neutral
+    /// settings on a platform that this was not fitted to ([`Self::basis`] and [`Self::notes`] say which).
     ///
     /// # Errors
     /// Everything that is wrong with the settings and the files they name.
@@ -68,8 +73,9 @@ impl Experiment {
     /// As [`Self::load`].
     pub fn load_shared(layers: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
         let load = || {
-            let layers = on_top_of_built_in(layers, shared)?;
-            Self::from_layers(&layers, limits, shared).map_err(|error| layers.locate(error))
+            let mut whole = Whole::new(layers, limits, shared)?;
+            let made = Self::from_layers(&mut whole, limits, shared);
+            made.map_err(|error| whole.layers.locate(error))
         };
         load().map_err(|error| {
             let all = "`migsim schema experiment` prints all keys, with their units and ranges";
@@ -87,19 +93,19 @@ impl Experiment {
         Ok(draws || self.load_uses_seed() || is_of_workload && self.workload.uses_seed())
     }
 
-    fn from_layers(layers: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
-        let mut config: ExperimentConfig = document::from_value(&layers.merged()?, "")?;
+    fn from_layers(whole: &mut Whole, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+        let mut config: ExperimentConfig = document::from_value(&whole.layers.merged()?, "")?;
         let app = registry::find(app_name(&config.workload)?)?;
         let keys = Value::Object(config.workload.clone());
         check_processes(&config.workload, limits)?;
         // Whatever is wrong in several places is reported together.
-        let mut problems = Vec::new();
+        let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
+        let opened = whole.platform(&config.platform, limits, shared);
         let platform = keep(
-            shared
-                .platform(&config.platform, limits)
-                .map_err(|error| name_key(error, "platform")),
+            opened.map_err(|error| name_key(error, "platform")),
             &mut problems,
         );
+        let layers = &whole.layers;
         let network = keep(network(&config.network), &mut problems);
         let policy = keep(policy_of(&config.policy), &mut problems);
         let loads = keep(Loads::read(config.load.as_ref()), &mut problems);
@@ -114,13 +120,21 @@ impl Experiment {
         else {
             return Err(Error::Input(problems));
         };
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        let (basis, remark) = whole.basis(&config, &platform);
         if !loads.is_empty() {
             loads.put_on(&mut Arc::make_mut(&mut platform).platform, config.seed)?;
         }
         let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
         let held = decides.memory(pairs, built.workload.supersteps() as f64);
         check_size((&config, held), built.workload.as_ref(), &platform, limits)?;
-        let placement = place(&config, built.workload.as_ref(), &platform)?;
+        let placement = place(&config, built.workload.as_ref(), &platform);
+        let placement = placement.map_err(|error| match (&basis.is_calibrated, error) {
+            (Some(false), Error::Input(problems)) => mapped_elsewhere(problems, &basis),
+            (_, error) => error,
+        })?;
         check_memory(&placement, built.workload.as_ref(), &platform)?;
         check_moves(built.workload.as_ref(), &platform)?;
         if config.scenarios.is_empty() {
@@ -130,7 +144,8 @@ impl Experiment {
                 .into());
         }
         // Every key is there, so nothing is to be taken from below.
-        config.extends = Some("none".into());
+        config.extends = Some(NONE.into());
+        config.basis = Some(basis.clone());
         config.scenarios.sort_unstable();
         config.scenarios.dedup();
         // A value that was replaced has no longer the origin of the one below it.
@@ -159,10 +174,17 @@ impl Experiment {
             config,
             resolved,
             inputs,
+            basis,
+            remark,
             loads,
             policy: entry,
             policy_options: options,
         })
+    }
+
+    /// What a user should know of the settings that were filled in: that they are neutral ones, or fitted to other platforms.
+    pub fn notes(&self) -> Vec<String> {
+        notes(self.remark.clone())
     }
 
     /// The name of the application.
@@ -183,33 +205,6 @@ impl Experiment {
     pub fn policy_name(&self) -> &'static str {
         self.policy.name
     }
-}
-
-/// The layers with the built-in experiment of their application below them.
-fn on_top_of_built_in(layers: &Layers, shared: &Shared) -> Result<Layers, Error> {
-    let app = layers
-        .get("workload.app")
-        .and_then(|app| app.as_str().map(str::to_owned));
-    let Some(app) = app else {
-        let names = registry::APPLICATIONS.iter().map(|entry| entry.name);
-        return Err(Problem::new("no application is chosen")
-            .key("workload.app")
-            .known("applications", names)
-            .into());
-    };
-    registry::find(&app).map_err(|error| layers.locate(error))?;
-    let extends = layers
-        .get("extends")
-        .and_then(|name| name.as_str().map(str::to_owned));
-    let chain = shared
-        .chain(extends.as_deref(), &app)
-        .map_err(|error| layers.locate(error))?;
-    let mut all = Layers::default();
-    for document in chain {
-        all.push_file(document);
-    }
-    all.extend(layers);
-    Ok(all)
 }
 
 /// The value, or `None` after adding what is wrong to `problems`.
@@ -368,6 +363,16 @@ fn place(
         placement.push(HostId::from_index(index));
     }
     Ok(placement)
+}
+
+/// Says of a mapping that was made for another platform how to do without it, in one problem for all its hosts.
+fn mapped_elsewhere(mut problems: Vec<Problem>, basis: &Basis) -> Error {
+    problems.truncate(1);
+    let hint = format!(
+        "use `--mapping contiguous`: the mapping of the experiment `{}` is for other platforms",
+        basis.experiment
+    );
+    Error::Input(problems).map(|problem| problem.hint(hint.clone()))
 }
 
 /// The memory of the hosts must hold the processes that start there.

@@ -7,7 +7,7 @@ use super::records::migrations_of;
 use crate::bsp::Scenario;
 use crate::experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
-/// The summary: what the simulator did, and each scenario with its calls.
+/// The summary: whose settings they are, what the application sends, what the simulator did, and each scenario with its calls.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary(experiment: &Experiment, results: &Results) -> Value {
@@ -18,6 +18,8 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
         .collect();
     json!({
         "placed": Placed::of(experiment).json(),
+        "basis": experiment.basis.text(),
+        "application": application(experiment),
         "simulator": simulator(experiment, results),
         "scenarios": scenarios,
     })
@@ -36,6 +38,15 @@ pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
     manifest.insert("experiment".into(), experiment.resolved.clone());
     manifest.insert("summary".into(), summary(experiment, results));
     Value::Object(manifest)
+}
+
+/// The messages of the application, in any scenario; flows of a scenario are these and those of barrier, calls and moves.
+fn application(experiment: &Experiment) -> Value {
+    let loads = super::loads(experiment);
+    json!({
+        "messages": loads.iter().map(|load| load.messages).sum::<usize>(),
+        "bytes": loads.iter().map(|load| load.volume).sum::<f64>(),
+    })
 }
 
 fn simulator(experiment: &Experiment, results: &Results) -> Value {

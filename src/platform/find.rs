@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::load::from_json_within;
 use super::simgrid::from_simgrid_within;
 use super::{LoadedPlatform, from_json};
@@ -96,12 +98,24 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
     Err(not_found(name).into())
 }
 
+/// The name of the built-in platform that a file is a copy of.
+pub(super) fn copied(file: &Value) -> Option<&'static str> {
+    let name = file.get("name")?.as_str()?;
+    let known = BUILT_IN.iter().find_map(|(file, text)| {
+        let stem = file.strip_suffix(".json")?;
+        (stem == name).then_some((stem, text))
+    });
+    let (name, text) = known?;
+    let own: Value = serde_json::from_str(text).ok()?;
+    (own == *file).then_some(name)
+}
+
 /// Whether a file is an experiment by its text, and so no platform.
 pub(crate) fn is_experiment(text: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {
         #[serde(default)]
-        schema: Option<serde_json::Value>,
+        schema: Option<Value>,
         #[serde(default)]
         workload: Option<serde::de::IgnoredAny>,
     }
@@ -167,6 +181,20 @@ mod tests {
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));
         assert!(open("\0").unwrap_err().to_string().contains("platform"));
+    }
+
+    #[test]
+    fn a_copy_is_the_built_in_platform_until_a_value_is_edited() {
+        let (_, text) = built_in()
+            .iter()
+            .find(|(file, _)| *file == "ufrgs.json")
+            .unwrap();
+        let copied = |text: &str| from_json("copy.json", text).unwrap().built_in;
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(copied(&value.to_string()), Some("ufrgs"));
+        let edited = text.replace("1.2 GHz", "1.3 GHz");
+        assert_ne!(edited, **text);
+        assert_eq!(copied(&edited), None);
     }
 
     #[test]

@@ -76,6 +76,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
         origins: file.origins.clone(),
         source: source.to_owned(),
         sha256: super::find::sha256(text.as_bytes()),
+        built_in: super::find::copied(&document.value),
         profile_files: Vec::new(),
     })
 }

@@ -64,6 +64,8 @@ pub struct LoadedPlatform {
     pub source: String,
     /// The SHA-256 of the file, in hexadecimal.
     pub sha256: String,
+    /// The built-in platform (`ufrgs`) that the file is a copy of: equal value by value, whatever its layout.
+    pub built_in: Option<&'static str>,
     /// The profile files that it refers to, with their SHA-256.
     pub profile_files: Vec<(String, String)>,
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::config::{Parameter, Sweep};
 use super::keys;
-use super::plan::{Plan, identity};
+use super::plan::{Plan, known};
 use super::settings::MOST_NAMED;
 use super::spec::label;
 use super::values::Values;
@@ -38,9 +38,9 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
             let mut other = plan.settings[setting].clone();
             other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
             // Settings that cannot be loaded differ from those that can.
-            let other = identity(sweep, &other, plan.seeds[0], with);
-            other.map_or(true, |(other, _)| {
-                other.id(plan.seeds[0]) != plan.runs[setting * seeds]
+            let other = known(sweep, &other, plan.seeds[0], with);
+            other.map_or(true, |other| {
+                other.identity.id(plan.seeds[0]) != plan.runs[setting * seeds]
             })
         };
         if !(0..plan.settings.len()).into_par_iter().any(changes) {

@@ -21,7 +21,13 @@ impl Identity {
         let mut settings = experiment.resolved.clone();
         if let Some(map) = settings.as_object_mut() {
             // For people only.
-            for key in ["$schema", "description", "origins"] {
+            for key in [
+                "$schema",
+                "description",
+                "origins",
+                "basis",
+                "calibrated_for",
+            ] {
                 map.remove(key);
             }
         }

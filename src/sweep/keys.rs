@@ -64,7 +64,13 @@ pub(super) fn known(resolved: &Value) -> Vec<String> {
     let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
     let short = SHORT.iter().map(|(short, _)| *short).chain(OPTIONS);
     keys.extend(short.map(str::to_owned));
-    keys.retain(|key| !key.starts_with("origins") && key != "extends" && key != "schema");
+    let is_told = |key: &String| {
+        let of_people = ["origins", "basis", "extends", "schema", "calibrated_for"];
+        !of_people
+            .iter()
+            .any(|own| key.split('.').next() == Some(own))
+    };
+    keys.retain(is_told);
     keys
 }
 

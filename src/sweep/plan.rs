@@ -15,7 +15,7 @@ use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
 use super::whole::value_of;
 use super::{change, keys};
 use crate::error::{Error, Problem, Unknown, did_you_mean};
-use crate::experiment::{Experiment, Flag, Layers, Limits, Shared};
+use crate::experiment::{Experiment, Flag, Layers, Limits, Remark, Shared};
 use crate::words::nearest;
 
 /// The version of the format of `plan.json`.
@@ -79,8 +79,9 @@ impl Plan {
         with: (Limits, &Shared),
     ) -> Result<Self, Error> {
         let identities = identities(sweep, &settings, seeds[0], with)?;
-        let mut notes = Vec::new();
-        let seeds = if seeds.len() > 1 && !identities.iter().any(|(_, uses_seed)| *uses_seed) {
+        let remarks = identities.iter().filter_map(|one| one.remark.clone());
+        let mut notes = crate::experiment::notes(remarks);
+        let seeds = if seeds.len() > 1 && !identities.iter().any(|one| one.uses_seed) {
             notes.push(format!(
                 "seeds change nothing here: no setting draws anything at random; only seed {} is run",
                 seeds[0]
@@ -91,7 +92,7 @@ impl Plan {
         };
         let runs = identities
             .par_iter()
-            .flat_map_iter(|(identity, _)| seeds.iter().map(|seed| identity.id(*seed)))
+            .flat_map_iter(|one| seeds.iter().map(|seed| one.identity.id(*seed)))
             .collect();
         Ok(Self {
             schema: PlanVersion::One,
@@ -242,27 +243,39 @@ fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
     sweep.seeds.is_some() && !is_fixed && app.is_some_and(crate::workload::registry::has_seed)
 }
 
-/// The identity of a setting, and whether it uses the seed.
-pub(super) fn identity(
+/// What is known of a setting before it is run.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) identity: Identity,
+    uses_seed: bool,
+    /// What is to be said of the settings that were filled in.
+    remark: Option<Remark>,
+}
+
+/// What is known of a setting.
+pub(super) fn known(
     sweep: &Sweep,
     values: &[Option<Value>],
     seed: u64,
     with: (Limits, &Shared),
-) -> Result<(Identity, bool), Error> {
+) -> Result<Known, Error> {
     let seeds_workload = seeds_workload(sweep, &layers(sweep, values, None));
     let experiment = load(sweep, values, seed, with)?;
-    let uses_seed = experiment.uses_seed(seeds_workload)?;
-    Ok((Identity::of(&experiment, seeds_workload), uses_seed))
+    Ok(Known {
+        identity: Identity::of(&experiment, seeds_workload),
+        uses_seed: experiment.uses_seed(seeds_workload)?,
+        remark: experiment.remark,
+    })
 }
 
-/// The identity of each setting, and whether it uses the seed.
+/// What is known of each setting.
 fn identities(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
     seed: u64,
     with: (Limits, &Shared),
-) -> Result<Vec<(Identity, bool)>, Error> {
-    let of_one = |values: &Vec<Option<Value>>| identity(sweep, values, seed, with);
+) -> Result<Vec<Known>, Error> {
+    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seed, with);
     let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
     let mut identities = Vec::with_capacity(loaded.len());
@@ -273,10 +286,11 @@ fn identities(
                 return Err(with_nearest(error, sweep, seed, with));
             }
             // It becomes a row with its error.
-            Err(_) => (
-                Identity::of_broken(&layers(sweep, values, None).merged()?),
-                false,
-            ),
+            Err(_) => Known {
+                identity: Identity::of_broken(&layers(sweep, values, None).merged()?),
+                uses_seed: false,
+                remark: None,
+            },
         });
     }
     Ok(identities)

@@ -39,10 +39,12 @@ pub enum Arrangement {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LbmConfig {
-    /// The number p of processes, one slice each; at least 1.
+    /// The number p of processes, one slice each; at least 1. Default 10.
+    #[serde(default = "default_processes")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
-    /// How many supersteps there are; at least 1.
+    /// How many supersteps there are; at least 1. Default 2000.
+    #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1))]
     pub supersteps: u64,
     /// Whether the last process sends to the first one. Default `line` (inferred).
@@ -57,6 +59,14 @@ pub struct LbmConfig {
     /// The memory of a process, which moves with it. Default 500 kB (inferred: as much as it sends).
     #[serde(default = "default_bytes")]
     pub memory: Bytes,
+}
+
+fn default_processes() -> u64 {
+    10
+}
+
+fn default_supersteps() -> u64 {
+    2000
 }
 
 fn default_instructions() -> Instructions {

@@ -348,10 +348,7 @@ mod tests {
 
     #[test]
     fn all_unknown_and_missing_keys_are_named() {
-        let found = problems(
-            "lu",
-            &json!({ "app": "lu", "order": 10, "N": 5 , "procs": 1 }),
-        );
+        let found = problems("trace", &json!({ "order": 10, "N": 5, "app": "trace" }));
         let messages: Vec<&str> = found
             .iter()
             .map(|problem| problem.message.as_str())
@@ -361,7 +358,7 @@ mod tests {
             [
                 "unknown key `order`",
                 "unknown key `N`",
-                "the key `n` is missing"
+                "the key `trace` is missing"
             ]
         );
         assert!(
@@ -369,7 +366,7 @@ mod tests {
                 .hint
                 .as_deref()
                 .unwrap()
-                .starts_with("known keys: blocks, bytes_per_element")
+                .starts_with("known keys: trace")
         );
         assert_eq!(problems("lu", &json!(5)).len(), 1);
     }

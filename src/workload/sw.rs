@@ -27,7 +27,8 @@ const MAX_ORDER: u64 = 10_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SwConfig {
-    /// The order n of the matrix, and the number of processes; at least 1.
+    /// The order n of the matrix, and the number of processes; at least 1. Default 50.
+    #[serde(default = "default_order")]
     #[schemars(range(min = 1, max = MAX_ORDER))]
     pub n: u64,
     /// The number of processes, which is `n`; may be left out.
@@ -48,6 +49,10 @@ pub struct SwConfig {
     /// Clock cycles per instruction; positive. Default 1.
     #[serde(default = "default_cycles")]
     pub cycles_per_instruction: f64,
+}
+
+fn default_order() -> u64 {
+    50
 }
 
 fn default_first() -> Instructions {

@@ -8,7 +8,7 @@ use super::super::records::describe;
 use super::super::table::{against_i, decimals, heading_of, seconds};
 use super::material::Report;
 use crate::bsp::Scenario;
-use crate::experiment::Term;
+use crate::experiment::{Basis, Term};
 use crate::words::counted;
 
 /// What was run, in a line.
@@ -18,6 +18,20 @@ pub(super) fn title(report: &Report) -> String {
         report.processes(),
         report.supersteps(),
         &report.machine.name,
+    )
+}
+
+/// Whose settings they are, as a paragraph; nothing of a run that does not say.
+pub(super) fn basis(report: &Report) -> String {
+    let told = report.run.experiment["basis"].clone();
+    serde_json::from_value(told).map_or_else(
+        |_| String::new(),
+        |basis: Basis| {
+            format!(
+                "<p class=\"note\">Run with {}.</p>\n",
+                escaped(&basis.text())
+            )
+        },
     )
 }
 

@@ -57,6 +57,7 @@ impl Report {
             ("mark", &earlier::mark(&self.run.experiment)),
             ("styles", &STYLES.join("\n")),
             ("verdict", &escaped(&head::verdict(self))),
+            ("basis", &head::basis(self)),
             ("scenarios", &head::scenarios(self)),
             ("ledger", &head::ledger(self)),
             ("drawing", &drawing),

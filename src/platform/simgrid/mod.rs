@@ -83,6 +83,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             origins: std::collections::BTreeMap::new(),
             source: source.to_owned(),
             sha256: super::find::sha256(text.as_bytes()),
+            built_in: None,
             profile_files: reader.profile_files(),
         }),
         _ => Err(Error::Input(limited(problems))),

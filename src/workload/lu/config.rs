@@ -37,46 +37,61 @@ pub enum Packing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LuConfig {
-    /// The order n of the matrix; at least 1.
+    /// The order n of the matrix; at least 1. Default 2000.
+    #[serde(default = "default_order")]
     #[schemars(range(min = 1))]
     pub n: u64,
-    /// The number p of processes; at least 1.
+    /// The number p of processes; at least 1. Default 50.
+    #[serde(default = "default_processes")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
     /// The grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and 200
     /// processes; otherwise, or where these do not divide n, the most square one with M >= N (that divides n, with mean blocks).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<[u64; 2]>,
-    /// How much of the matrix a process owns. Default `mean` (fitted: 1000 ns per cell; exact counts fit equally well).
+    /// How much of the matrix a process owns. Default `mean` (equation 2 of the paper).
     #[serde(default)]
     pub blocks: Blocks,
-    /// The size of an element in a message. Default 0 B (fitted): the published times carry no trace of message volume, latency
-    /// only fits best (0.6 % rms on the fitted cells; 1.1 % at 8 B).
-    #[serde(default)]
+    /// The size of an element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits its times best.
+    #[serde(default = "default_element")]
     pub bytes_per_element: Bytes,
     /// Whether elements for one destination share a message. Default `destination` (inferred: the paper does not say).
     #[serde(default)]
     pub packing: Packing,
-    /// The cost of `a_ij -= a_ik·a_kj`. Default 1000 instr (fitted): 1.000 us per cell at 1 GHz.
-    #[serde(default = "default_operation")]
+    /// The cost of `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The experiment of the paper
+    /// has 1000 instr, fitted to its times.
+    #[serde(default = "default_update")]
     pub instructions_per_update: Instructions,
-    /// The cost of `a_ik /= a_kk`. Default 1000 instr (not identifiable: 0 to 3 updates fit about as well).
-    #[serde(default = "default_operation")]
+    /// The cost of `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1000 instr, which its times
+    /// do not determine.
+    #[serde(default = "default_division")]
     pub instructions_per_division: Instructions,
     /// The memory of a process for each element it owns, which moves with it. Default 8 B (inferred: one double).
-    #[serde(default = "default_image")]
+    #[serde(default = "default_element")]
     pub image_bytes_per_element: Bytes,
     /// Clock cycles per instruction; positive. Default 1.
     #[serde(default = "default_cycles")]
     pub cycles_per_instruction: f64,
 }
 
-fn default_operation() -> Instructions {
-    Instructions::new(1000.0).expect("in range")
+fn default_order() -> u64 {
+    2000
 }
 
-fn default_image() -> Bytes {
-    Bytes::new(8.0).expect("in range")
+fn default_processes() -> u64 {
+    50
+}
+
+fn default_update() -> Instructions {
+    Instructions::of(5.0)
+}
+
+fn default_division() -> Instructions {
+    Instructions::of(3.0)
+}
+
+fn default_element() -> Bytes {
+    Bytes::of(8.0)
 }
 
 fn default_cycles() -> f64 {
@@ -91,11 +106,11 @@ impl LuConfig {
             procs,
             grid: None,
             blocks: Blocks::default(),
-            bytes_per_element: Bytes::default(),
+            bytes_per_element: default_element(),
             packing: Packing::default(),
-            instructions_per_update: default_operation(),
-            instructions_per_division: default_operation(),
-            image_bytes_per_element: default_image(),
+            instructions_per_update: default_update(),
+            instructions_per_division: default_division(),
+            image_bytes_per_element: default_element(),
             cycles_per_instruction: default_cycles(),
         }
     }

@@ -14,8 +14,8 @@
 //! are ordered by sender; a sender serves its row before its column, and each of them by ascending id. Stage k = n−1 has no work and
 //! no messages: a message of no elements is not sent.
 //!
-//! The paper gives neither the size of an element nor the cost of an operation nor the size of an image; the origin of each
-//! default stands at its key in [`LuConfig`]. What is left out: pivoting (the paper has none) and the values themselves.
+//! The paper gives neither the size of an element nor the cost of an operation nor the size of an image: the defaults at the keys of
+//! [`LuConfig`] are those of doubles and simple code; what was fitted to its times stands in its experiment (`workloads/lu.json`). What is left out: pivoting (the paper has none) and the values themselves.
 
 mod config;
 mod grid;

@@ -1,0 +1,329 @@
+//! Which built-in settings lie below what was given: those of a paper on the machines that they were fitted to, elsewhere neutral ones.
+//!
+//! An experiment of a paper holds constants that make up for what its paper does not say of the machine: messages of 0 B, a price for each
+//! call, a barrier that serves one process after the other. Its key `calibrated_for` names the platforms that they were fitted to.
+//!
+//! | what was given | what lies below |
+//! |---|---|
+//! | an application, on a platform that its experiment names | that experiment |
+//! | an application, on any other platform | [`ONE_READING`]: messages, calls and moves are simulated; the common rules of `MigBSP` |
+//! | `extends`, or the experiment itself | the experiment, on whatever platform |
+//!
+//! A platform is one of those named if its file says the same as the built-in copy, value by value: an edited copy is another machine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::built_in::{self, ONE_READING};
+use super::config::ExperimentConfig;
+use super::layers::Layers;
+use super::shared::Shared;
+use crate::document::{self, Document};
+use crate::error::{Error, Problem};
+use crate::memory::Limits;
+use crate::platform::{self, LoadedPlatform};
+use crate::workload::registry;
+
+/// Which built-in experiment was filled in below the settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Basis {
+    /// Its name; `one-reading` has the neutral settings, `none` stands for the defaults alone.
+    pub experiment: String,
+    /// Whether its constants were fitted to the platform of the run; absent if they were fitted to none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_calibrated: Option<bool>,
+}
+
+impl Basis {
+    /// The same in words.
+    pub fn text(&self) -> String {
+        let name = &self.experiment;
+        match self.is_calibrated {
+            Some(true) => format!("settings of the experiment {name}, fitted to this platform"),
+            Some(false) => format!("settings of the experiment {name}, fitted to other platforms"),
+            None if name == ONE_READING => "neutral settings, fitted to no platform".to_owned(),
+            None if name == NONE => "settings without a built-in experiment".to_owned(),
+            None => format!("settings of the experiment {name}"),
+        }
+    }
+}
+
+/// The value of `extends` for nothing.
+pub(super) const NONE: &str = "none";
+
+/// What a user should know of the settings that were filled in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Remark {
+    app: String,
+    /// The experiment that was fitted to other platforms.
+    experiment: String,
+    calibrated_for: Vec<String>,
+    /// Whether it was left out for neutral settings, and if so whether its mapping went with it.
+    left_out: Option<bool>,
+    /// The platform as it was named.
+    platform: String,
+}
+
+/// How many platforms a note names.
+const MOST_PLATFORMS: usize = 3;
+
+/// Notes for people, one for all platforms of which the same is to be said.
+pub(crate) fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
+    let mut groups: BTreeMap<Remark, Vec<String>> = BTreeMap::new();
+    for mut remark in remarks {
+        let platform = std::mem::take(&mut remark.platform);
+        let platforms = groups.entry(remark).or_default();
+        if !platforms.contains(&platform) {
+            platforms.push(platform);
+        }
+    }
+    let one = |(remark, platforms): (&Remark, &Vec<String>)| remark.note(platforms);
+    groups.iter().map(one).collect()
+}
+
+impl Remark {
+    fn note(&self, platforms: &[String]) -> String {
+        let Self {
+            app, experiment, ..
+        } = self;
+        let fitted = listed(self.calibrated_for.iter().map(|name| format!("`{name}`")));
+        let more = platforms.len().saturating_sub(MOST_PLATFORMS);
+        let shown = platforms.iter().take(MOST_PLATFORMS).map(|name| {
+            let stem = name.strip_suffix(".json").unwrap_or(name);
+            let own = stem.rsplit('/').next().unwrap_or(stem);
+            if self.calibrated_for.iter().any(|known| known == own) {
+                format!("`{name}` (not the built-in `{own}`)")
+            } else {
+                format!("`{name}`")
+            }
+        });
+        let rest = (more > 0).then(|| format!("{more} more platforms"));
+        let here = listed(shown.chain(rest));
+        match self.left_out {
+            Some(leaves_mapping) => {
+                let (mapping, placed) = if leaves_mapping {
+                    (" and a contiguous mapping", " --mapping contiguous")
+                } else {
+                    ("", "")
+                };
+                format!(
+                    "neutral settings{mapping} for `{app}` on {here}: the paper's are fitted to {fitted}; `--set extends={experiment}{placed}` takes the paper's"
+                )
+            }
+            None => format!(
+                "the settings of the experiment `{experiment}` are fitted to {fitted}, not to {here}; `--app {app}` alone takes neutral ones"
+            ),
+        }
+    }
+}
+
+/// Names with commas, and an `and` before the last.
+fn listed(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.collect();
+    match names.pop() {
+        None => String::new(),
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} and {last}", names.join(", ")),
+    }
+}
+
+/// All layers of an experiment.
+#[derive(Debug)]
+pub(super) struct Whole {
+    /// What was given, on top of the built-in experiments.
+    pub layers: Layers,
+    /// The strongest of these, if there is one.
+    top: Option<String>,
+    /// The experiment of the application that was left out for neutral settings.
+    left_out: Option<Arc<Document>>,
+    /// The platform, if it has been looked at.
+    platform: Option<(String, Result<Arc<LoadedPlatform>, Error>)>,
+}
+
+impl Whole {
+    /// Puts what lies below under what was given.
+    pub(super) fn new(given: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+        let text = |key: &str| {
+            given
+                .get(key)
+                .and_then(|value| Some(value.as_str()?.to_owned()))
+        };
+        let located = |error| given.locate(error);
+        let Some(app) = text("workload.app") else {
+            if given.get("workload").is_some_and(|keys| !keys.is_object()) {
+                document::from_value::<ExperimentConfig>(&given.merged()?, "").map_err(located)?;
+            }
+            let names = registry::APPLICATIONS.iter().map(|entry| entry.name);
+            return Err(Problem::new("no application is chosen")
+                .key("workload.app")
+                .known("applications", names)
+                .into());
+        };
+        let chain = |name: Option<&str>| shared.chain(name, &app);
+        registry::find(&app).map_err(|error| {
+            let is_experiment = built_in::names().any(|name| name == app);
+            let hint = format!(
+                "`{app}` is an experiment: name it without `--app`, as in `migsim run {app}`"
+            );
+            let hinted = |problem: Problem| problem.hint(hint.clone());
+            located(if is_experiment {
+                error.map(hinted)
+            } else {
+                error
+            })
+        })?;
+        let extends = text("extends");
+        let mut below = chain(extends.as_deref()).map_err(located)?;
+        let (mut left_out, mut platform) = (None, None);
+        if extends.is_none() && given.get("calibrated_for").is_none() {
+            let own = below.last().filter(|own| own.has("calibrated_for"));
+            if let Some(own) = own.cloned() {
+                let usual = || {
+                    own.value["platform"]
+                        .as_str()
+                        .unwrap_or_default()
+                        .to_owned()
+                };
+                let name = text("platform").unwrap_or_else(usual);
+                let opened = shared.platform(&name, limits);
+                let is_other = opened
+                    .as_ref()
+                    .is_ok_and(|opened| !is_one_of(opened, &named_by(&own)));
+                if is_other && !is_no_text(given, "platform") {
+                    below = chain(Some(ONE_READING))?;
+                    left_out = Some(own);
+                }
+                platform = Some((name, opened));
+            }
+        }
+        let top = below.last().map(|document| stem(&document.source));
+        let mut layers = Layers::default();
+        for document in below {
+            layers.push_file(document);
+        }
+        layers.extend(given);
+        Ok(Self {
+            layers,
+            top,
+            left_out,
+            platform,
+        })
+    }
+
+    /// The platform of the settings, as it was read if it has been.
+    pub(super) fn platform(
+        &mut self,
+        name: &str,
+        limits: Limits,
+        shared: &Shared,
+    ) -> Result<Arc<LoadedPlatform>, Error> {
+        match self.platform.take() {
+            Some((known, opened)) if known == name => opened,
+            _ => shared.platform(name, limits),
+        }
+    }
+
+    /// What was filled in, and what is to be said about it.
+    pub(super) fn basis(
+        &self,
+        config: &ExperimentConfig,
+        platform: &LoadedPlatform,
+    ) -> (Basis, Option<Remark>) {
+        let known = config.calibrated_for.iter().flatten();
+        let calibrated_for: Vec<String> = known.map(|name| bare(name).to_owned()).collect();
+        let remark = |experiment: &str, calibrated_for, left_out| Remark {
+            app: config.workload["app"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+            experiment: experiment.to_owned(),
+            calibrated_for,
+            left_out,
+            platform: config.platform.clone(),
+        };
+        let top = self.top.clone().unwrap_or_else(|| NONE.to_owned());
+        // What was resolved before says itself what it was made of.
+        let told = config.basis.as_ref().filter(|_| top == NONE);
+        let told = told.map(|basis| basis.experiment.clone());
+        if calibrated_for.is_empty() {
+            let left_out = self.left_out.as_ref().map(|own| {
+                let leaves_mapping =
+                    own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
+                remark(&stem(&own.source), named_by(own), Some(leaves_mapping))
+            });
+            let experiment = told.unwrap_or(top);
+            let is_calibrated = None;
+            return (
+                Basis {
+                    experiment,
+                    is_calibrated,
+                },
+                left_out,
+            );
+        }
+        let giver = || self.layers.giver("calibrated_for").map(stem);
+        let experiment = told.or_else(giver).unwrap_or(top);
+        let is_calibrated = is_one_of(platform, &calibrated_for);
+        let remark = (!is_calibrated).then(|| remark(&experiment, calibrated_for, None));
+        let is_calibrated = Some(is_calibrated);
+        (
+            Basis {
+                experiment,
+                is_calibrated,
+            },
+            remark,
+        )
+    }
+}
+
+/// Whether a key has a value that is no text: that is reported when all is read.
+fn is_no_text(layers: &Layers, key: &str) -> bool {
+    layers.get(key).is_some_and(|value| !value.is_string())
+}
+
+/// The platforms that an experiment was fitted to.
+fn named_by(experiment: &Document) -> Vec<String> {
+    let names = experiment.value["calibrated_for"].as_array();
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    names.map(|name| bare(name).to_owned()).collect()
+}
+
+fn is_one_of(platform: &LoadedPlatform, names: &[String]) -> bool {
+    let built_in = platform.built_in;
+    built_in.is_some_and(|built_in| names.iter().any(|name| name == built_in))
+}
+
+/// The name of a platform without `.json`.
+fn bare(name: &str) -> &str {
+    name.strip_suffix(".json").unwrap_or(name)
+}
+
+/// The name of an experiment, from that of its file.
+fn stem(source: &str) -> String {
+    let file = source.strip_suffix(built_in::MARK).unwrap_or(source);
+    let stem = std::path::Path::new(file).file_stem();
+    stem.map_or_else(|| file.to_owned(), |stem| stem.display().to_string())
+}
+
+/// The names under `calibrated_for` that are no built-in platforms.
+pub(super) fn unknown_platforms(config: &ExperimentConfig) -> impl Iterator<Item = Problem> {
+    let is_known = |name: &str| {
+        platform::built_in()
+            .iter()
+            .any(|(file, _)| bare(file) == bare(name))
+    };
+    let names = config.calibrated_for.iter().flatten().enumerate();
+    names
+        .filter(move |(_, name)| !is_known(name))
+        .map(|(index, name)| {
+            let known = platform::built_in().iter().map(|(file, _)| bare(file));
+            Problem::unknown("platform", name)
+                .key(format!("calibrated_for[{index}]"))
+                .known("platforms", known)
+        })
+}

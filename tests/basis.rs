@@ -1,0 +1,252 @@
+//! Whose settings a run has: a paper's on the machines that they were fitted to, elsewhere neutral ones, and what is said about it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{migsim, migsim_in, read, said, succeeded};
+
+/// A platform that no paper used.
+const LAB: &str = "tests/transcripts/files/own.json";
+
+/// The options of a small run of `lu` on a platform.
+fn lu_on(platform: &str) -> Vec<&str> {
+    vec!["--n", "100", "--procs", "25", "--platform", platform]
+}
+
+fn json_of(command: &[&str], options: &[&str]) -> (Value, String) {
+    let line = [command, options, &["--json"]].concat();
+    let output = succeeded(migsim(&line));
+    let printed = serde_json::from_slice(&output.stdout).expect("JSON");
+    (printed, said(&output))
+}
+
+/// The hash of each scenario.
+fn hashes(summary: &Value) -> Vec<&str> {
+    let scenarios = summary["scenarios"].as_array().expect("a list").iter();
+    scenarios
+        .map(|one| one["event_hash"].as_str().expect("a hash"))
+        .collect()
+}
+
+/// Every setting of the paper's run, with another platform: what `--app lu` meant everywhere once.
+fn settings_of_the_paper(platform: &str, folder: &Path) -> String {
+    let shown = succeeded(migsim(
+        &[&["run", "--app", "lu", "--show"], &*lu_on("ufrgs")].concat(),
+    ));
+    let mut settings: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    settings["platform"] = json!(platform);
+    let file = folder.join("settings.json");
+    fs::write(&file, settings.to_string()).expect("a scratch file");
+    file.display().to_string()
+}
+
+#[test]
+fn on_another_platform_messages_carry_their_bytes_and_a_note_says_so() {
+    let line = ["--platform", LAB, "--n", "1000", "--procs", "50"];
+    let (summary, errors) = json_of(&["run", "--app", "lu"], &line);
+    // Stage k sends 999 - k elements of 8 B to 4 + 9 processes, the sum of which is 499 500 elements, and single ones besides.
+    assert!(summary["application"]["bytes"].as_f64().unwrap() > 499_500.0 * 13.0 * 8.0);
+    assert_eq!(summary["basis"], "neutral settings, fitted to no platform");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.starts_with("note: neutral settings for `lu` on "));
+    assert!(errors.contains("`--set extends=lu`"), "{errors}");
+
+    let shown = succeeded(migsim(
+        &[&["run", "--app", "lu", "--show"], &*lu_on(LAB)].concat(),
+    ));
+    let settings: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(settings["basis"], json!({ "experiment": "one-reading" }));
+    assert_eq!(settings["workload"]["bytes_per_element"], "8 B");
+    assert_eq!(settings["costs"]["call"]["model"], "messages");
+    assert_eq!(settings["costs"]["move"]["transfer"], "flow");
+    assert_eq!(settings["runtime"]["sends"], "concurrent");
+    assert_eq!(settings["policy"]["migbsp"]["x"], 0.9);
+}
+
+#[test]
+fn the_settings_of_a_paper_hold_everywhere_for_who_asks_for_them() {
+    let scratch = tempfile::tempdir().unwrap();
+    let options = lu_on(LAB);
+    let former = settings_of_the_paper(LAB, scratch.path());
+    let (expected, _) = json_of(&["run", &former], &[]);
+    let own = scratch.path().join("own.json");
+    fs::write(&own, r#"{"extends": "lu", "workload": {"app": "lu"}}"#).unwrap();
+    let asked: [&[&str]; 4] = [
+        &["run", "--app", "lu", "--set", "extends=lu"],
+        &["run", "lu"],
+        &["run", "workloads/lu.json"],
+        &["run", own.to_str().unwrap()],
+    ];
+    for command in asked {
+        let (summary, errors) = json_of(command, &options);
+        assert_eq!(hashes(&summary), hashes(&expected), "{command:?}");
+        assert_eq!(
+            summary["basis"],
+            "settings of the experiment lu, fitted to other platforms"
+        );
+        let what = "note: the settings of the experiment `lu` are fitted to `ufrgs`";
+        assert!(errors.starts_with(what), "{errors}");
+    }
+    let (neutral, _) = json_of(&["run", "--app", "lu"], &options);
+    assert_ne!(hashes(&neutral), hashes(&expected));
+}
+
+#[test]
+fn on_the_platform_of_the_paper_nothing_is_said() {
+    for line in [
+        vec!["run", "--app", "lu", "--n", "100", "--procs", "25"],
+        vec![
+            "run",
+            "--app",
+            "lu",
+            "--n",
+            "100",
+            "--procs",
+            "25",
+            "--platform",
+            "ufrgs-as-printed",
+        ],
+        vec![
+            "run",
+            "--app",
+            "sw",
+            "--n",
+            "10",
+            "--platform",
+            "platforms/ufrgs-sw.json",
+        ],
+        vec!["run", "lbm-b1", "--set", "workload.supersteps=4"],
+        vec![
+            "run",
+            "sw-dynamic",
+            "--n",
+            "10",
+            "--platform",
+            "sw-dynamic-t75",
+        ],
+        vec![
+            "run",
+            "--app",
+            "synthetic",
+            "--procs",
+            "4",
+            "--platform",
+            LAB,
+        ],
+    ] {
+        let output = succeeded(migsim(&line));
+        assert_eq!(said(&output), "", "{line:?}");
+    }
+}
+
+#[test]
+fn a_copy_is_the_paper_s_machine_and_an_edited_copy_is_another_one() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string("platforms/ufrgs.json").unwrap();
+    let platform: Value = serde_json::from_str(&text).unwrap();
+    fs::write(scratch.path().join("copy.json"), platform.to_string()).unwrap();
+    let edited = text.replace("\"1.2 GHz\"", "\"1.21 GHz\"");
+    assert_ne!(edited, text);
+    fs::write(scratch.path().join("ufrgs.json"), edited).unwrap();
+    let run = |platform: &str| {
+        let line = [&["run", "--app", "lu", "--json"], &*lu_on(platform)].concat();
+        let output = succeeded(migsim_in(scratch.path(), &line));
+        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (summary["scenarios"][0]["event_hash"].clone(), said(&output))
+    };
+    let (own, _) = json_of(&["run", "--app", "lu"], &lu_on("ufrgs"));
+    assert_eq!(run("copy.json"), (json!(hashes(&own)[0]), String::new()));
+    let (_, errors) = run("ufrgs.json");
+    assert!(
+        errors.contains("on `ufrgs.json` (not the built-in `ufrgs`)"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_row_of_a_sweep_over_platforms_is_the_run_that_it_names() {
+    let scratch = tempfile::tempdir().unwrap();
+    let out = scratch.path().display().to_string();
+    let platforms = ["ufrgs", LAB];
+    let vary = format!("platform={}", platforms.join(","));
+    let line = [
+        "sweep", "--app", "lu", "--n", "100", "--procs", "25", "--vary", &vary, "--out", &out,
+    ];
+    let output = succeeded(migsim(&line));
+    let notes = said(&output);
+    assert_eq!(
+        notes
+            .matches("neutral settings for `lu` on `tests/")
+            .count(),
+        1,
+        "{notes}"
+    );
+    let table = read(scratch.path(), "runs.csv");
+    let mut rows = table.lines();
+    let names: Vec<&str> = rows.next().unwrap().split(',').collect();
+    let column = |name: &str| names.iter().position(|own| *own == name).unwrap();
+    for (row, platform) in rows.zip(platforms) {
+        let cells: Vec<&str> = row.split(',').collect();
+        assert_eq!(cells[column("platform")], platform);
+        let (run, _) = json_of(&["run", "--app", "lu"], &lu_on(platform));
+        for (at, name) in ["makespan_i_s", "makespan_ii_s", "makespan_iii_s"]
+            .into_iter()
+            .enumerate()
+        {
+            let found: f64 = cells[column(name)].parse().unwrap();
+            let expected = run["scenarios"][at]["makespan_s"].as_f64().unwrap();
+            assert_eq!(found.to_bits(), expected.to_bits(), "{platform}, {name}");
+        }
+    }
+}
+
+#[test]
+fn a_manifest_runs_again_with_the_settings_that_it_had() {
+    let scratch = tempfile::tempdir().unwrap();
+    for (platform, basis) in [
+        (LAB, "neutral settings, fitted to no platform"),
+        (
+            "ufrgs",
+            "settings of the experiment lu, fitted to this platform",
+        ),
+    ] {
+        let folder = |name: &str| scratch.path().join(format!("{name}-{}", platform.len()));
+        let (first, second) = (folder("first"), folder("second"));
+        let out = ["--quiet", "--report", "--out", first.to_str().unwrap()];
+        succeeded(migsim(
+            &[&["run", "--app", "lu"], &*lu_on(platform), &out].concat(),
+        ));
+        let manifest = first.join("run.json");
+        let again = [
+            "run",
+            manifest.to_str().unwrap(),
+            "--quiet",
+            "--out",
+            second.to_str().unwrap(),
+        ];
+        assert_eq!(said(&succeeded(migsim(&again))), "");
+        let [one, other] = [&first, &second]
+            .map(|folder| serde_json::from_str::<Value>(&read(folder, "run.json")).unwrap());
+        assert_eq!(one["experiment"], other["experiment"]);
+        assert_eq!(one["summary"]["scenarios"], other["summary"]["scenarios"]);
+        assert_eq!(other["summary"]["basis"], basis);
+        assert!(read(&first, "report.html").contains(&format!("Run with {basis}.")));
+    }
+}
+
+#[test]
+fn tune_and_explain_say_the_same() {
+    let options = lu_on(LAB);
+    let tune = ["tune", "--app", "lu", "--alpha", "2,4", "--budget", "8"];
+    let explain = ["explain", "--app", "lu", "--superstep", "4"];
+    for command in [&tune[..], &explain[..]] {
+        let output = succeeded(migsim(&[command, &*options].concat()));
+        let errors = said(&output);
+        let notes = errors
+            .matches("note: neutral settings for `lu` on ")
+            .count();
+        assert_eq!(notes, 1, "{command:?}: {errors}");
+    }
+}
