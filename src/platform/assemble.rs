@@ -117,25 +117,27 @@ impl Assembly {
         self.medium.push(medium);
         self.platform.hosts.reserve(count);
         self.access.reserve(count);
-        let kinds = parts.groups.iter();
-        let kinds = kinds.flat_map(|group| std::iter::repeat_n(group, group.hosts as usize));
-        for (index, group) in kinds.enumerate() {
-            let name = match &parts.names {
-                HostNames::Counted => format!("{}-{index}", parts.name),
-                HostNames::Listed(names) => names[index].clone(),
-            };
-            let access = group.access.clone();
-            let access = access.map(|link| self.add_link(link.named(format!("{name}-link"))));
-            self.access.push(access);
-            self.platform.hosts.push(Host {
-                name,
-                cluster: id,
-                speed: group.speed,
-                cores: group.cores,
-                memory: group.memory,
-                speed_profile: group.speed_profile.clone(),
-                loads: Vec::new(),
-            });
+        let mut index = 0;
+        for group in &parts.groups {
+            for _ in 0..group.hosts {
+                let name = match &parts.names {
+                    HostNames::Counted => format!("{}-{index}", parts.name),
+                    HostNames::Listed(names) => names[index].clone(),
+                };
+                let access = group.access.clone();
+                let access = access.map(|link| self.add_link(link.named(format!("{name}-link"))));
+                self.access.push(access);
+                self.platform.hosts.push(Host {
+                    name,
+                    cluster: id,
+                    speed: group.speed,
+                    cores: group.cores,
+                    memory: group.memory,
+                    speed_profile: group.speed_profile.clone(),
+                    loads: Vec::new(),
+                });
+                index += 1;
+            }
         }
         let id_of = |index: usize| ClusterId::from_index(index).0;
         self.platform.clusters.push(Cluster {
@@ -144,6 +146,7 @@ impl Assembly {
         });
     }
 
+    #[inline]
     fn add_link(&mut self, link: Link) -> LinkId {
         let id = LinkId::from_index(self.platform.links.len());
         self.platform.links.push(link);

@@ -12,7 +12,7 @@ pub use draw::draw;
 use super::counted;
 use super::quantities::{duration, rate, size, speed};
 use super::sheet::{Cell, Sheet, Table, numbers, words};
-use crate::platform::{Host, LoadedPlatform, Platform, Route, Routes};
+use crate::platform::{LoadedPlatform, Platform, Route, Routes};
 use crate::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
 
 /// The most names that are listed in one place.
@@ -100,21 +100,19 @@ pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Ran
         Some((link.bandwidth, link.latency, link.varies()))
     };
     let kind = |host: u32| {
-        let Host {
-            speed,
-            cores,
-            memory,
-            ..
-        } = platform.hosts[host as usize];
-        let varies = platform.hosts[host as usize].varies();
-        (speed, cores, memory, varies, access(host))
+        let one = &platform.hosts[host as usize];
+        let own = (one.speed, one.cores, one.memory, one.varies());
+        (own, access(host))
     };
     let mut kinds: Vec<Range<u32>> = Vec::new();
+    let mut last = None;
     for host in platform.clusters[cluster.index()].hosts.clone() {
+        let this = Some(kind(host));
         match kinds.last_mut() {
-            Some(last) if kind(last.start) == kind(host) => last.end = host + 1,
+            Some(hosts) if last == this => hosts.end = host + 1,
             _ => kinds.push(host..host + 1),
         }
+        last = this;
     }
     kinds
 }
@@ -264,18 +262,18 @@ impl Survey {
 
     fn add(&mut self, platform: &Platform, from: ClusterId, to: ClusterId, rows: usize) {
         let (a, b) = (platform.manager(from), platform.manager(to));
-        let routes = (platform.route(a, b), platform.route(b, a));
-        let is_mutual = match &routes {
+        let (there, back) = (platform.route(a, b), platform.route(b, a));
+        let is_mutual = match (&there, &back) {
             (Some(there), Some(back)) => there.is_mirror_of(back),
+            (None, None) => true,
             _ => false,
         };
-        if routes.0.is_some() && routes.1.is_some() && !is_mutual {
+        if there.is_some() && back.is_some() && !is_mutual {
             self.one_way += 1;
         }
-        let [there, back] =
-            [routes.0, routes.1].map(|route| route.map(|route| Way::of(platform, &route)));
         let both = [(from, to, there), (to, from, back)];
-        for (from, to, way) in both.into_iter().take(if is_mutual { 1 } else { 2 }) {
+        for (from, to, route) in both.into_iter().take(if is_mutual { 1 } else { 2 }) {
+            let way = route.map(|route| Way::of(platform, &route));
             let Some(way) = way else {
                 self.missing += 1;
                 self.first_missing.get_or_insert((from, to));
