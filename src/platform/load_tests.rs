@@ -80,7 +80,7 @@ fn hosts_are_counted_through_the_clusters() {
 #[test]
 fn groups_of_a_cluster_are_its_hosts_in_their_order() {
     let groups = r#"{"hosts": 1, "speed": "2.4 GHz", "cores": 16, "memory": "64 GB"},
-        {"hosts": 2, "speed": "1 GHz", "speed_profile": "half", "link": {"bandwidth": "100 Mbps", "latency": "9 us"}}"#;
+        {"hosts": 2, "speed": "1 GHz", "speed_profile": "half", "link": {"bandwidth": "8 Mbps", "latency": "9 us"}}"#;
     let half = r#""profiles": {"half": {"steps": [["5 s", 0.5]]}}"#;
     let text = grouped("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {half}\n}}"), 1);
     let platform = from_json("four.json", &text).unwrap().platform;
@@ -109,11 +109,11 @@ fn groups_of_a_cluster_are_its_hosts_in_their_order() {
         route(&platform, "a-0", "c-1"),
         ["a-0-link", "R1-R2", "c-1-link"]
     );
-    // 4 us of the cluster's link, 9 us of the group's.
+    // 4 us and 10 MB/s of the cluster's link, 9 us and 1 MB/s of the group's.
     let [first, last] = ["c-0", "c-2"].map(|name| platform.host_named(name).unwrap());
     let way = platform.route(first, last).unwrap();
     assert_eq!(platform.latency(&way).get(), 4e-6 + 9e-6);
-    assert_eq!(platform.bottleneck(&way).unwrap().get(), 12.5e6);
+    assert_eq!(platform.bottleneck(&way).unwrap().get(), 1e6);
     assert_eq!(
         platform.manager(platform.cluster_named("c").unwrap()),
         first
