@@ -8,6 +8,7 @@ mod basis;
 mod built_in;
 mod config;
 mod effect;
+mod idle_cores;
 mod layers;
 mod ledger;
 mod resolve;

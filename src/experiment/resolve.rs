@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::basis::{Basis, NONE, Remark, Whole, notes, unknown_platforms};
 use super::config::ExperimentConfig;
+use super::idle_cores;
 use super::layers::{Layers, is_within, lookup};
 use super::shared::Shared;
 use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Scenario};
@@ -52,6 +53,8 @@ pub struct Experiment {
     /// Which built-in experiment was filled in.
     pub basis: Basis,
     pub(crate) remark: Option<Remark>,
+    /// What is to be known of its load and its mapping.
+    other_notes: Vec<String>,
     loads: Loads,
     pub(super) policy: &'static policy::Entry,
     pub(super) policy_options: Value,
@@ -165,6 +168,10 @@ impl Experiment {
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
+        let mut other_notes = loads.notes();
+        if is_mapped {
+            other_notes.extend(idle_cores::note(&platform.platform, &placement, &mapping));
+        }
         config.network = resolved["network"].as_object().cloned().unwrap_or_default();
         Ok(Self {
             platform,
@@ -176,15 +183,19 @@ impl Experiment {
             inputs,
             basis,
             remark,
+            other_notes,
             loads,
             policy: entry,
             policy_options: options,
         })
     }
 
-    /// What a user should know of the settings that were filled in: that they are neutral ones, or fitted to other platforms.
+    /// What its user should know before believing its results, a sentence each: of the settings that were filled in (neutral ones, or fitted
+    /// to other platforms), of its load and of its mapping.
     pub fn notes(&self) -> Vec<String> {
-        notes(self.remark.clone())
+        let mut all = notes(self.remark.clone());
+        all.extend(self.other_notes.iter().cloned());
+        all
     }
 
     /// The name of the application.

@@ -106,6 +106,14 @@ impl Loads {
         }
     }
 
+    /// What their user should know, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self.specs.iter().filter_map(|spec| spec.load.note());
+        let mut notes: Vec<String> = notes.collect();
+        notes.dedup();
+        notes
+    }
+
     /// The files that were read, each with its SHA-256.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.specs.iter().filter_map(|spec| spec.load.file())

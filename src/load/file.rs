@@ -11,7 +11,7 @@
 //! | `available` | 1 - value, as in the speed profiles of SimGrid |
 //! | `load-average` | value / (1 + value): a host that serves L others in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
 //!
-//! A load above `most` is cut off. A value holds until the next one, the last one for ever unless the trace repeats (`repeat`, or
+//! A load above `most` is cut off; where that is the largest load that there is, a note says so. A value holds until the next one, the last one for ever unless the trace repeats (`repeat`, or
 //! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift` each host begins at another date of it, drawn uniformly.
 
 use std::sync::Arc;
@@ -91,22 +91,19 @@ impl FileConfig {
         })
     }
 
-    /// The load that a value of the trace stands for.
+    /// The load that a value of the trace stands for, before it is cut off.
     fn load_of(&self, value: f64) -> Result<f64, String> {
-        let load = match self.values() {
-            Values::Load if value <= 1.0 => value,
-            Values::Available if value <= 1.0 => 1.0 - value,
-            Values::LoadAverage => value / (1.0 + value),
-            Values::Load | Values::Available => {
-                return Err(format!("{value} is more than the whole, 1"));
-            }
-        };
-        Ok(load.min(self.most))
+        match self.values() {
+            Values::Load if value <= 1.0 => Ok(value),
+            Values::Available if value <= 1.0 => Ok(1.0 - value),
+            Values::LoadAverage => Ok(value / (1.0 + value)),
+            Values::Load | Values::Available => Err(format!("{value} is more than the whole, 1")),
+        }
     }
 
-    /// The loads of the file, as a profile.
-    fn read(&self, text: &str) -> Result<Profile, Problem> {
-        let (loads, period) = match self.format() {
+    /// The loads of the file, as a profile, and how many of them are cut off.
+    fn read(&self, text: &str) -> Result<(Profile, usize), Problem> {
+        let (mut loads, period) = match self.format() {
             Format::Csv => (read_csv(text, &|value| self.load_of(value))?, None),
             Format::Simgrid => {
                 let profile = read_profile(&self.file, text)?;
@@ -119,8 +116,13 @@ impl FileConfig {
                 (steps.map(load).collect::<Result<_, _>>()?, profile.period())
             }
         };
+        let mut cut = 0;
+        for (_, load) in loads.iter_mut().filter(|(_, load)| *load > self.most) {
+            *load = self.most;
+            cut += 1;
+        }
         let period = self.repeat.map(Seconds::get).or(period);
-        Profile::new(loads, period)
+        Ok((Profile::new(loads, period)?, cut))
     }
 }
 
@@ -138,7 +140,7 @@ impl Keys for FileConfig {
             }
             problem
         })?;
-        let profile = self.read(&text).map_err(|problem| {
+        let (profile, cut) = self.read(&text).map_err(|problem| {
             let hint = match self.format() {
                 Format::Csv => "a line is a date in seconds and a value from 0 on, with a comma between them: `10,0.5`; dates ascend",
                 Format::Simgrid => "a line is a date in seconds and a value from 0 on: `10 0.5`; dates ascend, and `PERIODICITY 60` repeats them",
@@ -156,6 +158,8 @@ impl Keys for FileConfig {
             source: self.file,
             profile,
             is_shifted: self.shift,
+            // Who asks for a lower bound knows that it cuts.
+            cut: if self.most < MOST_LOAD { 0 } else { cut },
         }))
     }
 
@@ -226,6 +230,8 @@ pub struct Measured {
     /// Its loads, no longer its values.
     profile: Profile,
     is_shifted: bool,
+    /// How many of its loads were above the largest one that there is.
+    cut: usize,
 }
 
 impl Load for Measured {
@@ -252,6 +258,18 @@ impl Load for Measured {
     fn file(&self) -> Option<(&str, &str)> {
         Some((&self.source, &self.sha256))
     }
+
+    fn note(&self) -> Option<String> {
+        let Self { source, cut, .. } = self;
+        let loads = match cut {
+            0 => return None,
+            1 => "1 load".to_owned(),
+            some => format!("{some} loads"),
+        };
+        Some(format!(
+            "{loads} above {MOST_LOAD} in `{source}` count as {MOST_LOAD}: a host or link that is taken whole goes on, 100 times slower"
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -264,7 +282,7 @@ mod tests {
     }
 
     fn loads(name: &str, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
-        let profile = config(name).read(text)?;
+        let (profile, _) = config(name).read(text)?;
         Ok(profile.steps().take(5).collect())
     }
 
@@ -284,6 +302,34 @@ mod tests {
     }
 
     #[test]
+    fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = |name: &str, text: &str, most: f64| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let file = path.to_str().unwrap();
+            let load = FileConfig {
+                most,
+                ..config(file)
+            }
+            .load()
+            .unwrap();
+            load.note().map(|note| note.replace(file, name))
+        };
+        let csv = "0,0.99\n10,1\n20,0.995\n";
+        let told = note("a.csv", csv, MOST_LOAD).unwrap();
+        assert!(
+            told.starts_with("2 loads above 0.99 in `a.csv` count as 0.99"),
+            "{told}"
+        );
+        assert_eq!(note("a.csv", csv, 0.9), None);
+        assert_eq!(note("a.csv", "0,0.99\n", MOST_LOAD), None);
+        // A profile of SimGrid says what is left: 0 is a load of 1.
+        let told = note("a.prof", "0 1\n5 0\n", MOST_LOAD).unwrap();
+        assert!(told.starts_with("1 load above 0.99"), "{told}");
+    }
+
+    #[test]
     fn a_trace_that_repeats_too_often_is_refused() {
         let problem = loads("a.prof", "PERIODICITY 1e-12\n0 0.5\n1e-13 0.7\n").unwrap_err();
         assert!(
@@ -299,7 +345,7 @@ mod tests {
             repeat: Some(Seconds::of(4.0)),
             ..config("a.csv")
         };
-        let profile = config.read("0,1\n2,3\n").unwrap();
+        let (profile, _) = config.read("0,1\n2,3\n").unwrap();
         let loads: Vec<_> = profile.steps().take(3).collect();
         assert_eq!(loads, [(0.0, 0.5), (2.0, 0.75), (4.0, 0.5)]);
     }
@@ -328,6 +374,7 @@ mod tests {
             sha256: String::new(),
             profile: profile.clone(),
             is_shifted: true,
+            cut: 0,
         };
         for seed in 0..50 {
             let random = Stream::named(seed, Purpose::HostLoad, "h0");

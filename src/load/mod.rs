@@ -72,4 +72,9 @@ pub trait Load: fmt::Debug + Send + Sync {
     fn file(&self) -> Option<(&str, &str)> {
         None
     }
+
+    /// What its user should know, in a sentence.
+    fn note(&self) -> Option<String> {
+        None
+    }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::document::{limited, read_text};
 use crate::error::{Error, Problem};
 use crate::platform::Platform;
-use crate::units::HostId;
+use crate::units::{HostId, ProcessId};
 
 const COLUMNS: [&str; 2] = ["process", "host"];
 
@@ -131,25 +131,21 @@ impl Table<'_> {
 
     /// The index of a process that has no host yet.
     fn process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
-        let digits = text.strip_prefix('p').unwrap_or(text);
-        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         let count = self.places.len();
-        let problem = match digits.parse::<usize>() {
-            _ if !is_number => row
-                .problem(0, format!("`{text}` is not a process"))
-                .hint("write `p1` or `1`; processes are counted from 1"),
-            Ok(number @ 1..) if number <= count => match self.places[number - 1] {
-                None => return Some(number - 1),
-                Some((_, line)) => row
+        let problem = match text.parse::<ProcessId>() {
+            Err(error) => row.problem(0, error.to_string()),
+            Ok(process) => match self.places.get(process.index()) {
+                Some(None) => return Some(process.index()),
+                Some(Some((_, line))) => row
                     .problem(
                         0,
-                        format!("process p{number} has a host already, in line {line}"),
+                        format!("process `{text}` has a host already, in line {line}"),
                     )
                     .hint("leave one of the two lines out"),
+                None => row
+                    .problem(0, format!("there is no process `{text}`"))
+                    .hint(format!("the application has {count}, from p1 to p{count}")),
             },
-            _ => row
-                .problem(0, format!("there is no process `{text}`"))
-                .hint(format!("the application has {count}, from p1 to p{count}")),
         };
         self.problems.push(problem);
         None
@@ -241,8 +237,11 @@ mod tests {
     fn all_problems_are_told_with_line_and_column() {
         let text = "process,host\np1,a-0\np1,b-0\nq2,c-0\np4,a-0\np2,b\np2;a-0\n0,a-0\n";
         let expected = [
-            ("process p1 has a host already, in line 2", (3, 1)),
-            ("`q2` is not a process", (4, 1)),
+            ("process `p1` has a host already, in line 2", (3, 1)),
+            (
+                "`q2` is no process: write `p24` or `24`; processes are counted from 1",
+                (4, 1),
+            ),
             ("unknown host `c-0`", (4, 4)),
             ("there is no process `p4`", (5, 1)),
             ("unknown host `b`", (6, 4)),
@@ -250,7 +249,10 @@ mod tests {
                 "`p2;a-0` is not a process and a host with a comma between them",
                 (7, 1),
             ),
-            ("there is no process `0`", (8, 1)),
+            (
+                "`0` is no process: write `p24` or `24`; processes are counted from 1",
+                (8, 1),
+            ),
         ];
         let expected = expected.map(|(message, place)| (message.to_owned(), place));
         assert_eq!(problems(text, 3), expected);
