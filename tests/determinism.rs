@@ -260,6 +260,7 @@ fn run(file: &Path, prepare: impl FnOnce(&mut Command)) -> Vec<(String, String)>
             "--report",
             "--write-trace",
             "perfetto,paje",
+            "--force",
             "--out",
         ])
         .arg(&out);

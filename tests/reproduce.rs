@@ -103,5 +103,5 @@ fn an_unknown_paper_lists_the_known_ones() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("hint: known papers: all, lbm, lu"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("known papers: all, lbm, lu"));
 }

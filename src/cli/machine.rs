@@ -4,7 +4,6 @@
 //! the address space it may have besides what it takes anyway (`ulimit -v`). Where none of them is told, as on other systems than Linux,
 //! nothing is refused unless the flag says what there is.
 
-use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
 use super::args::MemoryArguments;
@@ -48,8 +47,8 @@ fn there_is(threads: usize) -> Option<f64> {
 /// The address space that is taken whatever is simulated \[B\]: the program and its libraries, and what its threads reserve.
 fn addresses(threads: usize) -> f64 {
     let taken = line("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
-    // A single thread is the one that is there; who watches its progress is another one.
-    let others = if threads > 1 { threads } else { 0 } + usize::from(stderr().is_terminal());
+    // A single thread is the one that is there; the one that watches for Ctrl-C and draws the progress is another one.
+    let others = if threads > 1 { threads } else { 0 } + 1;
     taken + others as f64 * THREAD
 }
 

@@ -336,7 +336,9 @@ mod tests {
     fn an_unknown_application_lists_the_known_ones() {
         let error = find("lU").unwrap_err().to_string();
         assert!(
-            error.contains("hint: known applications: lbm, lu, sw, synthetic, trace"),
+            error.contains(
+                "hint: did you mean `lu`? known applications: lbm, lu, sw, synthetic, trace"
+            ),
             "{error}"
         );
     }

@@ -246,7 +246,7 @@ fn traces_are_the_same_for_any_number_of_threads_and_go_with_the_next_run() {
     let first = read(1);
     assert_eq!(first.len(), 6);
     assert!(first == read(3));
-    let output = run(folder.path(), &format!("{LU} --scenario i"), "paje");
+    let output = run(folder.path(), &format!("{LU} --scenario i --force"), "paje");
     assert!(output.status.success(), "{output:?}");
     let left = |folder: &Path| -> Vec<String> {
         let is_trace = |name: &String| name.contains("trace");
