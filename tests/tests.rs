@@ -33,5 +33,6 @@ mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions 
 mod sweeps; // sweeps: threads, kills, parts, files, failures
 mod terminal; // completion by name, lists of scenarios, quiet JSON, names nearly right, columns as documented
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
+mod trace_runs; // traces as applications: exported and run again, memory, hosts, flags, the page that describes them
 mod traces; // traces for viewers: strict readers, totals of the tables, complete or absent
 mod tune; // searches: threads, budget, fresh seeds, the command that is printed

@@ -1,12 +1,13 @@
 //! The text format of traces: what is read, what is written, what is refused and where.
 
 use migsim::error::Error;
-use migsim::units::{Bytes, ProcessId};
+use migsim::units::{Bytes, Instructions, ProcessId};
 use migsim::workload::lu::{Blocks, Lu};
-use migsim::workload::trace::{Trace, TraceBarrier, TraceReceives};
+use migsim::workload::trace::{Preamble, Trace};
 use migsim::workload::{Message, Plan, Workload};
 use proptest::prelude::*;
 
+use crate::fuzzing::traces::{hosts_of, runtime_of, written};
 use crate::lu::{counted, plan_of};
 
 const LU_60: &str = include_str!("data/lu-60-2x3.trace");
@@ -25,9 +26,31 @@ g 1 alpha 100 0.5
 end
 ";
 
+const SECOND: &str = "\
+migsim-trace 2
+processes 2
+memory 1 1.5MB
+runtime sends sequential
+step 0
+c 0 2.5Ginstr
+m 0 1 1.5
+step 1
+g 1 alpha 1KiB 5ms
+end
+";
+
 /// SMALL with its line `number` replaced.
 fn with_line(number: usize, line: &str) -> String {
-    let mut lines: Vec<&str> = SMALL.lines().collect();
+    line_of(SMALL, number, line)
+}
+
+/// SECOND with its line `number` replaced.
+fn with_line_of_second(number: usize, line: &str) -> String {
+    line_of(SECOND, number, line)
+}
+
+fn line_of(text: &str, number: usize, line: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
     lines[number - 1] = line;
     lines.join("\n")
 }
@@ -47,25 +70,6 @@ fn first_problem(text: &str) -> String {
     format!("{line}:{column} {}", problems[0].message)
 }
 
-fn hosts_of(trace: &Trace) -> Vec<String> {
-    (0..trace.processes())
-        .map(|process| trace.host(ProcessId::from_index(process)).to_owned())
-        .collect()
-}
-
-/// Written and read again.
-fn again(
-    workload: &dyn Workload,
-    hosts: &[String],
-    barrier: TraceBarrier,
-    receives: TraceReceives,
-) -> Trace {
-    let mut bytes = Vec::new();
-    Trace::write(workload, hosts, barrier, receives, &mut bytes)
-        .expect("a vector can be written to");
-    Trace::parse_bytes("again", &bytes).expect("what was written can be read")
-}
-
 /// Same messages per sender in the same order, whatever the order of the senders.
 fn by_sender(mut plan: Plan) -> Plan {
     plan.messages.sort_by_key(|message| message.from);
@@ -80,9 +84,13 @@ fn a_small_trace_is_read() {
     )
     .unwrap();
     assert_eq!((trace.processes(), trace.supersteps()), (2, 2));
+    let setting = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     assert_eq!(
-        (trace.barrier(), trace.receives()),
-        (TraceBarrier::Ideal, TraceReceives::Late)
+        runtime_of(&trace),
+        [
+            setting("barrier.kind", "ideal"),
+            setting("receives", "late")
+        ]
     );
     assert_eq!(trace.initial_host(ProcessId(1)), Some("bêta"));
     let plan = plan_of(&trace, 0);
@@ -107,10 +115,166 @@ fn a_small_trace_is_read() {
         (ProcessId(1), "alpha", 100.0)
     );
     // Process 1 moves 100 bytes, process 0 never moves.
+    assert_eq!(memory_of(&trace), [None, Some(100.0)]);
+}
+
+/// The memory of each process, where it is known [B].
+fn memory_of(trace: &Trace) -> Vec<Option<f64>> {
+    let memory = |process| {
+        let process = ProcessId::from_index(process);
+        let size = trace.memory(process).get();
+        trace.is_memory_known(process).then_some(size)
+    };
+    (0..trace.processes()).map(memory).collect()
+}
+
+#[test]
+fn a_trace_of_version_2_needs_no_hosts_barrier_and_receives() {
+    let trace = Trace::parse("t", SECOND).unwrap();
+    assert_eq!((trace.processes(), trace.supersteps()), (2, 2));
+    assert_eq!(trace.initial_host(ProcessId(0)), None);
+    let plan = plan_of(&trace, 0);
+    assert_eq!(plan.work[0], Instructions::new(2.5e9).unwrap());
+    assert_eq!(plan.messages[0].size.get(), 1.5);
+    let moves = &trace.prescribed_moves(1)[0];
+    assert_eq!((moves.size.get(), moves.delay.get()), (1024.0, 0.005));
+    assert_eq!(trace.settings()[0].key, "runtime.sends");
+    assert_eq!(trace.settings()[0].source, "t:4:15");
+    let more = SECOND.replace("runtime", "barrier tree 8\nrecv late\ncycles 2.5\nruntime");
+    let trace = Trace::parse("t", &more).unwrap();
+    let keys: Vec<_> = runtime_of(&trace);
+    let keys: Vec<_> = keys.iter().map(|(key, value)| (&**key, &**value)).collect();
     assert_eq!(
-        [0, 1].map(|process| trace.memory(ProcessId(process)).get()),
-        [0.0, 100.0]
+        keys,
+        [
+            ("barrier.kind", "tree"),
+            ("barrier.bytes", "8 B"),
+            ("receives", "late"),
+            ("sends", "sequential")
+        ]
     );
+    assert_eq!(trace.cycles_per_instruction(), 2.5);
+}
+
+#[test]
+fn memory_is_that_of_the_process_then_that_of_all_then_the_image_then_the_one_that_is_given() {
+    let memory = |lines: &str, given: Option<f64>| {
+        let text = SECOND
+            .replace("memory 1 1.5MB", lines)
+            .replace("processes 2", "processes 3");
+        let trace = Trace::parse("t", &text).unwrap();
+        let given = given.and_then(Bytes::new);
+        memory_of(&match given {
+            Some(size) => trace.with_memory(size),
+            None => trace,
+        })
+    };
+    // Process 1 moves 1 KiB after superstep 1.
+    assert_eq!(memory("", None), [None, Some(1024.0), None]);
+    assert_eq!(memory("", Some(7.0)), [Some(7.0), Some(1024.0), Some(7.0)]);
+    assert_eq!(
+        memory("memory 0 5", Some(7.0)),
+        [Some(5.0), Some(1024.0), Some(7.0)]
+    );
+    assert_eq!(
+        memory("memory 0 0B\nmemory 2kB", Some(7.0)),
+        [Some(0.0), Some(2000.0), Some(2000.0)]
+    );
+}
+
+#[test]
+fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
+    let of = with_line_of_second;
+    let cases = [
+        (
+            "migsim-trace",
+            "1:13 the first line is not `migsim-trace 2`",
+        ),
+        (
+            "migsim-trace 2 3",
+            "1:16 the first line is not `migsim-trace 2`",
+        ),
+        ("migsim-trace 3", "1:14 unknown version `3` of the format"),
+        ("migsim-trace 2\n", "1:15 the trace stops before its `end`"),
+        (
+            "migsim-trace 2\nend\n",
+            "2:1 `end` before the number of processes",
+        ),
+        (&of(2, "processes 0"), "2:11 a trace without processes"),
+        (&of(2, "processes"), "2:10 `processes` without its number"),
+        (
+            &of(2, "processes two"),
+            "2:11 `two` is not a whole number (processes)",
+        ),
+        (
+            &of(2, "processes 4000000000"),
+            "2:11 4000000000 processes are more than the 10 lines of the file",
+        ),
+        (&of(3, "processes 2"), "3:1 a second `processes` line"),
+        (&of(3, "bsp 1 2 2"), "3:1 unknown record `bsp`"),
+        (&of(3, "memory"), "3:7 `memory` without its process"),
+        (&of(3, "memory 2 5"), "3:8 process 2 is out of range"),
+        (&of(3, "memory -5"), "3:8 bytes `-5` is out of range"),
+        (
+            &of(3, "memory 1 1.5 MB"),
+            "3:14 `MB` is too much for `memory`",
+        ),
+        (
+            &of(3, "memory 1 5Mo"),
+            "3:10 unknown unit `Mo` for a size (known units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)",
+        ),
+        (&of(4, "memory 1 5"), "4:8 a second memory of process 1"),
+        (
+            &of(3, "memory 5\nmemory 6"),
+            "4:1 a second `memory` line for all processes",
+        ),
+        (&of(6, "memory 5"), "6:1 `memory` after the first `step`"),
+        (&of(3, "runtime sends"), "3:14 `runtime` without its value"),
+        (
+            &of(3, "runtime .a b"),
+            "3:9 `.a` is not a key of the runtime",
+        ),
+        (
+            &of(3, "runtime sends late"),
+            "4:1 `runtime.sends` is given twice",
+        ),
+        (
+            &of(3, "recv late\nruntime receives early"),
+            "4:1 `runtime.receives` is given twice",
+        ),
+        (&of(3, "recv never"), "3:6 unknown kind of receives `never`"),
+        (
+            &of(3, "barrier tree 8x"),
+            "3:14 unknown unit `x` for a size (known units: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)",
+        ),
+        (&of(3, "cycles 0"), "3:8 cycles `0` is out of range"),
+        (&of(3, "cycles 1\ncycles 1"), "4:1 a second `cycles` line"),
+        (&of(3, "host 0 a"), "5:1 no host for process 1"),
+        (&of(5, "step 1"), "5:6 superstep 1 where 0 should be"),
+        (&of(5, "step 99"), "5:6 superstep 99 is out of range"),
+        (
+            &of(6, "c 0 2.5Gop"),
+            "6:5 unknown unit `Gop` for a computation (known units: instr, Kinstr, Minstr, Ginstr, Tinstr)",
+        ),
+        (
+            &of(6, "c 0 -2Ginstr"),
+            "6:5 computation `-2Ginstr` is out of range (it must be finite and not negative)",
+        ),
+        (&of(6, "c 0 nan"), "6:5 instructions `nan` is out of range"),
+        (&of(6, "c 0 2.5 Ginstr"), "6:9 `Ginstr` is too much for `c`"),
+        (
+            &of(7, "m 0 1 x"),
+            "7:7 `x` is not a number with a unit (for example `1.2 MB`)",
+        ),
+        (
+            &of(9, "g 1 alpha 1KiB 5MB"),
+            "9:16 unknown unit `MB` for a duration (known units: s, ms, us, ns, min, h)",
+        ),
+        (&of(10, ""), "9:19 the trace stops before its `end`"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(first_problem(text), expected, "{text}");
+    }
 }
 
 #[test]
@@ -155,7 +319,7 @@ fn a_trace_knows_which_supersteps_repeat_the_one_before_them() {
 fn broken_traces_are_refused_where_they_are_broken() {
     let cases = [
         ("", "1:1 the trace stops before its `end`"),
-        ("host 0 a\n", "1:1 a trace begins with `bsp 1 P S`"),
+        ("host 0 a\n", "1:1 a trace begins with `migsim-trace 2`"),
         ("bsp 2 1 1\n", "1:5 unknown version `2` of the format"),
         (
             "bsp 1 1000000000000 1\nend\n",
@@ -278,51 +442,52 @@ fn what_is_not_a_text_is_refused_where_it_begins() {
 
 #[test]
 fn a_trace_survives_being_written_and_read() {
-    for text in [SMALL, LU_60, MOVES] {
+    for text in [SMALL, LU_60, MOVES, SECOND] {
         let trace = Trace::parse("t", text).unwrap();
-        assert_eq!(
-            again(&trace, &hosts_of(&trace), trace.barrier(), trace.receives()),
-            trace
-        );
+        let text = written(&trace);
+        let again = Trace::parse("t", &text).unwrap();
+        assert_eq!(written(&again), text);
+        assert_eq!(hosts_of(&again), hosts_of(&trace));
+        assert_eq!(memory_of(&again), memory_of(&trace));
+        for superstep in 0..trace.supersteps() {
+            assert_eq!(plan_of(&again, superstep), plan_of(&trace, superstep));
+            assert_eq!(
+                again.prescribed_moves(superstep),
+                trace.prescribed_moves(superstep)
+            );
+        }
     }
 }
 
 #[test]
 fn what_the_format_cannot_say_is_not_written() {
     let trace = Trace::parse("t", SMALL).unwrap();
-    let refused = |hosts: &[&str], barrier| {
+    let refused = |hosts: &[&str], value: &str| {
         let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
-        let result = Trace::write(
-            &trace,
-            &hosts,
-            barrier,
-            TraceReceives::Late,
-            &mut Vec::new(),
-        );
+        let preamble = Preamble {
+            hosts: &hosts,
+            runtime: &[("sends".to_owned(), value.to_owned())],
+            comments: &[],
+        };
+        let result = Trace::write(&trace, &preamble, &mut Vec::new());
         matches!(result, Err(Error::Output(problem)) if problem.hint.is_some())
     };
-    assert!(refused(&["a"], TraceBarrier::Ideal));
-    assert!(refused(&["a", "b c"], TraceBarrier::Ideal));
-    assert!(refused(&["a", "#b"], TraceBarrier::Ideal));
-    assert!(refused(
-        &["a", "b"],
-        TraceBarrier::Central(Bytes::new(0.5).unwrap())
-    ));
-    assert!(!refused(
-        &["a", "b"],
-        TraceBarrier::Central(Bytes::new(5.0).unwrap())
-    ));
+    assert!(refused(&["a"], "sequential"));
+    assert!(refused(&["a", "b c"], "sequential"));
+    assert!(refused(&["a", "#b"], "sequential"));
+    assert!(refused(&["a", "b"], ""));
+    assert!(!refused(&["a", "b"], "sequential"));
+    assert!(!refused(&[], "sequential"));
 }
 
 #[test]
 fn every_truncation_is_refused() {
-    for end in (0..MOVES.len()).filter(|&end| MOVES.is_char_boundary(end)) {
-        let is_whole = MOVES[..end].trim_end().ends_with("end");
-        assert_eq!(
-            Trace::parse("t", &MOVES[..end]).is_ok(),
-            is_whole,
-            "cut at {end}"
-        );
+    for text in [MOVES, SECOND] {
+        for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+            let is_whole = text[..end].trim_end().lines().last() == Some("end");
+            let is_read = Trace::parse("t", &text[..end]).is_ok();
+            assert_eq!(is_read, is_whole, "cut at {end}");
+        }
     }
 }
 
@@ -342,14 +507,21 @@ fn a_superstep_of_a_trace_is_filled_without_allocating() {
 
 proptest! {
     #[test]
-    fn any_lu_survives_being_written_and_read(m in 1_u64..4, columns in 1_u64..4, times in 1_u64..4, mean: bool, central: bool) {
+    fn any_lu_survives_being_written_and_read(m in 1_u64..4, columns in 1_u64..4, times in 1_u64..4, mean: bool, sequential: bool) {
         let blocks = if mean { Blocks::Mean } else { Blocks::Exact };
         let lu = Lu::new(&counted(times * m * columns, [m, columns], blocks)).unwrap();
         let hosts: Vec<String> = (0..lu.processes()).map(|process| format!("h{process}")).collect();
-        let barrier = if central { TraceBarrier::Central(Bytes::new(8.0).unwrap()) } else { TraceBarrier::Ideal };
-        let trace = again(&lu, &hosts, barrier, TraceReceives::Late);
-        prop_assert_eq!(trace.barrier(), barrier);
+        let sends = if sequential { "sequential" } else { "concurrent" };
+        let runtime = [("sends".to_owned(), sends.to_owned())];
+        let mut bytes = Vec::new();
+        Trace::write(&lu, &Preamble { hosts: &hosts, runtime: &runtime, comments: &["LU\nend".to_owned()] }, &mut bytes)
+            .expect("a vector can be written to");
+        let trace = Trace::parse_bytes("again", &bytes).expect("what was written can be read");
+        prop_assert_eq!(runtime_of(&trace), runtime);
         prop_assert_eq!(hosts_of(&trace), hosts);
+        for process in (0..lu.processes()).map(ProcessId::from_index) {
+            prop_assert_eq!(trace.memory(process), lu.memory(process));
+        }
         for superstep in 0..lu.supersteps() {
             prop_assert_eq!(plan_of(&trace, superstep), plan_of(&lu, superstep));
         }
@@ -357,8 +529,8 @@ proptest! {
 
     /// Random damage gives a trace or an error, and what is still a trace can be asked for everything.
     #[test]
-    fn no_damage_panics(changes in prop::collection::vec((0_usize..3000, any::<u8>(), 0_u8..3), 1..6), small: bool) {
-        let mut bytes = if small { SMALL } else { MOVES }.as_bytes().to_vec();
+    fn no_damage_panics(changes in prop::collection::vec((0_usize..3000, any::<u8>(), 0_u8..3), 1..6), which in 0_usize..3) {
+        let mut bytes = [SMALL, MOVES, SECOND][which].as_bytes().to_vec();
         for (at, byte, kind) in changes {
             let at = at % bytes.len();
             match kind {
@@ -371,6 +543,7 @@ proptest! {
             Ok(trace) => for superstep in 0..trace.supersteps() {
                 plan_of(&trace, superstep);
                 trace.prescribed_moves(superstep);
+                trace.memory(ProcessId(0));
             },
             Err(error) => prop_assert!(error.to_string().contains("hint")),
         }

@@ -82,7 +82,7 @@ pub(super) enum Command {
         #[command(flatten)]
         form: FormArguments,
     },
-    /// Print the JSON Schema of an input format
+    /// Print the JSON Schema of an input format; of traces, which are no JSON, the description
     Schema {
         /// Which format
         #[arg(value_enum)]
@@ -110,9 +110,10 @@ pub(super) enum TraceCommand {
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
-            migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 \\\n      --set runtime.sends=concurrent --set runtime.barrier.kind=ideal --out lu.trace\n  \
-            migsim run --platform ufrgs.json --app trace --trace lu.trace --scenario i\n\n\
-            A trace knows the barriers `ideal` and `central`, and concurrent sends. It is written whatever policy the settings name."
+            migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n  \
+            migsim run --platform ufrgs.json --app trace --trace lu.trace --set extends=lu\n\n\
+            The trace has the work, the messages, the memory, the hosts and the runtime; costs and policy are no part of an application. \
+            A comment at its top is the command that gives the same run. `migsim schema trace` describes the format."
     )]
     Export(Box<TraceExportArguments>),
 }
@@ -213,6 +214,7 @@ pub(super) enum Format {
     Platform,
     Experiment,
     Sweep,
+    Trace,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -623,7 +625,7 @@ pub(super) struct SettingsArguments {
     /// Grid of processes, rows x columns
     #[arg(long, value_name = "MxN", value_parser = parse_grids, help_heading = "What to run")]
     pub(super) grid: Option<Spec>,
-    /// The trace of `--app trace`; inside it processes and supersteps are counted from 0
+    /// The trace of `--app trace`: a text file (see `migsim schema trace`); inside it processes and supersteps are counted from 0
     #[arg(long, value_name = "FILE", help_heading = "What to run")]
     pub(super) trace: Option<String>,
     /// Where processes start: contiguous, round-robin, by-core, by-speed (for some hosts alone: by-core:epyc,old-3), names of hosts and

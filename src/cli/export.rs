@@ -3,17 +3,21 @@
 use std::io::Write;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::args::{PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments};
 use super::machine::limits;
 use super::run::layers;
+use super::tune::{plain_or_quoted, set};
 use super::{print, say_notes};
-use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Sends};
+use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
-use crate::experiment::Experiment;
-use crate::memory::Purpose;
+use crate::experiment::{Experiment, Flag, Layers, Shared, built_in_names, lookup};
+use crate::memory::{Limits, Purpose};
 use crate::output::write_named;
 use crate::platform;
-use crate::workload::trace::{Trace, TraceBarrier, TraceReceives};
+use crate::sweep::keys;
+use crate::workload::trace::{Preamble, Trace};
 
 pub(super) fn trace(
     command: &TraceCommand,
@@ -25,46 +29,134 @@ pub(super) fn trace(
         settings,
         out: file,
     } = &**arguments;
-    let experiment = Experiment::load(
-        &layers(settings)?,
-        limits(&settings.memory, None, Purpose::Trace),
-    )?;
+    let limits = limits(&settings.memory, None, Purpose::Trace);
+    let experiment = Experiment::load(&layers(settings)?, limits)?;
     say_notes(&experiment.notes(), errors);
+    let name = file.as_deref().unwrap_or(Path::new("FILE"));
+    let command = again(&experiment, &name.display().to_string(), limits)
+        .map(|command| format!("the same run: {command}"));
     let hosts = &experiment.platform.platform.hosts;
-    let names: Vec<String> = experiment
+    let hosts: Vec<String> = experiment
         .placement
         .iter()
         .map(|host| hosts[host.index()].name.clone())
         .collect();
-    let (barrier, receives) = in_a_trace(&experiment.config.runtime)?;
+    let runtime: Vec<(String, String)> = keys::leaves(&experiment.resolved["runtime"], "")
+        .into_iter()
+        .map(|(key, value)| (key, value_as_typed(value)))
+        .collect();
+    let preamble = Preamble {
+        comments: command.as_slice(),
+        hosts: &hosts,
+        runtime: &runtime,
+    };
     let mut text = Vec::new();
-    Trace::write(&*experiment.workload, &names, barrier, receives, &mut text)
+    Trace::write(&*experiment.workload, &preamble, &mut text)
         .map_err(|error| error.placed("the trace"))?;
-    deliver(&text, file.as_deref(), out)
+    deliver(&text, file.as_deref(), out)?;
+    if let Some(command) = command.filter(|_| file.is_some()) {
+        say_notes(&[command], errors);
+    }
+    Ok(())
 }
 
-/// Barrier and receives as a trace has them.
-fn in_a_trace(runtime: &RuntimeConfig) -> Result<(TraceBarrier, TraceReceives), Error> {
-    if runtime.sends != Sends::Concurrent {
-        let problem = Problem::new("a trace has no sequential sends").key("runtime.sends");
-        return Err(problem.hint("add `--set runtime.sends=concurrent`").into());
-    }
-    let barrier = match runtime.barrier.kind {
-        BarrierKind::Ideal => TraceBarrier::Ideal,
-        BarrierKind::Central => TraceBarrier::Central(runtime.barrier.bytes),
-        _ => {
-            let problem = Problem::new("a trace knows the barriers `ideal` and `central` only")
-                .key("runtime.barrier.kind");
-            return Err(problem
-                .hint("add `--set runtime.barrier.kind=ideal`")
-                .into());
+/// The command that runs an experiment once more, with its application read from the file `trace`: what the trace does not say stands
+/// behind it, on top of the built-in experiment that leaves least to say. `None` if no flags can say it.
+fn again(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
+    let shared = Shared::default();
+    let difference = |base| difference(experiment, base, (limits, &shared));
+    let own = [None, Some(experiment.app()), Some("none")];
+    let differences = own.into_iter().filter_map(difference);
+    let others = built_in_names().filter_map(|name| difference(Some(name)));
+    let rest = differences.chain(others).min_by_key(Vec::len)?;
+    let platform = &experiment.config.platform;
+    let start = [
+        "migsim",
+        "run",
+        "--platform",
+        platform,
+        "--app",
+        "trace",
+        "--trace",
+        trace,
+    ];
+    let rest = rest.iter().flat_map(|(key, value)| set(key, value));
+    let words = start.into_iter().map(str::to_owned).chain(rest);
+    let words: Vec<String> = words.map(|word| plain_or_quoted(&word)).collect();
+    Some(words.join(" "))
+}
+
+/// The settings of an experiment that differ from the built-in experiment `base` (none: that of traces), and that a trace does not say.
+fn difference(
+    experiment: &Experiment,
+    base: Option<&str>,
+    (limits, shared): (Limits, &Shared),
+) -> Option<Vec<(String, Value)>> {
+    let flag = |key: &str, value: Value| Flag {
+        key: key.to_owned(),
+        flag: key.to_owned(),
+        value,
+    };
+    let mut found: Vec<(String, Value)> = base
+        .map(|name| ("extends".to_owned(), json!(name)))
+        .into_iter()
+        .collect();
+    let resolved = |found: &[(String, Value)]| {
+        // The smallest application stands for the trace.
+        let mut flags = vec![
+            flag("platform", json!(experiment.config.platform)),
+            flag("workload.app", json!("synthetic")),
+            flag("workload.procs", json!(1)),
+            flag("mapping", json!("contiguous")),
+        ];
+        flags.extend(found.iter().map(|(key, value)| flag(key, value.clone())));
+        let mut layers = Layers::default();
+        layers.push_flags(flags);
+        Experiment::load_shared(&layers, limits, shared).map(|experiment| experiment.resolved)
+    };
+    let wanted = &experiment.resolved;
+    // What these keys say decides which others there are.
+    let base = resolved(&found).ok()?;
+    for key in ["policy.name", "network.model", "load"] {
+        let value = lookup(wanted, key);
+        if value != lookup(&base, key) {
+            found.push((key.to_owned(), value?.clone()));
         }
+    }
+    let base = resolved(&found).ok()?;
+    for (key, value) in keys::leaves(wanted, "") {
+        if !is_told(&key) && lookup(&base, &key) != Some(value) {
+            found.push((key, value.clone()));
+        }
+    }
+    let again = resolved(&found).ok()?;
+    // What the experiment leaves open, the built-in one must not say.
+    let is_right = |(key, value): &(String, &Value)| match lookup(wanted, key) {
+        Some(value_wanted) => is_told(key) || value_wanted == *value,
+        None => is_told(key) && !key.starts_with("runtime."),
     };
-    let receives = match runtime.receives {
-        Receives::Early => TraceReceives::Early,
-        Receives::Late => TraceReceives::Late,
-    };
-    Ok((barrier, receives))
+    keys::leaves(&again, "")
+        .iter()
+        .all(is_right)
+        .then_some(found)
+}
+
+/// Whether a trace, or its command, says what stands under a key, or it means nothing to a run.
+fn is_told(key: &str) -> bool {
+    const TOLD: [&str; 11] = [
+        "$schema",
+        "basis",
+        "calibrated_for",
+        "description",
+        "extends",
+        "mapping",
+        "origins",
+        "platform",
+        "runtime",
+        "schema",
+        "workload",
+    ];
+    TOLD.contains(&key.split('.').next().unwrap_or_default())
 }
 
 pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result<(), Error> {

@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use super::args::{Arguments, Format};
 use super::{complete, print};
 use crate::error::{Error, Problem};
+use crate::workload::trace::DESCRIPTION;
 use crate::{experiment, platform, sweep};
 
 pub(super) fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Result<(), Error> {
@@ -45,6 +46,7 @@ pub(super) fn schema(format: Format, out: &mut dyn Write) -> Result<(), Error> {
             Format::Platform => platform::schema(),
             Format::Experiment => experiment::schema(),
             Format::Sweep => sweep::schema(),
+            Format::Trace => DESCRIPTION.to_owned(),
         },
     )
 }

@@ -411,7 +411,7 @@ fn command(
 }
 
 /// A setting as the words that give it.
-fn set(key: &str, value: &Value) -> [String; 2] {
+pub(super) fn set(key: &str, value: &Value) -> [String; 2] {
     [
         "--set".to_owned(),
         format!("{key}={}", value_as_typed(value)),
@@ -419,7 +419,7 @@ fn set(key: &str, value: &Value) -> [String; 2] {
 }
 
 /// A word that a shell reads as it is, in quotes only where it needs them.
-fn plain_or_quoted(word: &str) -> String {
+pub(super) fn plain_or_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=:+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::built_in::{self, ONE_READING};
+use super::by_workload;
 use super::config::ExperimentConfig;
 use super::layers::Layers;
 use super::shared::Shared;
@@ -26,7 +27,7 @@ use crate::document::{self, Document};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
 use crate::platform::{self, LoadedPlatform};
-use crate::workload::registry;
+use crate::workload::{Setting, registry};
 
 /// Which built-in experiment was filled in below the settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -135,8 +136,10 @@ fn listed(names: impl Iterator<Item = String>) -> String {
 /// All layers of an experiment.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// What was given, on top of the built-in experiments.
+    /// What was given, on top of what the workload says and of the built-in experiments.
     pub layers: Layers,
+    below: Layers,
+    given: Layers,
     /// The strongest of these, if there is one.
     top: Option<String>,
     /// The experiment of the application that was left out for neutral settings.
@@ -206,13 +209,25 @@ impl Whole {
         for document in below {
             layers.push_file(document);
         }
-        layers.extend(given);
         Ok(Self {
-            layers,
+            layers: layers.with(given),
+            below: layers,
+            given: given.clone(),
             top,
             left_out,
             platform,
         })
+    }
+
+    /// Puts what the workload says between the built-in experiments and what was given.
+    pub(super) fn take_in(&mut self, config: &ExperimentConfig, settings: &[Setting]) {
+        let said = by_workload::layer(config, settings, self.gives("runtime.barrier.kind"));
+        self.layers = self.below.with(&said).with(&self.given);
+    }
+
+    /// Whether a key was given, above all that is built in.
+    pub(super) fn gives(&self, key: &str) -> bool {
+        self.given.get(key).is_some()
     }
 
     /// The platform of the settings, as it was read if it has been.

@@ -14,15 +14,15 @@ use crate::error::{Error, Problem};
 enum Layer {
     /// A file, given or built in.
     File(Arc<Document>),
-    /// The command line.
-    Flags(Vec<Flag>),
+    /// Settings key by key: those of the command line, or of another source of this name.
+    Flags(String, Vec<Flag>),
 }
 
 impl Layer {
     fn get(&self, key: &str) -> Option<Value> {
         match self {
             Self::File(document) => lookup(&document.value, key).cloned(),
-            Self::Flags(flags) => {
+            Self::Flags(_, flags) => {
                 // The last flag that gives it, or that replaces an object around it.
                 let last = flags.iter().rev().find(|flag| flag.decides(key))?;
                 lookup(&last.value, &key[last.key.len()..]).cloned()
@@ -39,21 +39,21 @@ impl Layer {
                 lookup(&document.value, key).is_some()
                     || ends.any(|end| lookup(&document.value, &key[..end]).is_some_and(is_replaced))
             }
-            Self::Flags(flags) => flags.iter().any(|flag| flag.decides(key)),
+            Self::Flags(_, flags) => flags.iter().any(|flag| flag.decides(key)),
         }
     }
 
     fn origin(&self, key: &str) -> Option<&Value> {
         match self {
             Self::File(document) => document.value.get("origins")?.get(key),
-            Self::Flags(_) => None,
+            Self::Flags(..) => None,
         }
     }
 
     fn name(&self) -> String {
         match self {
             Self::File(document) => document.source.clone(),
-            Self::Flags(_) => "command line".to_owned(),
+            Self::Flags(name, _) => name.clone(),
         }
     }
 }
@@ -104,12 +104,19 @@ impl Layers {
 
     /// Adds flags on top; of two flags for one key the later wins.
     pub fn push_flags(&mut self, flags: Vec<Flag>) {
-        self.layers.push(Layer::Flags(flags));
+        self.push_settings("command line", flags);
     }
 
-    /// Adds all layers of `other` on top.
-    pub(super) fn extend(&mut self, other: &Self) {
-        self.layers.extend(other.layers.iter().cloned());
+    /// Adds settings of another source on top, key by key.
+    pub(super) fn push_settings(&mut self, source: &str, settings: Vec<Flag>) {
+        self.layers.push(Layer::Flags(source.to_owned(), settings));
+    }
+
+    /// These layers with those of `other` on top.
+    #[must_use]
+    pub(super) fn with(&self, other: &Self) -> Self {
+        let layers = self.layers.iter().chain(&other.layers).cloned().collect();
+        Self { layers }
     }
 
     /// The value of a key in the strongest layer that has it.
@@ -123,7 +130,7 @@ impl Layers {
         let mut strongest = self.layers.iter().rev();
         match strongest.find(|layer| layer.get(key).is_some())? {
             Layer::File(document) => Some(&document.source),
-            Layer::Flags(_) => None,
+            Layer::Flags(..) => None,
         }
     }
 
@@ -150,7 +157,7 @@ impl Layers {
                     let is_given = lookup(&document.value, key).is_some();
                     (is_given, load.is_some_and(is_whole))
                 }
-                Layer::Flags(flags) => (
+                Layer::Flags(_, flags) => (
                     flags.iter().any(|flag| flag.sets(key)),
                     ["load", "load.kind"]
                         .iter()
@@ -184,6 +191,15 @@ impl Layers {
                 // Likewise the parameters of another kind of load.
                 set(&mut all, "load", Value::Object(Map::new()));
             }
+            if let Some(app) = layer.get("workload.app")
+                && lookup(&all, "workload.app").is_some_and(|below| *below != app)
+            {
+                // Likewise the keys of another application, and what is told of them.
+                set(&mut all, "workload", Value::Object(Map::new()));
+                if let Some(origins) = all.get_mut("origins").and_then(Value::as_object_mut) {
+                    origins.retain(|key, _| !is_within(key, "workload"));
+                }
+            }
             match layer {
                 Layer::File(document) if !document.value.is_object() => {
                     return Err(document
@@ -191,7 +207,7 @@ impl Layers {
                         .into());
                 }
                 Layer::File(document) => merge(&mut all, &document.value),
-                Layer::Flags(flags) => {
+                Layer::Flags(_, flags) => {
                     for flag in flags {
                         if !set(&mut all, &flag.key, flag.value.clone()) {
                             return Err(no_key(&all, flag).into());
@@ -223,7 +239,7 @@ impl Layers {
         };
         for layer in self.layers.iter().rev() {
             match layer {
-                Layer::Flags(flags) => {
+                Layer::Flags(_, flags) => {
                     if let Some(flag) = flags.iter().rev().find(|flag| is_within(key, &flag.key)) {
                         return problem.source(&flag.flag);
                     }

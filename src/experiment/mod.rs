@@ -6,6 +6,7 @@
 
 mod basis;
 mod built_in;
+mod by_workload;
 mod config;
 mod effect;
 mod idle_cores;

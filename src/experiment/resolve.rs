@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::basis::{Basis, NONE, Remark, Whole, notes, unknown_platforms};
+use super::by_workload;
 use super::config::ExperimentConfig;
 use super::idle_cores;
 use super::layers::{Layers, is_within, lookup};
 use super::shared::Shared;
-use crate::bsp::{BarrierKind, Receives, RuntimeConfig, Scenario};
+use crate::bsp::Scenario;
 use crate::document;
 use crate::engine::NetworkModel;
 use crate::error::{Error, Problem};
@@ -19,7 +20,6 @@ use crate::memory::{self, Limits, Size};
 use crate::platform::{self, LoadedPlatform};
 use crate::policy;
 use crate::units::{HostId, ProcessId};
-use crate::workload::trace::{TraceBarrier, TraceReceives};
 use crate::workload::{Workload, registry};
 
 /// A file that a result depends on.
@@ -53,8 +53,8 @@ pub struct Experiment {
     /// Which built-in experiment was filled in.
     pub basis: Basis,
     pub(crate) remark: Option<Remark>,
-    /// What is to be known of its load and its mapping.
-    other_notes: Vec<String>,
+    /// What a user should know of the application, its load and its mapping, a sentence each.
+    pub(crate) said: Vec<String>,
     loads: Loads,
     pub(super) policy: &'static policy::Entry,
     pub(super) policy_options: Value,
@@ -108,7 +108,6 @@ impl Experiment {
             opened.map_err(|error| name_key(error, "platform")),
             &mut problems,
         );
-        let layers = &whole.layers;
         let network = keep(network(&config.network), &mut problems);
         let policy = keep(policy_of(&config.policy), &mut problems);
         let loads = keep(Loads::read(config.load.as_ref()), &mut problems);
@@ -130,10 +129,17 @@ impl Experiment {
         if !loads.is_empty() {
             loads.put_on(&mut Arc::make_mut(&mut platform).platform, config.seed)?;
         }
+        if !built.settings.is_empty() {
+            whole.take_in(&config, &built.settings);
+            config = document::from_value(&whole.layers.merged()?, "")?;
+        }
+        let layers = &whole.layers;
         let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
         let held = decides.memory(pairs, built.workload.supersteps() as f64);
         check_size((&config, held), built.workload.as_ref(), &platform, limits)?;
-        let placement = place(&config, built.workload.as_ref(), &platform);
+        let is_mapped =
+            whole.gives("mapping") || built.workload.initial_host(ProcessId(0)).is_none();
+        let placement = place(&config, is_mapped, built.workload.as_ref(), &platform);
         let placement = placement.map_err(|error| match (&basis.is_calibrated, error) {
             (Some(false), Error::Input(problems)) => mapped_elsewhere(problems, &basis),
             (_, error) => error,
@@ -157,20 +163,25 @@ impl Experiment {
                 *origin = format!("stated: given by {by}");
             }
         }
-        config.runtime = runtime(layers, config.runtime, built.barrier, built.receives);
+        if !is_mapped {
+            config.origins.remove("mapping");
+        }
         tell_origins_of_load(&mut config.origins, layers, loads.resolved());
         let mapping = config.mapping.mapping();
-        let is_mapped = built.workload.initial_host(ProcessId(0)).is_none();
         let table = mapping.file().filter(|_| is_mapped);
         let inputs = inputs(&platform, &loads, &built.inputs, &options, table)?;
-        let resolved = resolved(&config, network, &loads, app, (entry, &options))?;
+        let mut resolved = resolved(&config, network, &loads, app, (entry, &options))?;
+        if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
+            keys.remove("mapping"); // the workload itself says where its processes start
+        }
         let problems = origin_problems(&config.origins, &resolved);
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
-        let mut other_notes = loads.notes();
+        let mut said = by_workload::notes(&config, is_mapped, built.workload.as_ref(), entry);
+        said.extend(loads.notes());
         if is_mapped {
-            other_notes.extend(idle_cores::note(&platform.platform, &placement, &mapping));
+            said.extend(idle_cores::note(&platform.platform, &placement, &mapping));
         }
         config.network = resolved["network"].as_object().cloned().unwrap_or_default();
         Ok(Self {
@@ -183,7 +194,7 @@ impl Experiment {
             inputs,
             basis,
             remark,
-            other_notes,
+            said,
             loads,
             policy: entry,
             policy_options: options,
@@ -191,11 +202,10 @@ impl Experiment {
     }
 
     /// What its user should know before believing its results, a sentence each: of the settings that were filled in (neutral ones, or fitted
-    /// to other platforms), of its load and of its mapping.
+    /// to other platforms), of the application, its load and its mapping.
     pub fn notes(&self) -> Vec<String> {
-        let mut all = notes(self.remark.clone());
-        all.extend(self.other_notes.iter().cloned());
-        all
+        let said = self.said.iter().cloned();
+        notes(self.remark.clone()).into_iter().chain(said).collect()
     }
 
     /// The name of the application.
@@ -305,44 +315,16 @@ fn policy_of(keys: &Map<String, Value>) -> Result<Chosen, Error> {
     Ok((entry, options, policy))
 }
 
-/// The runtime of the settings; a trace brings its barrier and receives along, unless the settings say otherwise.
-fn runtime(
-    layers: &Layers,
-    mut runtime: RuntimeConfig,
-    barrier: Option<TraceBarrier>,
-    receives: Option<TraceReceives>,
-) -> RuntimeConfig {
-    if layers.get("runtime.barrier").is_none() && layers.get("runtime.barrier.kind").is_none() {
-        match barrier {
-            Some(TraceBarrier::Ideal) => runtime.barrier.kind = BarrierKind::Ideal,
-            Some(TraceBarrier::Central(bytes)) => {
-                runtime.barrier.kind = BarrierKind::Central;
-                if layers.get("runtime.barrier.bytes").is_none() {
-                    runtime.barrier.bytes = bytes;
-                }
-            }
-            None => {}
-        }
-    }
-    if layers.get("runtime.receives").is_none() {
-        match receives {
-            Some(TraceReceives::Early) => runtime.receives = Receives::Early,
-            Some(TraceReceives::Late) => runtime.receives = Receives::Late,
-            None => {}
-        }
-    }
-    runtime
-}
-
 /// Where the processes start: as the workload says, or by the mapping.
 fn place(
     config: &ExperimentConfig,
+    is_mapped: bool,
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
 ) -> Result<Vec<HostId>, Error> {
     let platform = &loaded.platform;
     let processes = workload.processes();
-    if workload.initial_host(ProcessId(0)).is_none() {
+    if is_mapped {
         return config
             .mapping
             .mapping()
@@ -425,6 +407,9 @@ fn check_memory(
 
 /// The hosts of prescribed moves must exist.
 fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
+    if !workload.prescribes_moves() {
+        return Ok(());
+    }
     for superstep in 0..workload.supersteps() {
         for wanted in workload.prescribed_moves(superstep) {
             if loaded.platform.host_named(&wanted.to).is_none() {
@@ -440,9 +425,6 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
                     .known("hosts", names)
                     .into());
             }
-        }
-        if superstep == 0 && workload.initial_host(ProcessId(0)).is_none() {
-            break; // only workloads that say where processes are prescribe moves
         }
     }
     Ok(())

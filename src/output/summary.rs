@@ -16,13 +16,17 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
         .iter()
         .map(|run| scenario(experiment, results, run))
         .collect();
-    json!({
+    let mut summary = json!({
         "placed": Placed::of(experiment).json(),
         "basis": experiment.basis.text(),
         "application": application(experiment),
         "simulator": simulator(experiment, results),
         "scenarios": scenarios,
-    })
+    });
+    if !experiment.said.is_empty() {
+        summary["notes"] = json!(experiment.said);
+    }
+    summary
 }
 
 /// The manifest: everything needed to repeat the run and to trust it, and its summary.

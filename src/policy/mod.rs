@@ -23,7 +23,7 @@ pub use migbsp::wsppd2007::{MigBsp2007, MigBsp2007Config};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use never::Never;
 pub use pairs::Pairs;
-pub use registry::{Entry, Options, REGISTRY, USUAL, find};
+pub use registry::{Entry, NEVER, Options, REGISTRY, USUAL, find};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
 
 use crate::error::Error;

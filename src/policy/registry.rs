@@ -12,9 +12,12 @@ use crate::error::{Error, Problem};
 /// The policy of an experiment that names none.
 pub const USUAL: &str = "migbsp";
 
+/// The policy that moves nobody.
+pub const NEVER: &str = "never";
+
 /// All policies.
 pub const REGISTRY: &[Entry] = &[
-    row::<Never>("never", "baseline: no process moves", "-"),
+    row::<Never>(NEVER, "baseline: no process moves", "-"),
     row::<MigBspConfig>(
         "migbsp",
         "MigBSP, second generation: potential of migration from computation, communication and memory",

@@ -81,6 +81,11 @@ impl Plan {
         let identities = identities(sweep, &settings, seeds[0], with)?;
         let remarks = identities.iter().filter_map(|one| one.remark.clone());
         let mut notes = crate::experiment::notes(remarks);
+        for note in identities.iter().flat_map(|one| &one.said) {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
         let seeds = if seeds.len() > 1 && !identities.iter().any(|one| one.uses_seed) {
             notes.push(format!(
                 "seeds change nothing here: no setting draws anything at random; only seed {} is run",
@@ -250,6 +255,8 @@ pub(super) struct Known {
     uses_seed: bool,
     /// What is to be said of the settings that were filled in.
     remark: Option<Remark>,
+    /// What is to be said of the application.
+    said: Vec<String>,
 }
 
 /// What is known of a setting.
@@ -265,6 +272,7 @@ pub(super) fn known(
         identity: Identity::of(&experiment, seeds_workload),
         uses_seed: experiment.uses_seed(seeds_workload)?,
         remark: experiment.remark,
+        said: experiment.said,
     })
 }
 
@@ -290,6 +298,7 @@ fn identities(
                 identity: Identity::of_broken(&layers(sweep, values, None).merged()?),
                 uses_seed: false,
                 remark: None,
+                said: Vec::new(),
             },
         });
     }

@@ -43,9 +43,19 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// The memory of a process, which moves with it (M(i) of the papers).
     fn memory(&self, process: ProcessId) -> Bytes;
 
-    /// The host on which a process starts, by name, if the workload says so (a trace does); it then replaces the mapping.
+    /// Whether the workload knows the memory of a process (a trace may not); otherwise [`Self::memory`] is 0 B.
+    fn is_memory_known(&self, _process: ProcessId) -> bool {
+        true
+    }
+
+    /// The host on which a process starts, by name, if the workload says so (a trace may); a mapping that somebody asks for wins.
     fn initial_host(&self, _process: ProcessId) -> Option<&str> {
         None
+    }
+
+    /// Whether there is any [prescribed move](Self::prescribed_moves).
+    fn prescribes_moves(&self) -> bool {
+        false
     }
 
     /// The moves that the workload itself prescribes after a superstep (a trace does), whatever the scenario.
@@ -113,4 +123,15 @@ pub struct PrescribedMove {
     pub size: Bytes,
     /// How long the process waits after that.
     pub delay: Seconds,
+}
+
+/// A setting of the experiment that an application brings along; what somebody asks for wins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its key, as a dotted path (`runtime.sends`).
+    pub key: String,
+    /// Its value as text, as `--set` takes it.
+    pub value: String,
+    /// Where it stands, for messages: file, line and column.
+    pub source: String,
 }

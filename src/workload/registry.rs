@@ -10,14 +10,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Workload;
 use super::lbm::{Lbm, LbmConfig};
 use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
-use super::trace::{Trace, TraceBarrier, TraceReceives};
+use super::trace::Trace;
+use super::{Setting, Workload};
 use crate::document::{read_bytes, sha256};
 use crate::error::{Error, Problem};
+use crate::units::Bytes;
 
 /// The applications, by name.
 pub const APPLICATIONS: &[Entry] = &[
@@ -43,7 +44,7 @@ pub const APPLICATIONS: &[Entry] = &[
     ),
     row::<TraceConfig>(
         "trace",
-        "supersteps read from a text file, with their hosts, barrier and moves",
+        "an application read from a text file: its work, messages, memory, hosts and moves (`migsim schema trace`)",
         "-",
     ),
 ];
@@ -131,10 +132,8 @@ impl Entry {
 pub struct Built {
     /// The application.
     pub workload: Box<dyn Workload>,
-    /// The barrier it was made for, if it says so (a trace does).
-    pub barrier: Option<TraceBarrier>,
-    /// When its receives are posted, if it says so (a trace does).
-    pub receives: Option<TraceReceives>,
+    /// The settings that it brings along (a trace may, for the runtime).
+    pub settings: Vec<Setting>,
     /// The files it was read from, for the manifest: path as given, and SHA-256 in hexadecimal digits.
     pub inputs: Vec<(String, String)>,
 }
@@ -144,8 +143,7 @@ impl Built {
     pub fn new(workload: impl Workload + 'static) -> Self {
         Self {
             workload: Box::new(workload),
-            barrier: None,
-            receives: None,
+            settings: Vec::new(),
             inputs: Vec::new(),
         }
     }
@@ -176,11 +174,17 @@ pub fn find(name: &str) -> Result<&'static Entry, Error> {
 }
 
 /// The keys of the application `trace`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
     /// The file of the trace, from the folder where the command runs if the path is relative.
     pub trace: String,
+    /// The memory of each process about which the trace says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// The number of processes that the trace must have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub procs: Option<usize>,
 }
 
 impl Keys for LbmConfig {
@@ -215,10 +219,20 @@ impl Keys for TraceConfig {
     fn application(self) -> Result<Built, Error> {
         let bytes =
             read_bytes(self.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
-        let trace = Trace::parse_bytes(&self.trace, &bytes)?;
+        let mut trace = Trace::parse_bytes(&self.trace, &bytes)?;
+        let processes = trace.processes();
+        if self.procs.is_some_and(|wanted| wanted != processes) {
+            let message = format!("the trace `{}` has {processes} processes", self.trace);
+            return Err(Problem::new(message)
+                .key("workload.procs")
+                .hint("leave the number out: the trace says it")
+                .into());
+        }
+        if let Some(memory) = self.memory {
+            trace = trace.with_memory(memory);
+        }
         Ok(Built {
-            barrier: Some(trace.barrier()),
-            receives: Some(trace.receives()),
+            settings: trace.settings().to_vec(),
             inputs: vec![(self.trace, sha256(&bytes))],
             ..Built::new(trace)
         })
@@ -405,15 +419,23 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_brings_its_barrier_receives_and_hash() {
+    fn a_trace_brings_its_settings_and_hash() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/moves.trace");
         let built = find("trace")
             .unwrap()
             .build(&json!({ "app": "trace", "trace": path }))
             .unwrap();
+        let setting = |key: &str, value: &str, place: &str| Setting {
+            key: key.into(),
+            value: value.into(),
+            source: format!("{path}:{place}"),
+        };
         assert_eq!(
-            (built.barrier, built.receives),
-            (Some(TraceBarrier::Ideal), Some(TraceReceives::Early))
+            built.settings,
+            [
+                setting("runtime.barrier.kind", "ideal", "2:9"),
+                setting("runtime.receives", "early", "3:6")
+            ]
         );
         assert_eq!(
             built.inputs,

@@ -10,7 +10,7 @@ mod loads;
 mod platforms;
 mod runs;
 mod settings;
-mod traces;
+pub(crate) mod traces;
 
 use std::path::Path;
 

@@ -262,7 +262,16 @@ fn trace(drawer: &mut Drawer<'_, '_>, processes: usize, supersteps: usize) -> St
         .cloned()
         .collect();
     let choices = &mut drawer.choices;
-    let mut lines = vec![format!("bsp 1 {processes} {supersteps}")];
+    // One version and its liberties, or the other; what is drawn is the same.
+    let is_second = supersteps % 2 == 1;
+    let mut lines = if is_second {
+        vec![
+            format!("migsim-trace 2\nprocesses {processes}\nmemory {supersteps}kB"),
+            format!("memory 0 {processes}\ncycles 1.5\nruntime barrier.gather arrival"),
+        ]
+    } else {
+        vec![format!("bsp 1 {processes} {supersteps}")]
+    };
     lines.push(
         choices
             .one(&["barrier ideal", "barrier central 1000"])
@@ -270,10 +279,10 @@ fn trace(drawer: &mut Drawer<'_, '_>, processes: usize, supersteps: usize) -> St
     );
     lines.push(choices.one(&["recv early", "recv late"]).into());
     for process in 0..processes {
-        lines.push(format!(
-            "host {process} {}",
-            hosts[choices.below(hosts.len())]
-        ));
+        let host = &hosts[choices.below(hosts.len())];
+        if !is_second || processes.is_multiple_of(2) {
+            lines.push(format!("host {process} {host}"));
+        }
     }
     for superstep in 0..supersteps {
         lines.push(format!("step {superstep}"));

@@ -2,7 +2,7 @@
 
 use migsim::units::ProcessId;
 use migsim::workload::Workload;
-use migsim::workload::trace::Trace;
+use migsim::workload::trace::{Preamble, Trace};
 
 use super::check_told;
 
@@ -12,19 +12,39 @@ pub(super) fn trace(data: &[u8]) {
         Err(error) => check_told(&error, SOURCE, &String::from_utf8_lossy(data)),
         Ok(trace) => {
             let text = written(&trace);
-            let again = Trace::parse_bytes("again.trace", &text).expect("what is written is read");
+            let again = Trace::parse_bytes("again.trace", text.as_bytes());
+            let again = again.expect("what is written is read");
             assert_eq!(written(&again), text);
         }
     }
 }
 
-fn written(trace: &Trace) -> Vec<u8> {
-    let processes = (0..trace.processes()).map(ProcessId::from_index);
-    let hosts: Vec<String> = processes
-        .map(|process| trace.host(process).into())
-        .collect();
-    let (barrier, receives) = (trace.barrier(), trace.receives());
-    let mut out = Vec::new();
-    Trace::write(trace, &hosts, barrier, receives, &mut out).expect("what was read can be written");
-    out
+/// The hosts that a trace names; none if it names none.
+pub(crate) fn hosts_of(trace: &Trace) -> Vec<String> {
+    (0..trace.processes())
+        .filter_map(|process| trace.initial_host(ProcessId::from_index(process)))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The settings of the runtime that a trace brings along, as it is written with them.
+pub(crate) fn runtime_of(trace: &Trace) -> Vec<(String, String)> {
+    let key = |key: &str| key.strip_prefix("runtime.").unwrap_or(key).to_owned();
+    let settings = trace.settings().iter();
+    settings
+        .map(|one| (key(&one.key), one.value.clone()))
+        .collect()
+}
+
+/// A trace as text.
+pub(crate) fn written(trace: &Trace) -> String {
+    let (hosts, runtime) = (hosts_of(trace), runtime_of(trace));
+    let preamble = Preamble {
+        hosts: &hosts,
+        runtime: &runtime,
+        comments: &[],
+    };
+    let mut bytes = Vec::new();
+    Trace::write(trace, &preamble, &mut bytes).expect("what was read can be written");
+    String::from_utf8(bytes).expect("a trace is a text")
 }

@@ -253,7 +253,7 @@ fn traces_are_the_same_for_any_number_of_threads_and_go_with_the_next_run() {
         files(folder).into_iter().filter(is_trace).collect()
     };
     assert_eq!(left(folder.path()), ["trace-i.paje"]);
-    run(folder.path(), LU, "");
+    run(folder.path(), &format!("{LU} --force"), "");
     assert!(left(folder.path()).is_empty());
 }
 

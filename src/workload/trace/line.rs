@@ -1,7 +1,7 @@
 //! A line of a trace: its words, where they stand, and what they mean.
 
 use super::MAX_BYTES;
-use crate::units::Bytes;
+use crate::units::{Bytes, UnitError};
 
 /// A line, cut into words; no record has more than five.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +20,21 @@ impl<'a> Line<'a> {
             words: [""; 6],
             count: 0,
         };
-        let words = text
-            .split_whitespace()
-            .take_while(|word| !word.starts_with('#'));
-        for (slot, word) in line.words.iter_mut().zip(words) {
-            *slot = word;
-            line.count += 1;
+        if text.is_ascii() {
+            let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\u{b}';
+            line.take(text.split(is_blank).filter(|word| !word.is_empty()));
+        } else {
+            line.take(text.split_whitespace());
         }
         line
+    }
+
+    fn take(&mut self, words: impl Iterator<Item = &'a str>) {
+        let words = words.take_while(|word| !word.starts_with('#'));
+        for (slot, word) in self.words.iter_mut().zip(words) {
+            *slot = word;
+            self.count += 1;
+        }
     }
 
     /// The column of a word, in characters from 1; of a word that is missing, just behind the last one.
@@ -68,8 +75,8 @@ pub(super) fn whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Com
     }
 }
 
-/// A whole number of bytes up to 2^53.
-pub(super) fn bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
+/// A whole number of bytes up to 2^53: a size of version 1.
+pub(super) fn whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
     let value = whole(line, word, "bytes")?;
     match Bytes::new(value as f64) {
         Some(size) if value <= MAX_BYTES => Ok(size),
@@ -84,17 +91,46 @@ pub(super) fn bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
 /// A finite number that is not negative.
 pub(super) fn number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
     let text = line.words[word];
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && !text.starts_with(['-', '+']) => Ok(value),
-        Ok(_) => complaint(
-            word,
-            format!("{what} `{text}` is out of range"),
-            "it must be finite and not negative, without sign",
-        ),
+    match text.parse() {
+        Ok(value) => in_range(value, text).ok_or_else(|| out_of_range(word, what, text)),
         Err(_) => complaint(
             word,
             format!("{what} `{text}` is not a number"),
             "write a number such as 1000, 0.5 or 1e9",
         ),
     }
+}
+
+/// A quantity of version 2: a number in the unit that the quantity counts in, or a number with its unit, as one word.
+pub(super) fn quantity<T>(
+    line: &Line<'_>,
+    word: usize,
+    what: &str,
+    new: fn(f64) -> Option<T>,
+    parse: fn(&str) -> Result<T, UnitError>,
+) -> Result<T, Complaint> {
+    let text = line.words[word];
+    match text.parse() {
+        Ok(value) => in_range(value, text)
+            .and_then(new)
+            .ok_or_else(|| out_of_range(word, what, text)),
+        Err(_) => parse(text).or_else(|error| {
+            let hint =
+                "write a number, or a number and its unit as one word, such as `5MB` or `2Ginstr`";
+            complaint(word, error.to_string(), hint)
+        }),
+    }
+}
+
+fn in_range(value: f64, text: &str) -> Option<f64> {
+    (value.is_finite() && !text.starts_with(['-', '+'])).then_some(value)
+}
+
+fn out_of_range(word: usize, what: &str, text: &str) -> Complaint {
+    let hint = "it must be finite and not negative, without sign";
+    (
+        word,
+        format!("{what} `{text}` is out of range"),
+        hint.into(),
+    )
 }

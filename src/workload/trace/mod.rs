@@ -1,74 +1,67 @@
 //! `trace`: a workload written down superstep by superstep, as a text.
 //!
 //! ```text
-//! bsp 1 P S              version, processes 0..P-1, supersteps 0..S-1
-//! barrier ideal          or: barrier central B
-//! recv early             or: recv late
-//! host p h               process p starts on host h
+//! migsim-trace 2
+//! processes P            processes 0..P-1
+//! memory p SIZE          memory of process p; without p, of all processes that have no line of their own
+//! host p NAME            process p starts on this host; for all processes, or for none
+//! runtime KEY VALUE      a setting of the runtime: `sends sequential`, `barrier.kind central`
+//! cycles X               clock cycles per instruction
 //! step k                 opens superstep k; the following lines belong to it
-//! c p flops              process p computes (at most one line per process; none = 0)
-//! m src dst bytes        one message (whole bytes; several may have the same ends)
-//! g p h bytes delay      after superstep k, process p moves to host h (at most one line per process)
+//! c p WORK               process p computes (at most one line per process; none = 0)
+//! m p q SIZE             a message from process p to process q (several may have the same ends)
+//! g p NAME SIZE DELAY    after superstep k, process p moves to this host (at most one line per process)
 //! end
 //! ```
 //!
-//! The format is that of the SimGrid oracle cases in `tests/oracle`, whose README says what each process does. Processes and
-//! supersteps count from 0. Words are separated by blanks; a word that begins with `#` starts a comment; blank lines are allowed.
-//! Steps stand in order and none is left out. Nothing is guessed: [`Trace::parse`] refuses what is missing, doubled or out
-//! of range, with line and column, and [`Trace::write`] writes any [`Workload`] so that it reads back equal.
+//! `docs/trace-format.md` describes the format for those who write it. Processes and supersteps count from 0. Words are separated by
+//! blanks; a word that begins with `#` starts a comment; blank lines are allowed. Steps stand in order and none is left out.
+//! [`Trace::parse`] refuses what is missing, doubled or out of range, with line and column, and [`Trace::write`] writes any [`Workload`]
+//! so that it reads back equal.
 //!
-//! A trace says which hosts, barrier and receives it was made for, because its dates depend on them.
+//! Version 1 begins with `bsp 1 P S` and is the format of the `SimGrid` oracle cases (`tests/oracle`): its hosts, barrier and receives
+//! are required, its numbers have no units.
 
+mod header;
 mod line;
 mod parse;
+mod steps;
 mod write;
 
 use std::ops::Range;
 
-use super::{Extent, Plan, PrescribedMove, Workload};
+pub use write::Preamble;
+
+use super::{Extent, Plan, PrescribedMove, Setting, Workload};
 use crate::units::{Bytes, Instructions, ProcessId};
 
-/// The largest size of a message: beyond 2^53 bytes not every whole number is a floating point number.
+/// The largest size of version 1: beyond 2^53 bytes not every whole number is a floating point number.
 const MAX_BYTES: u64 = 1 << 53;
 
-/// The barrier a trace was made for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TraceBarrier {
-    /// All leave when the last one arrives, at no cost.
-    Ideal,
-    /// Every process sends this many bytes to process 0 when it arrives; when it has them all, it answers with as many.
-    Central(Bytes),
-}
-
-/// When the flow of a message starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceReceives {
-    /// When the sender has computed.
-    Early,
-    /// When the sender and the receiver have computed (rendezvous).
-    Late,
-}
+/// The description of the format, for those who write traces.
+pub const DESCRIPTION: &str = include_str!("../../../docs/trace-format.md");
 
 /// A workload read from a text.
 ///
 /// ```
 /// use migsim::workload::{Workload, trace::Trace};
-/// let text = "bsp 1 2 1\nbarrier ideal\nrecv early\nhost 0 a\nhost 1 b\nstep 0\nc 0 1e9\nm 0 1 8\nend\n";
+/// let text = "migsim-trace 2\nprocesses 2\nmemory 100MB\nstep 0\nc 0 1Ginstr\nm 0 1 8\nend\n";
 /// let trace = Trace::parse("two.trace", text)?;
 /// assert_eq!((trace.processes(), trace.supersteps()), (2, 1));
 /// let error = Trace::parse("two.trace", &text.replace("m 0 1", "m 0 2")).unwrap_err();
-/// assert!(error.to_string().contains("two.trace:8:5"));
+/// assert!(error.to_string().contains("two.trace:6:5"));
 /// # Ok::<(), migsim::error::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    barrier: TraceBarrier,
-    receives: TraceReceives,
-    /// The names of the hosts, one after the other, and where that of each process stands.
+    processes: usize,
+    settings: Vec<Setting>,
+    cycles_per_instruction: f64,
+    /// The names of the hosts, one after the other, and where that of each process stands; empty if the trace names none.
     host_names: String,
     hosts: Vec<Range<usize>>,
-    /// The largest image that a process ever moves.
-    memory: Vec<Bytes>,
+    /// The memory of each process that the trace says something about.
+    memory: Vec<Option<Bytes>>,
     /// The records of all supersteps, and where those of each superstep stand: those that a superstep has in common with the one before it
     /// stand there once.
     work: Vec<(ProcessId, Instructions)>,
@@ -86,25 +79,24 @@ struct Records {
 }
 
 impl Trace {
-    /// The barrier that the trace was made for.
-    pub fn barrier(&self) -> TraceBarrier {
-        self.barrier
+    /// The settings that the trace brings along: those of the runtime for which it was made.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
     }
 
-    /// When receives are posted in the program that the trace was made for.
-    pub fn receives(&self) -> TraceReceives {
-        self.receives
-    }
-
-    /// The name of the host on which a process starts.
-    pub fn host(&self, process: ProcessId) -> &str {
-        &self.host_names[self.hosts[process.index()].clone()]
+    /// Gives `memory` to the processes about whose memory the trace says nothing.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Bytes) -> Self {
+        for unknown in self.memory.iter_mut().filter(|known| known.is_none()) {
+            *unknown = Some(memory);
+        }
+        self
     }
 }
 
 impl Workload for Trace {
     fn processes(&self) -> usize {
-        self.hosts.len()
+        self.processes
     }
 
     fn supersteps(&self) -> usize {
@@ -129,7 +121,6 @@ impl Workload for Trace {
         (&before.work, &before.messages) == (&step.work, &step.messages)
     }
 
-    /// The format has no memory: it is the largest image that the process moves in the trace, and 0 B if it never moves.
     /// Its lists grow by doubling.
     fn extent(&self) -> Extent {
         let messages = self.steps.iter().map(|step| step.messages.len()).max();
@@ -141,15 +132,29 @@ impl Workload for Trace {
         }
     }
 
+    /// What the `memory` records say; without one, the largest image that the process moves in the trace.
     fn memory(&self, process: ProcessId) -> Bytes {
-        self.memory[process.index()]
+        self.memory[process.index()].unwrap_or_default()
+    }
+
+    fn is_memory_known(&self, process: ProcessId) -> bool {
+        self.memory[process.index()].is_some()
     }
 
     fn initial_host(&self, process: ProcessId) -> Option<&str> {
-        Some(self.host(process))
+        let name = self.hosts.get(process.index())?;
+        Some(&self.host_names[name.clone()])
+    }
+
+    fn prescribes_moves(&self) -> bool {
+        !self.moves.is_empty()
     }
 
     fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
         &self.moves[self.steps[superstep].moves.clone()]
+    }
+
+    fn cycles_per_instruction(&self) -> f64 {
+        self.cycles_per_instruction
     }
 }

@@ -1,30 +1,35 @@
 //! Writes any workload as a trace.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io;
 
-use super::{MAX_BYTES, Trace, TraceBarrier, TraceReceives};
+use super::Trace;
 use crate::error::{Error, Problem};
-use crate::units::Bytes;
+use crate::units::ProcessId;
 use crate::workload::{Plan, Workload};
 
+/// What a trace says besides the workload itself.
+#[derive(Clone, Debug, Default)]
+pub struct Preamble<'a> {
+    /// Comments for the top of the file, a line each.
+    pub comments: &'a [String],
+    /// Where each process starts; empty if the trace is to leave that open.
+    pub hosts: &'a [String],
+    /// Settings of the runtime: keys without their `runtime.`, and values.
+    pub runtime: &'a [(String, String)],
+}
+
 impl Trace {
-    /// Writes `workload` as a trace whose processes start on `hosts` (one name per process, whatever [`Workload::initial_host`] says).
-    ///
-    /// A trace has no clock cycles: it gets instructions times [`Workload::cycles_per_instruction`]. Nor has it memory of
-    /// processes that do not move. All else reads back equal.
+    /// Writes `workload` as a trace that reads back equal.
     ///
     /// # Errors
-    /// There is not one host per process, a name has blanks or begins with `#`, a size is not a whole number of bytes up
-    /// to 2^53, or `out` cannot be written to.
+    /// There are hosts, and not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be written to.
     pub fn write(
         workload: &dyn Workload,
-        hosts: &[String],
-        barrier: TraceBarrier,
-        receives: TraceReceives,
+        preamble: &Preamble<'_>,
         out: &mut dyn io::Write,
     ) -> Result<(), Error> {
-        let mut text = header(workload, hosts, barrier, receives)?;
+        let mut text = header(workload, preamble)?;
         let mut plan = Plan::default();
         for superstep in 0..workload.supersteps() {
             write_step(workload, superstep, &mut plan, &mut text)?;
@@ -40,50 +45,57 @@ impl Trace {
 }
 
 /// All up to the first `step`.
-fn header(
-    workload: &dyn Workload,
-    hosts: &[String],
-    barrier: TraceBarrier,
-    receives: TraceReceives,
-) -> Result<String, Error> {
+fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Error> {
     let processes = workload.processes();
-    if hosts.len() != processes {
+    let hosts = preamble.hosts;
+    if !hosts.is_empty() && hosts.len() != processes {
         let problem = Problem::new(format!("{} hosts for {processes} processes", hosts.len()));
         return Err(Error::Output(
-            problem.hint("a trace names the host of every process"),
+            problem.hint("a trace names the host of every process, or of none"),
         ));
     }
-    let mut text = String::new();
-    line(
-        &mut text,
-        format_args!("bsp 1 {processes} {}", workload.supersteps()),
-    );
-    match barrier {
-        TraceBarrier::Ideal => line(&mut text, format_args!("barrier ideal")),
-        TraceBarrier::Central(size) => {
-            line(
-                &mut text,
-                format_args!(
-                    "barrier central {}",
-                    whole(size, "a message of the barrier")?
-                ),
-            );
-        }
+    let mut text = String::from("migsim-trace 2\n");
+    for comment in preamble.comments {
+        // A line break would end the comment.
+        let comment = comment.replace(|letter: char| letter.is_control(), " ");
+        line(&mut text, format_args!("# {comment}"));
     }
-    line(
-        &mut text,
-        format_args!(
-            "recv {}",
-            match receives {
-                TraceReceives::Early => "early",
-                TraceReceives::Late => "late",
-            }
-        ),
-    );
+    line(&mut text, format_args!("processes {processes}"));
+    for (key, value) in preamble.runtime {
+        let value = value.replace(' ', "");
+        let (key, value) = (word(key, "the key")?, word(&value, "the value")?);
+        line(&mut text, format_args!("runtime {key} {value}"));
+    }
+    let cycles = workload.cycles_per_instruction();
+    if (cycles - 1.0).abs() > 0.0 {
+        line(&mut text, format_args!("cycles {cycles}"));
+    }
+    write_memory(workload, &mut text);
     for (process, host) in hosts.iter().enumerate() {
-        line(&mut text, format_args!("host {process} {}", name(host)?));
+        let host = word(host, "the host name")?;
+        line(&mut text, format_args!("host {process} {host}"));
     }
     Ok(text)
+}
+
+/// One line if all processes have the same memory, otherwise one for each whose memory is known.
+fn write_memory(workload: &dyn Workload, text: &mut String) {
+    let known = |process: usize| {
+        let process = ProcessId::from_index(process);
+        let is_known = workload.is_memory_known(process);
+        is_known.then(|| workload.memory(process).get())
+    };
+    let first = known(0);
+    if let Some(size) = first
+        && (1..workload.processes()).all(|process| known(process) == first)
+    {
+        return line(text, format_args!("memory {size}"));
+    }
+    for process in 0..workload.processes() {
+        if let Some(size) = known(process) {
+            line(text, format_args!("memory {process} {size}"));
+        }
+    }
 }
 
 fn write_step(
@@ -96,27 +108,18 @@ fn write_step(
     workload.fill(superstep, plan);
     line(text, format_args!("step {superstep}"));
     for (process, work) in plan.work.iter().enumerate() {
-        let flops = work.get() * workload.cycles_per_instruction();
-        if flops > 0.0 {
-            line(text, format_args!("c {process} {flops}"));
+        if work.get() > 0.0 {
+            line(text, format_args!("c {process} {}", work.get()));
         }
     }
     for message in &plan.messages {
-        let size = whole(message.size, "a message")?;
-        line(
-            text,
-            format_args!("m {} {} {size}", message.from.0, message.to.0),
-        );
+        let (from, to, size) = (message.from.0, message.to.0, message.size.get());
+        line(text, format_args!("m {from} {to} {size}"));
     }
     for change in workload.prescribed_moves(superstep) {
-        let (to, size) = (
-            name(&change.to)?,
-            whole(change.size, "the image of a process")?,
-        );
-        line(
-            text,
-            format_args!("g {} {to} {size} {}", change.process.0, change.delay.get()),
-        );
+        let to = word(&change.to, "the host name")?;
+        let (process, size, delay) = (change.process.0, change.size.get(), change.delay.get());
+        line(text, format_args!("g {process} {to} {size} {delay}"));
     }
     Ok(())
 }
@@ -125,27 +128,15 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
 
-/// A host name that is one word.
-fn name(host: &str) -> Result<&str, Error> {
-    if host.is_empty() || host.starts_with('#') || host.contains(char::is_whitespace) {
-        let problem = Problem::new(format!("the host name `{host}` cannot stand in a trace"));
+/// What can stand as one word.
+fn word(text: &str, what: impl Display) -> Result<&str, Error> {
+    if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
+        let problem = Problem::new(format!("{what} `{text}` cannot stand in a trace"));
         return Err(Error::Output(
             problem.hint("it must be one word that does not begin with `#`"),
         ));
     }
-    Ok(host)
-}
-
-/// A number of bytes that reads back equal.
-fn whole(size: Bytes, what: &str) -> Result<f64, Error> {
-    let bytes = size.get();
-    if bytes.fract() > 0.0 || bytes > MAX_BYTES as f64 {
-        let problem = Problem::new(format!("{what} of {bytes} B cannot stand in a trace"));
-        return Err(Error::Output(
-            problem.hint("sizes in a trace are whole bytes up to 2^53"),
-        ));
-    }
-    Ok(bytes)
+    Ok(text)
 }
 
 fn unwritable(error: &io::Error) -> Error {

@@ -1,0 +1,64 @@
+//! What an application says of the experiment itself: settings between the built-in ones and those that are given, and notes about what it
+//! leaves open (both come from traces).
+
+use serde_json::Value;
+
+use super::config::ExperimentConfig;
+use super::layers::{Flag, Layers, is_within};
+use crate::bsp::{Scenario, Transfer};
+use crate::document;
+use crate::policy;
+use crate::units::ProcessId;
+use crate::workload::{Setting, Workload};
+
+/// The settings of a workload as a layer; without those of its barrier where another one is given.
+pub(super) fn layer(config: &ExperimentConfig, settings: &[Setting], has_barrier: bool) -> Layers {
+    let flag = |setting: &Setting| Flag {
+        key: setting.key.clone(),
+        flag: setting.source.clone(),
+        value: document::typed_value(&setting.value),
+    };
+    let is_kept = |setting: &&Setting| !(has_barrier && is_within(&setting.key, "runtime.barrier"));
+    let name = config.workload.get("trace").and_then(Value::as_str);
+    let mut layer = Layers::default();
+    layer.push_settings(
+        name.unwrap_or("workload"),
+        settings.iter().filter(is_kept).map(flag).collect(),
+    );
+    layer
+}
+
+/// What the user should know: what is given in vain, and what the workload leaves open though it decides.
+pub(super) fn notes(
+    config: &ExperimentConfig,
+    is_mapped: bool,
+    workload: &dyn Workload,
+    policy: &policy::Entry,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if is_mapped && workload.initial_host(ProcessId(0)).is_some() {
+        notes.push("`mapping` places the processes, not the `host` lines of the trace".to_owned());
+    }
+    let processes = workload.processes();
+    let unknown = (0..processes)
+        .filter(|process| !workload.is_memory_known(ProcessId::from_index(*process)))
+        .count();
+    let costs = config.costs.migration;
+    let is_judged = policy.name != policy::NEVER
+        && config.scenarios.contains(&Scenario::Iii)
+        && costs.transfer != Transfer::None;
+    if unknown > 0 && is_judged {
+        let whose = match unknown {
+            _ if unknown == processes => "its processes".to_owned(),
+            _ => format!("{unknown} of {processes} processes"),
+        };
+        let price = match costs.fixed {
+            fixed if fixed.get() > 0.0 => format!("cost {fixed} each, whatever their size"),
+            _ => "are free".to_owned(),
+        };
+        notes.push(format!(
+            "the trace does not give the memory of {whose}: their migrations move 0 B and {price}; give it with `memory` lines or `--set workload.memory=100MB`"
+        ));
+    }
+    notes
+}
