@@ -382,7 +382,7 @@ mod tests {
                 .hint
                 .as_deref()
                 .unwrap()
-                .starts_with("known keys: trace")
+                .starts_with("known keys: ")
         );
         assert_eq!(problems("lu", &json!(5)).len(), 1);
     }

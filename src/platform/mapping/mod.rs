@@ -8,7 +8,7 @@
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
 //! | `by-core:epyc,old-3` | a rule for these hosts alone |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
-//! | `places.csv` | as a table says: [`file`] |
+//! | `places.csv` | as a table says: [`mod@file`] |
 //!
 //! A rule that comes to its last host begins again with the first one.
 
