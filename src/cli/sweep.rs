@@ -204,10 +204,10 @@ fn dry_run(
     let rows = crate::sweep::store::rows_if_any(folder)?;
     let runs = missing_from(plan, shard, &rows);
     let mut text = format!(
-        "{} settings x {} = {} runs ({})\n",
-        plan.settings.len(),
+        "{} x {} = {} ({})\n",
+        counted(plan.settings.len(), "setting"),
         counted(plan.seeds.len(), "seed"),
-        plan.runs.len(),
+        counted(plan.runs.len(), "run"),
         plan.sweep.combine
     );
     for parameter in &sweep.parameters {
