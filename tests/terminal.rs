@@ -68,6 +68,17 @@ fn zsh_and_fish_offer_names_beside_files() {
         line.contains(" -r -a \"lbm") && !line.contains(" -f "),
         "{line}"
     );
+    for (place, names) in [
+        ("run", "lbm lbm-a2"),
+        ("list", "apps experiments"),
+        (
+            "platform; and __fish_seen_subcommand_from show",
+            "lbm sw-dynamic",
+        ),
+    ] {
+        let start = format!("using_subcommand {place}\" -a \"{names} ");
+        assert!(fish.contains(&start), "{start}");
+    }
     // Each argument that takes a platform or an experiment was found.
     let bash = script("bash");
     assert_eq!(

@@ -96,7 +96,30 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
     for names in [platform_names(), experiment_names()] {
         text = with_files(shell, &text, &names);
     }
+    if shell == Shell::Fish {
+        // The generator leaves out arguments without a flag.
+        for one in command.get_subcommands() {
+            let condition = format!("__fish_migsim_using_subcommand {}", one.get_name());
+            text += &fish_places(one, &condition);
+            for inner in one.get_subcommands() {
+                let seen = format!("__fish_seen_subcommand_from {}", inner.get_name());
+                text += &fish_places(inner, &format!("{condition}; and {seen}"));
+            }
+        }
+    }
     text
+}
+
+/// What fish offers for the arguments of a command that have no flag.
+fn fish_places(command: &Command, condition: &str) -> String {
+    let places = command.get_positionals();
+    let names = places.flat_map(Arg::get_possible_values);
+    let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let names = names.join(" ");
+    format!("complete -c migsim -n \"{condition}\" -a \"{names}\"\n")
 }
 
 fn with_files(shell: Shell, script: &str, names: &[&str]) -> String {

@@ -16,6 +16,7 @@ use crate::document::{Document, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
     Experiment, FILE_KEYS, Flag, Layers, Progress, Results, ScenarioRun, built_in_names,
+    file_pointers,
 };
 use crate::load::{self, from_flag};
 use crate::memory::Purpose;
@@ -323,14 +324,6 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
 
 /// The version of sweep files, as they name it.
 pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
-
-/// Where an experiment may name files.
-fn file_pointers(experiment: &Value) -> impl Iterator<Item = String> + use<> {
-    let loads = experiment["load"].as_array().map_or(0, Vec::len);
-    let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
-    let pointers = FILE_KEYS.map(|key| format!("/{}", key.replace('.', "/")));
-    pointers.into_iter().chain(in_loads)
-}
 
 /// The files that an experiment names.
 pub(super) fn files(experiment: &Value) -> Vec<String> {

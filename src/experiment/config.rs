@@ -35,6 +35,14 @@ pub const FILE_KEYS: [&str; 6] = [
     "load.file",
 ];
 
+/// Where an experiment may name files, as JSON pointers.
+pub fn file_pointers(experiment: &Value) -> impl Iterator<Item = String> + use<> {
+    let loads = experiment["load"].as_array().map_or(0, Vec::len);
+    let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
+    let pointers = FILE_KEYS.map(|key| format!("/{}", key.replace('.', "/")));
+    pointers.into_iter().chain(in_loads)
+}
+
 /// An experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::folder::names;
 use crate::document::{read_text, sha256};
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, FILE_KEYS};
+use crate::experiment::{Experiment, file_pointers};
 use crate::words::counted;
 
 /// The files of a folder that holds a sweep.
@@ -171,23 +171,27 @@ fn without_names(settings: &mut Value) {
     let Some(map) = settings.as_object_mut() else {
         return;
     };
-    for key in ["$schema", "description", "origins"] {
+    for key in [
+        "$schema",
+        "description",
+        "origins",
+        "basis",
+        "calibrated_for",
+    ] {
         map.remove(key);
     }
-    let loads = map
-        .get("load")
-        .and_then(Value::as_array)
-        .map_or(0, Vec::len);
-    let in_loads = (0..loads).map(|index| format!("load.{index}.file"));
-    // A mapping may be a rule, which is a setting.
-    let keys = FILE_KEYS.into_iter().filter(|key| *key != "mapping");
-    for key in keys.map(str::to_owned).chain(in_loads) {
-        let pointer = format!("/{}", key.replace('.', "/"));
-        if let Some(name) = settings.pointer_mut(&pointer) {
+    for pointer in file_pointers(settings).filter(|pointer| pointer != MAPPING) {
+        if let Some(name) = settings
+            .pointer_mut(&pointer)
+            .filter(|name| name.is_string())
+        {
             *name = Value::Null;
         }
     }
 }
+
+/// The one of those pointers whose text may be a rule, which is a setting.
+const MAPPING: &str = "/mapping";
 
 /// Adds what differs between two values at `path`.
 fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {

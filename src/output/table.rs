@@ -120,7 +120,11 @@ fn against(results: &Results, run: &ScenarioRun) -> Cell {
         return Cell::empty();
     };
     let (word, amount) = against_i(run.scenario, excess);
-    let cell = Cell::value(100.0 * excess, format!("{word:<8} {amount:>6}"));
+    let shown = match word {
+        TAKES => format!("{word} {amount}"),
+        _ => format!("{word:<8} {amount:>6}"),
+    };
+    let cell = Cell::value(100.0 * excess, shown);
     cell.in_tone(match excess {
         _ if run.scenario != Scenario::Iii => Tone::Plain,
         ..0.0 => Tone::Good,
@@ -131,6 +135,8 @@ fn against(results: &Results, run: &ScenarioRun) -> Cell {
 
 /// Longer than so many times scenario i nobody counts in percent.
 const MANY_TIMES: f64 = 11.0;
+
+const TAKES: &str = "takes";
 
 /// What a scenario costs or gains against scenario i, given by how much it is longer as a fraction of it: `gain`, `10.8 %`.
 pub(super) fn against_i(scenario: Scenario, excess: f64) -> (&'static str, String) {
@@ -145,7 +151,7 @@ pub(super) fn against_i(scenario: Scenario, excess: f64) -> (&'static str, Strin
         Scenario::Iii => ("gain", 0.0 - percent),
     };
     match 1.0 + excess {
-        times @ MANY_TIMES.. => ("takes", format!("{times:.1} times as long")),
+        times @ MANY_TIMES.. => (TAKES, format!("{times:.1} times as long")),
         _ => (word, format!("{percent:.1} %")),
     }
 }

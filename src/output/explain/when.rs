@@ -42,7 +42,8 @@ impl Scene<'_> {
         let alpha = interval.alpha;
         let why = match self.last_call() {
             None => format!(
-                "A call was due after superstep {superstep}: the first one comes after α = {alpha} supersteps."
+                "A call was due after superstep {superstep}: the first one comes after α = {}.",
+                counted(alpha, "superstep")
             ),
             Some(last) => format!(
                 "A call was due after superstep {superstep}: the one before it, after {}, had set α to {alpha}, and {} + {alpha} = {}.",

@@ -21,6 +21,7 @@ use std::str::FromStr;
 use super::Platform;
 use crate::error::{Error, Problem};
 use crate::units::{ClusterId, HostId};
+use crate::words::counted;
 
 /// How processes are placed on hosts at first.
 ///
@@ -239,8 +240,9 @@ fn explicit(
         return Ok(hosts);
     }
     let problem = Problem::new(format!(
-        "the mapping names {} hosts for {processes} processes",
-        hosts.len()
+        "the mapping names {} for {}",
+        counted(hosts.len(), "host"),
+        counted(processes, "process")
     ));
     Err(problem
         .hint("a list names one host per process, several times if need be; `by-core:` before it fills the cores of its hosts")
