@@ -10,7 +10,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::support::{migsim, migsim_in, succeeded};
+use crate::support::{keys, migsim, migsim_in, succeeded};
 
 /// A run folder by file, without the one value that differs from run to run.
 fn folder(path: &Path) -> BTreeMap<String, String> {
@@ -120,14 +120,6 @@ fn every_option_of_the_policy_is_in_the_manifest() {
     let output = migsim(&["run", "--app", "lu", "--show"]);
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
     let defaults = serde_json::to_value(migsim::policy::MigBspConfig::default()).unwrap();
-    let keys = |value: &Value| {
-        value
-            .as_object()
-            .unwrap()
-            .keys()
-            .cloned()
-            .collect::<Vec<_>>()
-    };
     assert_eq!(keys(&shown["policy"]["migbsp"]), keys(&defaults));
 }
 

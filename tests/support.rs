@@ -356,3 +356,9 @@ pub(crate) const SYNTHETIC: &[&str] = &[
     "--set",
     "workload.spread=0.5",
 ];
+
+/// The keys of a JSON object, in their order.
+pub(crate) fn keys(object: &serde_json::Value) -> Vec<String> {
+    let object = object.as_object().expect("an object");
+    object.keys().cloned().collect()
+}

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::support::migsim;
+use crate::support::{keys, migsim};
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -263,14 +263,6 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
     let call: Value = { calls }
         .find(|call: &Value| call["candidates"][0].is_object())
         .unwrap();
-    let keys = |value: &Value| {
-        value
-            .as_object()
-            .unwrap()
-            .keys()
-            .cloned()
-            .collect::<Vec<_>>()
-    };
     let documented = documented(&readme, "calls.jsonl");
     let (of_call, of_candidate) = (keys(&call), keys(&call["candidates"][0]));
     assert_eq!(documented, [of_call, of_candidate].concat());

@@ -26,7 +26,7 @@ use super::world::World;
 use crate::engine::DATE_SLACK;
 use crate::error::{Error, Problem};
 use crate::policy::refill;
-use crate::units::{HostId, Time, to_u32};
+use crate::units::{HostId, ProcessId, Time, to_u32};
 use crate::words::counted;
 
 /// Rounding that sums of many numbers may have (relative).
@@ -158,7 +158,7 @@ fn check_links(
         let (from, to) = if superstep.is_by_events() {
             superstep.exchange.ends()[index]
         } else {
-            let host = |process: crate::units::ProcessId| world.placement[process.index()];
+            let host = |process: ProcessId| world.placement[process.index()];
             (host(message.from), host(message.to))
         };
         if from != to

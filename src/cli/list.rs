@@ -11,10 +11,11 @@ use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;
 use crate::load::KINDS;
-use crate::output::{Cell, Form, Sheet, Table, counted, words};
+use crate::output::{Cell, Form, Sheet, Table, words};
 use crate::paper::PAPERS;
 use crate::platform;
 use crate::policy::REGISTRY;
+use crate::words::counted;
 use crate::workload::registry::APPLICATIONS;
 
 pub(super) fn list(what: Listing, form: Form, out: &mut dyn Write) -> Result<(), Error> {

@@ -30,7 +30,7 @@ use serde_json::Value;
 
 pub use args::Arguments;
 
-use crate::error::{Broken, Error, Problem};
+use crate::error::{Broken, Error, Problem, visible};
 
 /// Runs the command line `arguments` (with the program name first) and returns the exit code: 0 done, 1 a run or comparison
 /// failed, 2 bad command line or input, or output that cannot be written.
@@ -112,10 +112,15 @@ fn dispatch(
     done.map(|()| true)
 }
 
+/// Says something on stderr; if that is closed, nothing can be done.
+fn say(errors: &mut dyn Write, line: &str) {
+    let _ = writeln!(errors, "{}", visible(line));
+}
+
 /// Says on stderr what a user should know of the settings that were filled in.
 fn say_notes(notes: &[String], errors: &mut dyn Write) {
     for note in notes {
-        sweep::say(errors, &format!("note: {note}"));
+        say(errors, &format!("note: {note}"));
     }
 }
 

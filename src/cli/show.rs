@@ -10,8 +10,9 @@ use super::{print, say_notes};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
-use crate::output::{counted, draw, loads, picture, platform_sheet, workload_sheet, write_named};
+use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
 use crate::platform::{self, LoadedPlatform};
+use crate::words::counted;
 
 /// Reads the platform that is named on the command line.
 pub(super) fn read(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {

@@ -18,16 +18,17 @@ use super::run::{
 };
 use super::slurm::Job;
 use super::threads::threads;
-use super::{harmless, print, print_json, say_notes};
+use super::{harmless, print, print_json, say, say_notes};
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;
-use crate::output::{Form, counted};
+use crate::output::Form;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
 use crate::sweep::{
     Combine, Common, Done, Parameter, Plan, Row, Shard, Spec, Store, Sweep, keys, whole,
 };
+use crate::words::counted;
 use crate::workload::registry;
 
 pub(super) fn sweep(
@@ -164,11 +165,6 @@ fn finish(
         say(errors, failures);
     }
     Ok(report.failures.is_none())
-}
-
-/// Says something on stderr; if that is closed, nothing can be done.
-pub(super) fn say(errors: &mut dyn Write, line: &str) {
-    let _ = writeln!(errors, "{}", visible(line));
 }
 
 fn merged(

@@ -10,14 +10,14 @@ use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::bar::{Bar, with_bar_and_farewell};
 use super::machine::limits;
 use super::run::given;
-use super::sweep::{Varied, open_store, say, varied};
+use super::sweep::{Varied, open_store, varied};
 use super::threads::threads;
-use super::{print, print_json, say_notes};
+use super::{print, print_json, say, say_notes};
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::Flag;
 use crate::memory::Purpose;
-use crate::output::{Cell, Form, Sheet, Table, cannot_write, counted, numbers, words, write_file};
+use crate::output::{Cell, Form, Sheet, Table, cannot_write, numbers, words, write_file};
 use crate::sweep::plan::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
 use crate::sweep::spec::label;
@@ -25,6 +25,7 @@ use crate::sweep::stats::Sample;
 use crate::sweep::summary::{Goal, named, short};
 use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
 use crate::sweep::{Common, Done, Shard, Spec, Store, Sweep, keys, table::runs_csv};
+use crate::words::counted;
 
 /// The most settings that are named as equally good.
 const MOST_TIES: usize = 4;

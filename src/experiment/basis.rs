@@ -14,13 +14,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::built_in::{self, ONE_READING};
 use super::by_workload;
-use super::config::ExperimentConfig;
+use super::config::{Basis, ExperimentConfig, NONE};
 use super::layers::Layers;
 use super::shared::Shared;
 use crate::document::{self, Document};
@@ -28,34 +26,6 @@ use crate::error::{Error, Problem};
 use crate::memory::Limits;
 use crate::platform::{self, LoadedPlatform};
 use crate::workload::{Setting, registry};
-
-/// Which built-in experiment was filled in below the settings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Basis {
-    /// Its name; `one-reading` has the neutral settings, `none` stands for the defaults alone.
-    pub experiment: String,
-    /// Whether its constants were fitted to the platform of the run; absent if they were fitted to none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub is_calibrated: Option<bool>,
-}
-
-impl Basis {
-    /// The same in words.
-    pub fn text(&self) -> String {
-        let name = &self.experiment;
-        match self.is_calibrated {
-            Some(true) => format!("settings of the experiment {name}, fitted to this platform"),
-            Some(false) => format!("settings of the experiment {name}, fitted to other platforms"),
-            None if name == ONE_READING => "neutral settings, fitted to no platform".to_owned(),
-            None if name == NONE => "settings without a built-in experiment".to_owned(),
-            None => format!("settings of the experiment {name}"),
-        }
-    }
-}
-
-/// The value of `extends` for nothing.
-pub(super) const NONE: &str = "none";
 
 /// What a user should know of the settings that were filled in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -39,15 +39,18 @@ pub(super) fn notes(
     if is_mapped && workload.initial_host(ProcessId(0)).is_some() {
         notes.push("`mapping` places the processes, not the `host` lines of the trace".to_owned());
     }
-    let processes = workload.processes();
-    let unknown = (0..processes)
-        .filter(|process| !workload.is_memory_known(ProcessId::from_index(*process)))
-        .count();
     let costs = config.costs.migration;
     let is_judged = policy.name != policy::NEVER
         && config.scenarios.contains(&Scenario::Iii)
         && costs.transfer != Transfer::None;
-    if unknown > 0 && is_judged {
+    if !is_judged {
+        return notes;
+    }
+    let processes = workload.processes();
+    let unknown = (0..processes)
+        .filter(|process| !workload.is_memory_known(ProcessId::from_index(*process)))
+        .count();
+    if unknown > 0 {
         let whose = match unknown {
             _ if unknown == processes => "its processes".to_owned(),
             _ => format!("{unknown} of {processes} processes"),

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::basis::Basis;
+use super::built_in::ONE_READING;
 use crate::bsp::{Costs, RuntimeConfig, Scenario};
 use crate::load::{self, LoadKey};
 use crate::platform::Mapping;
@@ -42,6 +42,34 @@ pub fn file_pointers(experiment: &Value) -> impl Iterator<Item = String> + use<>
     let pointers = FILE_KEYS.map(|key| format!("/{}", key.replace('.', "/")));
     pointers.into_iter().chain(in_loads)
 }
+
+/// Which built-in experiment was filled in below the settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Basis {
+    /// Its name; `one-reading` has the neutral settings, `none` stands for the defaults alone.
+    pub experiment: String,
+    /// Whether its constants were fitted to the platform of the run; absent if they were fitted to none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_calibrated: Option<bool>,
+}
+
+impl Basis {
+    /// The same in words.
+    pub fn text(&self) -> String {
+        let name = &self.experiment;
+        match self.is_calibrated {
+            Some(true) => format!("settings of the experiment {name}, fitted to this platform"),
+            Some(false) => format!("settings of the experiment {name}, fitted to other platforms"),
+            None if name == ONE_READING => "neutral settings, fitted to no platform".to_owned(),
+            None if name == NONE => "settings without a built-in experiment".to_owned(),
+            None => format!("settings of the experiment {name}"),
+        }
+    }
+}
+
+/// The value of `extends` for nothing.
+pub(super) const NONE: &str = "none";
 
 /// An experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

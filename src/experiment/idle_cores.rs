@@ -2,6 +2,7 @@
 
 use crate::platform::{Mapping, Platform, Rule};
 use crate::units::HostId;
+use crate::words::{counted, of_number};
 
 /// What to know of a placement by `mapping`, if there are hosts of several cores and more processes than hosts.
 pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping) -> Option<String> {
@@ -23,13 +24,12 @@ pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping)
     if crowded == 0 || idle == 0 {
         return None;
     }
-    let hosts = if crowded == 1 {
-        "1 host has"
-    } else {
-        &*format!("{crowded} hosts have")
-    };
     Some(format!(
-        "{hosts} more processes than cores while {idle} cores are idle: the mapping `{}` does not look at cores, `--mapping by-core` does",
+        "{} {} more processes than cores while {} {} idle: the mapping `{}` does not look at cores, `--mapping by-core` does",
+        counted(crowded, "host"),
+        of_number(crowded as u64, ["has", "have"]),
+        counted(idle, "core"),
+        of_number(idle, ["is", "are"]),
         rule.name()
     ))
 }

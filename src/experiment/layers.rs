@@ -264,11 +264,23 @@ pub(super) fn is_within(inner: &str, outer: &str) -> bool {
 
 /// The value at a path such as `policy.name` or `load[1].mean`.
 pub(crate) fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    let mut parts = key.split(['.', '[']).filter(|part| !part.is_empty());
-    parts.try_fold(value, |value, part| match part.strip_suffix(']') {
+    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),
         None => value.get(part),
     })
+}
+
+/// The same, to be changed.
+pub(crate) fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
+    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+        Some(index) => value.get_mut(index.parse::<usize>().ok()?),
+        None => value.get_mut(part),
+    })
+}
+
+/// The steps of a path: keys, and places in lists with their closing bracket.
+fn parts(key: &str) -> impl Iterator<Item = &str> {
+    key.split(['.', '[']).filter(|part| !part.is_empty())
 }
 
 fn merge(below: &mut Value, above: &Value) {

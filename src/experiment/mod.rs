@@ -17,13 +17,14 @@ mod run;
 mod shared;
 
 pub use crate::memory::Limits;
-pub use basis::Basis;
 pub(crate) use basis::{Remark, notes};
 pub use built_in::{ONE_READING, built_in, names as built_in_names};
-pub use config::{ExperimentConfig, FILE_KEYS, MappingKey, SchemaVersion, file_pointers, schema};
+pub use config::{
+    Basis, ExperimentConfig, FILE_KEYS, MappingKey, SchemaVersion, file_pointers, schema,
+};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};
-pub(crate) use layers::lookup;
 pub use layers::{Flag, Layers};
+pub(crate) use layers::{lookup, lookup_mut};
 pub use ledger::{Ledger, Term};
 pub use resolve::{Experiment, Input};
 pub use run::{Progress, Results, ScenarioRun};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::basis::{Basis, NONE, Remark, Whole, notes, unknown_platforms};
+use super::basis::{Remark, Whole, notes, unknown_platforms};
 use super::by_workload;
-use super::config::ExperimentConfig;
+use super::config::{Basis, ExperimentConfig, NONE};
 use super::idle_cores;
 use super::layers::{Layers, is_within, lookup};
 use super::shared::Shared;

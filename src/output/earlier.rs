@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::folder::names;
 use crate::document::{read_text, sha256};
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, file_pointers};
@@ -22,11 +21,14 @@ const OF_SWEEPS: [&str; 2] = ["plan.json", "runs.jsonl"];
 /// How many letters at the begin of a file say what it is.
 const BEGIN: u64 = 1024;
 
-/// Makes sure that all files with names of a run folder are those of a run, and that the folder holds no sweep.
+/// Makes sure that all files with `names`, those of a run folder, are those of a run, and that the folder holds no sweep.
 ///
 /// # Errors
 /// The first file that is not.
-pub(super) fn check_files(folder: &Path) -> Result<(), Error> {
+pub(super) fn check_files(
+    folder: &Path,
+    mut names: impl Iterator<Item = String>,
+) -> Result<(), Error> {
     let is_there = |name: &String| fs::symlink_metadata(folder.join(name)).is_ok();
     if let Some(file) = OF_SWEEPS
         .map(str::to_owned)
@@ -36,9 +38,7 @@ pub(super) fn check_files(folder: &Path) -> Result<(), Error> {
         let problem = Problem::new("the folder holds a sweep").source(name_of(folder, file));
         return Err(problem.hint("choose another folder for the run").into());
     }
-    let strange = names()
-        .filter(is_there)
-        .find(|name| !is_of_run(&folder.join(name)));
+    let strange = names.find(|name| is_there(name) && !is_of_run(&folder.join(name)));
     let Some(file) = strange else {
         return Ok(());
     };

@@ -60,7 +60,7 @@ impl RunFolder {
             lock: Self::lock(path)?,
             path: path.to_owned(),
         };
-        earlier::check_files(path)?;
+        earlier::check_files(path, names())?;
         for name in names() {
             Draft::clear(&path.join(name))?;
         }

@@ -60,7 +60,6 @@ pub use traffic::LinkTraffic;
 pub use workload::{Load, loads, picture, workload_sheet};
 
 use crate::error::{Error, Problem};
-pub(crate) use crate::words::{counted, of_number};
 
 /// The error of an output that cannot be written.
 pub(crate) fn cannot_write(what: &str, error: &std::io::Error) -> Error {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::counted;
 use super::sheet::{Cell, Table, numbers, words};
 use crate::experiment::Experiment;
+use crate::words::counted;
 
 /// The most clusters that the line names.
 const MOST_NAMES: usize = 8;

@@ -296,26 +296,36 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     }
 }
 
-struct Group<'a> {
-    from: &'a str,
-    to: &'a str,
-    processes: Vec<ProcessId>,
+/// The processes that a call moves from one cluster to another.
+pub(super) struct Group<'a> {
+    pub(super) from: &'a str,
+    pub(super) to: &'a str,
+    /// Sorted.
+    pub(super) processes: Vec<ProcessId>,
 }
 
-/// The migrations of a call, by origin and destination in the order of the clusters.
+/// The migrations of a call.
 fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
-    for (wanted, &origin) in call.decision.migrations.iter().zip(&call.origins) {
+    let decided = call.decision.migrations.iter().zip(&call.origins);
+    by_clusters(decided.map(|(wanted, &origin)| {
         let (from, to) = (place(experiment, origin).0, place(experiment, wanted.to).0);
-        match groups
-            .iter_mut()
-            .find(|group| group.from == from && group.to == to)
-        {
-            Some(group) => group.processes.push(wanted.process),
+        (from, to, wanted.process)
+    }))
+}
+
+/// Moves (origin, destination, process) by origin and destination, in the order in which these come first.
+pub(super) fn by_clusters<'a>(
+    moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
+) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for (from, to, process) in moves {
+        let is_it = |group: &&mut Group<'_>| group.from == from && group.to == to;
+        match groups.iter_mut().find(is_it) {
+            Some(group) => group.processes.push(process),
             None => groups.push(Group {
                 from,
                 to,
-                processes: vec![wanted.process],
+                processes: vec![process],
             }),
         }
     }

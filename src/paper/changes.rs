@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use super::runs::source_of;
+use crate::document::Document;
 use crate::error::{Error, Problem};
-use crate::experiment::{Flag, Shared, lookup};
+use crate::experiment::{Flag, Shared, built_in, lookup, lookup_mut};
 use crate::platform;
 
 /// Changes, in the order in which they are made.
@@ -111,11 +111,8 @@ fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     }
 }
 
-/// The value at a path such as `clusters[1].link.bandwidth`.
-fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
-    let mut parts = key.split(['.', '[']).filter(|part| !part.is_empty());
-    parts.try_fold(value, |value, part| match part.strip_suffix(']') {
-        Some(index) => value.get_mut(index.parse::<usize>().ok()?),
-        None => value.get_mut(part),
-    })
+/// The text of a built-in experiment.
+pub(super) fn source_of(experiment: &str) -> Result<Document, Error> {
+    built_in(experiment)?
+        .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())
 }

@@ -11,9 +11,10 @@ use serde_json::{Map, Value};
 
 use super::cells::{CellResult, median, share_within};
 use super::changes::Changes;
+use super::changes::source_of;
 use super::decisions::Verdict;
 use super::reproduce::{Compared, compare_all, facts_of};
-use super::runs::{Runs, source_of};
+use super::runs::Runs;
 use super::{PAPERS, Paper};
 use crate::error::Error;
 use crate::experiment::{Experiment, Flag, Layers, Limits, ONE_READING, Progress, built_in};

@@ -7,12 +7,11 @@ use serde_json::Value;
 
 use super::Paper;
 use super::calls::{Calls, of};
-use super::changes::Changes;
+use super::changes::{Changes, source_of};
 use super::facts::Config;
 use crate::bsp::{CallRecord, Scenario};
-use crate::document::Document;
-use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared, built_in};
+use crate::error::Error;
+use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared};
 
 /// A finished run: the experiment and its three scenarios.
 #[derive(Debug)]
@@ -193,10 +192,4 @@ impl Case {
         let pairs: Vec<String> = pairs.into_iter().collect();
         format!("{} {}", self.experiment, pairs.join(" "))
     }
-}
-
-/// The text of a built-in experiment.
-pub(super) fn source_of(experiment: &str) -> Result<Document, Error> {
-    built_in(experiment)?
-        .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())
 }

@@ -13,7 +13,8 @@ use super::summary::Summary;
 use super::table::runs_csv;
 use crate::document::{Document, read_text};
 use crate::error::{Error, Problem};
-use crate::output::{Form, cannot_write, counted, read_inside, write_file};
+use crate::output::{Form, cannot_write, read_inside, write_file};
+use crate::words::counted;
 
 /// The name of the plan.
 const PLAN: &str = "plan.json";

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::plan::Plan;
 use super::spec::label;
 use super::summary::{Summary, short, with_interval};
-use crate::output::{counted, escaped};
+use crate::output::escaped;
+use crate::words::counted;
 
 /// The most settings that the page lists; `summary.csv` has all.
 const MOST_SETTINGS: usize = 100;

@@ -11,7 +11,8 @@ use super::plan::Plan;
 use super::spec::label;
 use super::stats::Sample;
 use super::summary::{Summary, short};
-use crate::output::{Cell, Form, Sheet, Table, Tone, counted, numbers, words};
+use crate::output::{Cell, Form, Sheet, Table, Tone, numbers, words};
+use crate::words::counted;
 
 /// The most settings that people are shown.
 const MOST_SHOWN: usize = 10;

@@ -26,8 +26,8 @@ use super::summary::Goal;
 use super::{change, draw, keys};
 use crate::error::{Error, Problem};
 use crate::experiment::{Limits, Shared, lookup};
-use crate::output::counted;
 use crate::random::{Purpose, Stream};
+use crate::words::counted;
 
 /// The values that are tried of an option of a policy if none are given; α in steps that grow as it does.
 const RANGES: [(&str, &str); 4] = [

@@ -3,8 +3,8 @@
 use super::numbers::duration;
 use super::{Scene, case};
 use crate::bsp::Scenario;
-use crate::output::counted;
 use crate::output::read::{Call, RunOfScenario};
+use crate::words::counted;
 
 impl Scene<'_> {
     pub(super) fn after(&self, call: &Call) -> Vec<String> {

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::numbers::duration;
+use super::numbers::{duration, ratio};
 use super::whether::Weighing;
 use super::{Question, scenario_of};
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::experiment::{Change, Effect, Experiment, Progress, Trial};
-use crate::output::counted;
 use crate::output::read::{Call, InputFile, Run};
 use crate::policy::ForcedMove;
+use crate::words::counted;
 
 /// A call after which something moved and the run went on.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,16 +101,6 @@ fn changes(call: &Call) -> Option<Vec<Change>> {
         .iter()
         .map(|one| change(one.process))
         .collect()
-}
-
-/// How many times as long it takes; as long, where it takes no time.
-pub(super) fn ratio(go: f64, stay: f64) -> f64 {
-    let ratio = go / stay;
-    if stay > 0.0 && ratio.is_finite() {
-        ratio
-    } else {
-        1.0
-    }
 }
 
 /// What was to be expected and what came of it, in sentences.

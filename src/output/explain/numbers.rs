@@ -10,6 +10,16 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
+/// How many times as long it takes; as long, where it takes no time.
+pub(super) fn ratio(go: f64, stay: f64) -> f64 {
+    let ratio = go / stay;
+    if stay > 0.0 && ratio.is_finite() {
+        ratio
+    } else {
+        1.0
+    }
+}
+
 /// A value of a policy, as it is.
 pub(super) fn plain(value: &serde_json::Value) -> String {
     match value {

@@ -6,11 +6,11 @@ use super::numbers::{duration, plain};
 use super::scenario_of;
 use crate::bsp::Scenario;
 use crate::error::Problem;
-use crate::output::counted;
-use crate::output::read::{Call, Decided, Run, RunOfScenario};
+use crate::output::read::{Call, Run, RunOfScenario};
 use crate::output::sheet::{Cell, Form, Sheet, Table, numbers, words};
-use crate::output::table::ranges;
+use crate::output::table::{Group as Way, by_clusters, ranges};
 use crate::units::ProcessId;
+use crate::words::counted;
 
 /// So many calls that moved somebody are shown, and so many reasons of those that moved nobody.
 const SHOWN: usize = 16;
@@ -165,7 +165,7 @@ impl<'a> Overview<'a> {
         ];
         let mut table = Table::new("moving", title, &columns);
         for call in self.moving.iter().take(SHOWN) {
-            for (line, (from, to, processes)) in ways(call).into_iter().enumerate() {
+            for (line, way) in ways(call).into_iter().enumerate() {
                 // The first line of a call tells what is of all of it.
                 let of_call = |text: String| {
                     if line == 0 {
@@ -177,12 +177,12 @@ impl<'a> Overview<'a> {
                 table.push([
                     of_call(call.superstep.to_string()),
                     of_call(call.candidates.len().to_string()),
-                    Cell::count(processes.len()),
-                    Cell::text(from),
-                    Cell::text(to),
+                    Cell::count(way.processes.len()),
+                    Cell::text(way.from),
+                    Cell::text(way.to),
                     of_call(duration(call.cost_s)),
                     of_call(duration(call.migration_s)),
-                    Cell::text(ranges(&processes)),
+                    Cell::text(ranges(&way.processes)),
                 ]);
             }
         }
@@ -245,9 +245,10 @@ impl<'a> Overview<'a> {
     pub fn json(&self) -> Value {
         let this = self.this;
         let moving = self.moving.iter().map(|call| {
-            let way = |(from, to, processes): (&str, &str, Vec<ProcessId>)| {
-                let numbers: Vec<u64> = processes.iter().map(|one| u64::from(one.0) + 1).collect();
-                json!({ "from": from, "to": to, "processes": numbers })
+            let way = |way: Way<'_>| {
+                let processes = way.processes.iter();
+                let numbers: Vec<u64> = processes.map(|one| u64::from(one.0) + 1).collect();
+                json!({ "from": way.from, "to": way.to, "processes": numbers })
             };
             json!({
                 "superstep": call.superstep,
@@ -392,28 +393,11 @@ fn without_candidates(call: &Call) -> Why {
     }
 }
 
-/// The moves of a call by origin and destination, in the order in which they were decided.
-fn ways(call: &Call) -> Vec<(&str, &str, Vec<ProcessId>)> {
-    let mut ways: Vec<(&str, &str, Vec<ProcessId>)> = Vec::new();
-    for Decided {
-        process,
-        from_cluster,
-        to_cluster,
-        ..
-    } in &call.migrations
-    {
+/// The moves that a call decided, by origin and destination.
+fn ways(call: &Call) -> Vec<Way<'_>> {
+    by_clusters(call.migrations.iter().map(|decided| {
         // Read from a record, which counts from 1.
-        let process = ProcessId(u32::try_from(process - 1).unwrap_or(u32::MAX));
-        let known = ways
-            .iter_mut()
-            .find(|(from, to, _)| from == from_cluster && to == to_cluster);
-        match known {
-            Some((.., processes)) => processes.push(process),
-            None => ways.push((from_cluster, to_cluster, vec![process])),
-        }
-    }
-    for (.., processes) in &mut ways {
-        processes.sort_unstable();
-    }
-    ways
+        let process = ProcessId(u32::try_from(decided.process - 1).unwrap_or(u32::MAX));
+        (&*decided.from_cluster, &*decided.to_cluster, process)
+    }))
 }

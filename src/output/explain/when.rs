@@ -3,7 +3,7 @@
 use super::Scene;
 use super::numbers::plain;
 use crate::output::read::Call;
-use crate::output::{counted, of_number};
+use crate::words::{counted, of_number};
 
 /// What MigBSP says of the interval that a call closes.
 struct Interval<'a> {

@@ -3,10 +3,9 @@
 use serde::Deserialize;
 
 use super::Scene;
-use super::case::ratio;
-use super::numbers::duration;
-use crate::output::counted;
+use super::numbers::{duration, ratio};
 use crate::output::read::{Call, Judged};
+use crate::words::counted;
 
 /// So many candidates are told one by one if nobody asks for one.
 const TOLD: usize = 12;

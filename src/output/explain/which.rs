@@ -9,7 +9,7 @@ use super::Scene;
 use super::numbers::{duration, plain};
 use super::when::{OF_INTERVAL, is_interval_told};
 use crate::output::read::Call;
-use crate::output::{counted, of_number};
+use crate::words::{counted, of_number};
 
 /// PM(i,j) of MigBSP, as its record has it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::super::counted;
 use super::super::quantities::{duration, rate, speed};
 use super::super::svg::{escaped, open};
 use super::Way;
 use crate::platform::Platform;
 use crate::units::{BytesPerSecond, ClusterId};
+use crate::words::counted;
 
 /// The most clusters that are drawn, and up to how many routes have their numbers beside them.
 const MOST_CLUSTERS: usize = 24;

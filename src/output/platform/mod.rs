@@ -9,11 +9,11 @@ use std::ops::Range;
 
 pub use draw::draw;
 
-use super::counted;
 use super::quantities::{duration, rate, size, speed};
 use super::sheet::{Cell, Sheet, Table, numbers, words};
 use crate::platform::{LoadedPlatform, Platform, Route, Routes};
 use crate::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
+use crate::words::counted;
 
 /// The most names that are listed in one place.
 const MOST_NAMES: usize = 6;
