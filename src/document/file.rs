@@ -106,6 +106,15 @@ fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
         .hint("input files are text in UTF-8: is this another file, or a compressed one?")
 }
 
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    let digits = |byte: &u8| {
+        [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]))
+    };
+    Sha256::digest(bytes).iter().flat_map(digits).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +149,12 @@ mod tests {
         let writer = std::thread::spawn(move || std::fs::write(writer, written));
         assert_eq!(read_text(&pipe).unwrap(), text);
         writer.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn the_hash_is_the_known_one() {
+        // The SHA-256 of nothing (FIPS 180-4 examples).
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(b""), empty);
     }
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::{Path, Segment};
 
-use super::{MOST_PROBLEMS, join_path};
+use super::problems::{MOST_PROBLEMS, join_path};
 use crate::error::{Error, Problem};
 
 /// How a message ends about a value that is no object where one must be.

@@ -6,7 +6,6 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::place::On;
 use super::{Entry, KINDS, Load, find};
 use crate::document;
 use crate::error::{Error, Problem};
@@ -40,6 +39,33 @@ pub enum LoadKey {
 pub struct Loads {
     pub(super) specs: Vec<Spec>,
     is_list: bool,
+}
+
+/// The places of a load (`on`): `hosts` for all hosts, `links` for all links, the name of a cluster for its hosts, of a host or of a link;
+/// or a list of such.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "places are `hosts`, `links`, the name of a cluster, host or link, or a list of such"
+)]
+pub(super) enum On {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for On {
+    fn default() -> Self {
+        Self::One("hosts".into())
+    }
+}
+
+impl On {
+    pub(super) fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
 }
 
 /// A load of an experiment.

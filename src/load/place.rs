@@ -3,33 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::config::{Loads, Spec};
+use super::config::{Loads, On, Spec};
 use super::{Load, MOST_LOAD};
 use crate::error::{Error, Problem};
 use crate::platform::{Background, Platform, Steps};
 use crate::random::{Purpose, Stream};
 use crate::units::{BytesPerSecond, InstructionsPerSecond};
-
-/// The places of a load (`on`): `hosts` for all hosts, `links` for all links, the name of a cluster for its hosts, of a host or of a link;
-/// or a list of such.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "places are `hosts`, `links`, the name of a cluster, host or link, or a list of such"
-)]
-pub(super) enum On {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl Default for On {
-    fn default() -> Self {
-        Self::One("hosts".into())
-    }
-}
 
 /// A host or a link, by its place in the list of the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,43 +17,34 @@ enum Target {
     Link(usize),
 }
 
-impl On {
-    fn names(&self) -> &[String] {
-        match self {
-            Self::One(name) => std::slice::from_ref(name),
-            Self::Several(names) => names,
+/// The hosts and links that `on` names, each once, hosts first.
+fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
+    let mut targets = Vec::new();
+    for name in on.names() {
+        let link = || platform.links.iter().position(|link| link.name == *name);
+        if name == "hosts" {
+            targets.extend((0..platform.hosts.len()).map(Target::Host));
+        } else if name == "links" {
+            targets.extend((0..platform.links.len()).map(Target::Link));
+        } else if let Some(cluster) = platform.cluster_named(name) {
+            let hosts = platform.clusters[cluster.index()].hosts.clone();
+            targets.extend(hosts.map(|host| Target::Host(host as usize)));
+        } else if let Some(host) = platform.host_named(name) {
+            targets.push(Target::Host(host.index()));
+        } else if let Some(link) = link() {
+            targets.push(Target::Link(link));
+        } else {
+            let problem = Problem::new(format!(
+                "there is no cluster, host or link `{name}` for a load"
+            ));
+            let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
+            let problem = problem.names_no("place", name);
+            return Err(problem.known("places", clusters.chain(["hosts", "links"])));
         }
     }
-
-    /// The hosts and links, each once, hosts first.
-    fn targets(&self, platform: &Platform) -> Result<Vec<Target>, Problem> {
-        let mut targets = Vec::new();
-        for name in self.names() {
-            let link = || platform.links.iter().position(|link| link.name == *name);
-            if name == "hosts" {
-                targets.extend((0..platform.hosts.len()).map(Target::Host));
-            } else if name == "links" {
-                targets.extend((0..platform.links.len()).map(Target::Link));
-            } else if let Some(cluster) = platform.cluster_named(name) {
-                let hosts = platform.clusters[cluster.index()].hosts.clone();
-                targets.extend(hosts.map(|host| Target::Host(host as usize)));
-            } else if let Some(host) = platform.host_named(name) {
-                targets.push(Target::Host(host.index()));
-            } else if let Some(link) = link() {
-                targets.push(Target::Link(link));
-            } else {
-                let problem = Problem::new(format!(
-                    "there is no cluster, host or link `{name}` for a load"
-                ));
-                let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
-                let problem = problem.names_no("place", name);
-                return Err(problem.known("places", clusters.chain(["hosts", "links"])));
-            }
-        }
-        targets.sort_unstable();
-        targets.dedup();
-        Ok(targets)
-    }
+    targets.sort_unstable();
+    targets.dedup();
+    Ok(targets)
 }
 
 /// A load on one host or link.
@@ -104,7 +74,7 @@ impl Loads {
         let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
         let mut problems = Vec::new();
         for spec in &self.specs {
-            let targets = spec.on.targets(platform).unwrap_or_else(|problem| {
+            let targets = targets(&spec.on, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
                 Vec::new()
             });

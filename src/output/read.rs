@@ -12,14 +12,11 @@ use serde_json::{Map, Value};
 
 use super::guard::{read_inside, unguarded};
 use super::records;
-use super::summary::manifest;
+use super::summary::{SCHEMA, manifest};
 use crate::bsp::Scenario;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Results, Term};
-
-/// The schema of the manifests that are written and read.
-pub(super) const SCHEMA: &str = "migsim-run-1";
 
 /// A run: its manifest, and per scenario its supersteps, calls and migrations.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,6 +7,9 @@ use super::records::migrations_of;
 use crate::bsp::Scenario;
 use crate::experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
+/// The schema of the manifests that are written and read.
+pub(super) const SCHEMA: &str = "migsim-run-1";
+
 /// The summary: whose settings they are, what the application sends, what the simulator did, and each scenario with its calls.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
@@ -34,7 +37,7 @@ pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
     let input = |input: &crate::experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     let inputs: Vec<Value> = experiment.inputs.iter().map(input).collect();
     let mut manifest = Map::new();
-    manifest.insert("schema".into(), super::read::SCHEMA.into());
+    manifest.insert("schema".into(), SCHEMA.into());
     manifest.insert("version".into(), env!("CARGO_PKG_VERSION").into());
     manifest.insert("seed".into(), experiment.config.seed.into());
     manifest.insert("processes".into(), experiment.placement.len().into());

@@ -5,51 +5,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::built_in::built_in;
 use super::load::from_json_within;
 use super::simgrid::from_simgrid_within;
 use super::{LoadedPlatform, from_json};
 use crate::document::read_text;
-pub(super) use crate::document::sha256;
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
-
-const BUILT_IN: &[(&str, &str)] = &[
-    ("lbm.json", include_str!("../../platforms/lbm.json")),
-    (
-        "sw-dynamic.json",
-        include_str!("../../platforms/sw-dynamic.json"),
-    ),
-    (
-        "sw-dynamic-t10.json",
-        include_str!("../../platforms/sw-dynamic-t10.json"),
-    ),
-    (
-        "sw-dynamic-t25.json",
-        include_str!("../../platforms/sw-dynamic-t25.json"),
-    ),
-    (
-        "sw-dynamic-t75.json",
-        include_str!("../../platforms/sw-dynamic-t75.json"),
-    ),
-    (
-        "sw-dynamic-t100.json",
-        include_str!("../../platforms/sw-dynamic-t100.json"),
-    ),
-    ("ufrgs.json", include_str!("../../platforms/ufrgs.json")),
-    (
-        "ufrgs-as-printed.json",
-        include_str!("../../platforms/ufrgs-as-printed.json"),
-    ),
-    (
-        "ufrgs-sw.json",
-        include_str!("../../platforms/ufrgs-sw.json"),
-    ),
-];
-
-/// The platforms that are part of the program: file name and text.
-pub fn built_in() -> &'static [(&'static str, &'static str)] {
-    BUILT_IN
-}
 
 /// Reads the platform `name`: a file as given, then `platforms/<name>`, then the built-in copy; `.json` may be left out.
 /// SimGrid XML is recognised by its first character.
@@ -78,7 +40,7 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
         format!("platforms/{name}.json"),
     ];
     if !name.is_empty() {
-        let built_in = BUILT_IN
+        let copy = built_in()
             .iter()
             .find(|(file, _)| *file == name || file.strip_suffix(".json") == Some(name));
         let is_there =
@@ -86,28 +48,16 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
         let mut files = candidates.iter().filter(is_there).peekable();
         while let Some(path) = files.next() {
             let text = read_text(path)?;
-            let is_last = files.peek().is_none() && built_in.is_none();
+            let is_last = files.peek().is_none() && copy.is_none();
             if is_last || !is_experiment(&text) {
                 return from_text(path, &text, limits);
             }
         }
-        if let Some((file, text)) = built_in {
+        if let Some((file, text)) = copy {
             return from_json(&format!("built-in {file}"), text);
         }
     }
     Err(not_found(name).into())
-}
-
-/// The name of the built-in platform that a file is a copy of.
-pub(super) fn copied(file: &Value) -> Option<&'static str> {
-    let name = file.get("name")?.as_str()?;
-    let known = BUILT_IN.iter().find_map(|(file, text)| {
-        let stem = file.strip_suffix(".json")?;
-        (stem == name).then_some((stem, text))
-    });
-    let (name, text) = known?;
-    let own: Value = serde_json::from_str(text).ok()?;
-    (own == *file).then_some(name)
 }
 
 /// Whether a file is an experiment by its text, and so no platform.
@@ -153,7 +103,7 @@ fn not_found(name: &str) -> Problem {
     };
     Problem::new(message).names_no("platform", name).known(
         "platforms",
-        BUILT_IN
+        built_in()
             .iter()
             .map(|(file, _)| file.strip_suffix(".json").unwrap_or(file)),
     )
@@ -162,6 +112,7 @@ fn not_found(name: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::sha256;
 
     #[test]
     fn built_in_platforms_are_found_with_and_without_their_suffix() {
@@ -184,31 +135,10 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_the_built_in_platform_until_a_value_is_edited() {
-        let (_, text) = built_in()
-            .iter()
-            .find(|(file, _)| *file == "ufrgs.json")
-            .unwrap();
-        let copied = |text: &str| from_json("copy.json", text).unwrap().built_in;
-        let value: Value = serde_json::from_str(text).unwrap();
-        assert_eq!(copied(&value.to_string()), Some("ufrgs"));
-        let edited = text.replace("1.2 GHz", "1.3 GHz");
-        assert_ne!(edited, **text);
-        assert_eq!(copied(&edited), None);
-    }
-
-    #[test]
     fn an_experiment_is_told_by_its_schema_or_its_workload() {
         assert!(is_experiment(r#"{"schema": "migsim-experiment-1"}"#));
         assert!(is_experiment(r#"{"workload": {"app": "lu"}}"#));
         assert!(!is_experiment(r#"{"schema": "migsim-platform-1"}"#));
         assert!(!is_experiment("<platform/>") && !is_experiment("{}"));
-    }
-
-    #[test]
-    fn the_hash_is_the_known_one() {
-        // The SHA-256 of nothing (FIPS 180-4 examples).
-        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(sha256(b""), empty);
     }
 }

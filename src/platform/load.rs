@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assemble::Assembly;
+use super::built_in::copied;
 use super::copies::{self, Sources};
 use super::format::{LinkEntry, LinkValues, PlatformFile};
 use super::{Link, LoadedPlatform};
-use crate::document::{Document, MOST_PROBLEMS, limited};
+use crate::document::{Document, MOST_PROBLEMS, limited, sha256};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
 
@@ -75,8 +76,8 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
         description: file.description.clone(),
         origins: file.origins.clone(),
         source: source.to_owned(),
-        sha256: super::find::sha256(text.as_bytes()),
-        built_in: super::find::copied(&document.value),
+        sha256: sha256(text.as_bytes()),
+        built_in: copied(&document.value),
         profile_files: Vec::new(),
     })
 }

@@ -19,6 +19,7 @@
 //! | [`Mapping`] | the first host of every process |
 
 mod assemble;
+mod built_in;
 mod capacity;
 mod copies;
 mod find;
@@ -38,9 +39,10 @@ mod simgrid;
 use std::collections::BTreeMap;
 
 pub(crate) use assemble::memory_of;
+pub use built_in::built_in;
 pub use capacity::Background;
 pub(crate) use find::is_experiment;
-pub use find::{built_in, open, open_within};
+pub use find::{open, open_within};
 pub use format::schema;
 pub use load::from_json;
 pub use mapping::{Mapping, Rule};

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::goal::Goal;
 use super::plan::Plan;
 use super::spec::label;
-use super::stats::mean;
-use super::summary::{Goal, Setting, short};
+use super::stats::{mean, short};
 
 /// How much a parameter matters.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,13 +21,13 @@ pub struct Effect {
     pub values: Vec<(String, f64)>,
 }
 
-/// The effect of a parameter with several values.
-pub(super) fn effect(plan: &Plan, goal: Goal, settings: &[Setting], parameter: usize) -> Effect {
+/// The effect of a parameter with several values; `means`: the mean of the goal of each setting.
+pub(super) fn effect(plan: &Plan, goal: Goal, means: &[Option<f64>], parameter: usize) -> Effect {
     let with: Vec<(&Value, f64)> = plan
         .settings
         .iter()
-        .zip(settings)
-        .filter_map(|(values, setting)| Some((values[parameter].as_ref()?, setting.goal?.mean)))
+        .zip(means)
+        .filter_map(|(values, mean)| Some((values[parameter].as_ref()?, (*mean)?)))
         .collect();
     let all: Vec<f64> = with.iter().map(|(_, goal)| *goal).collect();
     let centre = mean(&all);

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use super::drawing::{Area, Drawn, MOST_VALUES, PANEL, named, pixels};
 use super::heat::Maps;
 use super::plan::Plan;
 use super::row::Row;
@@ -20,21 +20,12 @@ use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
 use crate::output::without_controls;
 
-/// The most values of a parameter that are drawn one by one.
-pub(super) const MOST_VALUES: usize = 24;
-
 /// Colours that differ for colour-blind readers too (Okabe and Ito), for scenarios i, ii and iii.
 const COLOURS: [RGBColor; 3] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
     RGBColor(0, 158, 115),
 ];
-
-/// The width and height of a panel in pixels.
-pub(super) const PANEL: (u32, u32) = (420, 320);
-
-pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
-pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// The pictures: the name of each file, and its text. None where nothing varies.
 ///
@@ -242,17 +233,4 @@ fn range(numbers: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
     });
     let edge = (0.06 * (most - least)).max(1e-3 * most.abs()).max(1e-9);
     least - edge..most + edge
-}
-
-pub(super) fn named(labels: &[String], at: &SegmentValue<usize>) -> String {
-    match at {
-        SegmentValue::CenterOf(at) | SegmentValue::Exact(at) => {
-            labels.get(*at).cloned().unwrap_or_default()
-        }
-        SegmentValue::Last => String::new(),
-    }
-}
-
-pub(super) fn pixels(count: usize) -> u32 {
-    u32::try_from(count).expect("a small picture")
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use plotters::prelude::*;
 
-use super::figures::{Area, Drawn, MOST_VALUES, PANEL, named, pixels};
+use super::drawing::{Area, Drawn, MOST_VALUES, PANEL, named, pixels};
 use super::plan::Plan;
 use super::spec::label;
-use super::stats::mean;
-use super::summary::{Summary, short};
+use super::stats::{mean, short};
+use super::summary::Summary;
 use super::values::Values;
 
 /// The most heat maps of a picture.

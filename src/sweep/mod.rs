@@ -9,9 +9,11 @@
 mod change;
 pub mod config;
 mod draw;
+mod drawing;
 pub mod effects;
 pub mod figures;
 pub mod folder;
+pub mod goal;
 mod heat;
 mod identity;
 pub(crate) mod keys;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::plan::Plan;
 use super::spec::label;
-use super::summary::{Summary, short, with_interval};
+use super::stats::{short, with_interval};
+use super::summary::Summary;
 use crate::output::escaped;
 use crate::words::counted;
 

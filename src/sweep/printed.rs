@@ -10,7 +10,8 @@ use super::effects::ends;
 use super::plan::Plan;
 use super::spec::label;
 use super::stats::Sample;
-use super::summary::{Summary, short};
+use super::stats::short;
+use super::summary::Summary;
 use crate::output::{Cell, Form, Sheet, Table, Tone, numbers, words};
 use crate::words::counted;
 

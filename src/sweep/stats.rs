@@ -82,6 +82,31 @@ fn inner(t: f64, freedom: usize) -> f64 {
     }
 }
 
+/// A number in about four digits.
+pub(crate) fn short(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".into(),
+        1000.0.. => format!("{number:.0}"),
+        100.0.. => format!("{number:.1}"),
+        1.0.. => format!("{number:.2}"),
+        0.001.. => format!("{number:.4}"),
+        _ => format!("{number:.2e}"),
+    }
+}
+
+/// A mean with its confidence interval, for people.
+pub(super) fn with_interval(sample: Sample) -> String {
+    match sample.half_width() {
+        Some(half) => format!(
+            "{} ± {} (95 %, {} seeds)",
+            short(sample.mean),
+            short(half),
+            sample.count
+        ),
+        None => short(sample.mean),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

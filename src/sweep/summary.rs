@@ -12,75 +12,14 @@ use std::io;
 use serde_json::Value;
 
 use super::effects::{Effect, effect};
+use super::goal::{GAIN, Goal, MEASURES, Measure};
 use super::plan::Plan;
 use super::row::Row;
 use super::settings::MOST_NAMED;
 use super::spec::{cell, label};
-use super::stats::Sample;
+use super::stats::{Sample, with_interval};
 use super::values::Values;
-use crate::bsp::Scenario;
 use crate::output::guarded;
-
-/// A number of a row.
-type Measure = fn(&Row) -> Option<f64>;
-
-/// What is summed up of each setting: the name of its columns, their unit, and the number.
-const MEASURES: [(&str, &str, Measure); 5] = [
-    ("makespan_i", "_s", |row| row.makespan(Scenario::I)),
-    ("makespan_ii", "_s", |row| row.makespan(Scenario::Ii)),
-    ("makespan_iii", "_s", |row| row.makespan(Scenario::Iii)),
-    ("overhead", "_percent", Row::overhead_percent),
-    ("gain", "_percent", Row::gain_percent),
-];
-
-/// By what settings are judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Goal {
-    /// The index in the measures.
-    measure: usize,
-}
-
-/// The measure of which more is better.
-const GAIN: usize = 4;
-
-impl Goal {
-    /// The makespan of scenario iii.
-    pub const MAKESPAN: Self = Self { measure: 2 };
-
-    /// The gain of scenario iii over i.
-    pub const GAIN: Self = Self { measure: GAIN };
-
-    /// What it is, for people.
-    pub fn name(self) -> &'static str {
-        match self.measure {
-            0 => "makespan of scenario i [s]",
-            1 => "makespan of scenario ii [s]",
-            2 => "makespan of scenario iii [s]",
-            3 => "overhead of scenario ii over i [%]",
-            _ => "gain of scenario iii over i [%]",
-        }
-    }
-
-    /// The same in short, over a column.
-    pub(super) fn heading(self) -> &'static str {
-        ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure]
-    }
-
-    /// The number of a row.
-    pub fn of(self, row: &Row) -> Option<f64> {
-        MEASURES[self.measure].2(row)
-    }
-
-    /// Whether more of it is better.
-    pub fn is_gain(self) -> bool {
-        self.measure == GAIN
-    }
-
-    /// Whether `a` is better than `b`.
-    pub fn is_better(self, a: f64, b: f64) -> bool {
-        if self.is_gain() { a > b } else { a < b }
-    }
-}
 
 /// A setting over its seeds.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,9 +98,13 @@ impl Summary {
                 _ => best = vec![index],
             }
         }
+        let means: Vec<Option<f64>> = settings
+            .iter()
+            .map(|setting| Some(setting.goal?.mean))
+            .collect();
         let effects = (0..plan.names.len())
             .filter(|parameter| values[*parameter].count() > 1)
-            .map(|parameter| effect(plan, goal, &settings, parameter))
+            .map(|parameter| effect(plan, goal, &means, parameter))
             .collect();
         Self {
             goal,
@@ -313,30 +256,6 @@ fn three(sample: Option<Sample>) -> [String; 3] {
         float(sample.and_then(|sample| sample.deviation)),
         float(sample.and_then(|sample| sample.half_width())),
     ]
-}
-
-pub(super) fn with_interval(sample: Sample) -> String {
-    match sample.half_width() {
-        Some(half) => format!(
-            "{} ± {} (95 %, {} seeds)",
-            short(sample.mean),
-            short(half),
-            sample.count
-        ),
-        None => short(sample.mean),
-    }
-}
-
-/// A number in about four digits.
-pub(crate) fn short(number: f64) -> String {
-    match number.abs() {
-        0.0 => "0".into(),
-        1000.0.. => format!("{number:.0}"),
-        100.0.. => format!("{number:.1}"),
-        1.0.. => format!("{number:.2}"),
-        0.001.. => format!("{number:.4}"),
-        _ => format!("{number:.2e}"),
-    }
 }
 
 /// The makespan of the last scenario that has one, or the gain where makespans cannot be compared.

@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::Value;
 
 use super::config::{Combine, Parameter, Sweep};
+use super::goal::Goal;
 use super::plan::{Plan, load, policy_of, seeds};
 use super::row::Row;
 use super::run::{Common, Done, Shard, missing_from, run};
@@ -22,7 +23,6 @@ use super::settings::{applied, check_options, check_parameters, counts};
 use super::spec::{Spec, label};
 use super::stats::Sample;
 use super::store::Store;
-use super::summary::Goal;
 use super::{change, draw, keys};
 use crate::error::{Error, Problem};
 use crate::experiment::{Limits, Shared, lookup};

@@ -18,7 +18,7 @@
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
 //! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
-use super::SuperstepResult;
+use super::result::SuperstepResult;
 use crate::bsp::barrier::Barrier;
 use crate::bsp::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use crate::bsp::event::Token;

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::SuperstepResult;
+use super::result::SuperstepResult;
 use crate::engine::EventLog;
 use crate::memory::MEMO;
 use crate::platform::Platform;

@@ -5,11 +5,13 @@
 
 mod direct;
 mod memo;
+mod result;
 
 pub(super) use direct::Direct;
 use direct::{SuperstepInput, is_constant};
 use memo::{Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
+use result::{Digest, SuperstepResult};
 
 use super::barrier::Barrier;
 use super::config::Shortcuts as Allowed;
@@ -19,18 +21,6 @@ use crate::error::Error;
 use crate::policy::Measures;
 use crate::units::{Seconds, greater};
 use crate::workload::Plan;
-
-/// The result of a superstep, beside its measures.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SuperstepResult {
-    /// Its duration \[s\].
-    pub duration: f64,
-    /// How many flows it had.
-    pub flows: u64,
-}
-
-/// The hash of a superstep, and its longest computation.
-pub(super) type Digest = (EventLog, Seconds);
 
 /// Both shortcuts.
 pub(super) struct Shortcuts<'a> {

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::super::quantities::{digits, size, work};
 use super::super::svg::{escaped, open};
-use super::{Load, parts};
+use super::Load;
+use super::sheet::parts;
 
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use roxmltree::Node;
 
-use super::trace::Connection;
+use super::profile::Connection;
 use super::xml::Reader;
 use crate::platform::{Cluster, Host, Platform, Routes};
 use crate::units::{ClusterId, HostId, LinkId};

@@ -17,18 +17,19 @@
 
 mod cluster;
 mod full;
+mod profile;
 mod trace;
 mod units;
 mod write;
 mod xml;
 
-pub(crate) use trace::read_profile;
+pub(crate) use profile::read_profile;
 pub use write::{Export, to_simgrid};
 
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::LoadedPlatform;
-use crate::document::{limited, line_column};
+use crate::document::{limited, line_column, sha256};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
 use xml::{Reader, Version};
@@ -82,7 +83,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             description: None,
             origins: std::collections::BTreeMap::new(),
             source: source.to_owned(),
-            sha256: super::find::sha256(text.as_bytes()),
+            sha256: sha256(text.as_bytes()),
             built_in: None,
             profile_files: reader.profile_files(),
         }),

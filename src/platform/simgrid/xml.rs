@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node};
 
-use super::trace::{Connection, Traces};
+use super::profile::{Connection, Traces};
 use super::units;
 use crate::document::MOST_PROBLEMS;
 use crate::error::Problem;

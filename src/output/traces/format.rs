@@ -1,0 +1,46 @@
+//! The formats of traces, and what is traced.
+
+use crate::bsp::Scenario;
+use crate::platform::Platform;
+use crate::units::HostId;
+
+/// A format of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TraceFormat {
+    /// The JSON of Chrome's trace viewer, which Perfetto reads.
+    Perfetto,
+    /// The format of Paje, which `ViTE` and `pj_dump` read.
+    Paje,
+}
+
+impl TraceFormat {
+    /// All formats.
+    pub const ALL: [Self; 2] = [Self::Perfetto, Self::Paje];
+
+    /// The name of the file for a scenario.
+    pub fn file(self, scenario: Scenario) -> String {
+        let suffix = match self {
+            Self::Perfetto => "perfetto.json",
+            Self::Paje => "paje",
+        };
+        format!("trace-{}.{suffix}", scenario.name())
+    }
+}
+
+/// What is traced.
+#[derive(Clone, Copy, Debug)]
+pub struct Traced<'a> {
+    /// The machine.
+    pub platform: &'a Platform,
+    /// Where each process starts.
+    pub placement: &'a [HostId],
+    /// Which scenario is run.
+    pub scenario: Scenario,
+}
+
+impl Traced<'_> {
+    /// What the whole trace is called.
+    pub(super) fn title(&self) -> String {
+        format!("{}, scenario {}", self.platform.name, self.scenario.name())
+    }
+}
