@@ -89,8 +89,13 @@ impl Call {
             }
             CallModel::Messages => return self.start_from(Step::Reports, world, direct),
             CallModel::Additive => {
-                let window = supersteps as f64 * world.placement.len() as f64;
-                Seconds::of(cost.fixed.get() + cost.per_process_superstep.get() * window)
+                let processes = world.placement.len() as f64;
+                let window = supersteps as f64 * processes;
+                Seconds::of(
+                    cost.fixed.get()
+                        + cost.per_process.get() * processes
+                        + cost.per_process_superstep.get() * window,
+                )
             }
             CallModel::Overlapped => {
                 let start = world.outcome.supersteps[world.ending].start;

@@ -168,7 +168,7 @@ pub enum CallModel {
     /// Simulated: each process reports to the manager of its cluster, managers exchange their lists, compute, and answer.
     #[default]
     Messages,
-    /// `fixed + per_process_superstep · p · (supersteps since the last call)`.
+    /// `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, p the number of processes.
     Additive,
     /// The call is hidden behind the superstep that it closes, which lasts at least `fixed`: `max(0, fixed - T)` is added, T the
     /// duration of that superstep from its first start to its barrier. Smith-Waterman on irregular computations: the overheads of
@@ -203,6 +203,9 @@ pub struct CallCost {
     pub model: CallModel,
     /// `additive`: the fixed part (c0); `overlapped`: the least duration of a superstep that ends with a call.
     pub fixed: Seconds,
+    /// `additive`: per process (cp).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub per_process: Seconds,
     /// `additive`: per process and superstep since the last call (cv).
     pub per_process_superstep: Seconds,
     /// `ping-pong`: what travels in each direction.
@@ -224,6 +227,7 @@ impl Default for CallCost {
         Self {
             model: CallModel::Messages,
             fixed: Seconds::default(),
+            per_process: Seconds::default(),
             per_process_superstep: Seconds::default(),
             ping: Bytes::default(),
             waiting: CallWaiting::default(),

@@ -63,7 +63,7 @@ pub(super) enum Command {
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
             migsim reproduce one-reading\n\n\
-            Exit code 1 when a cell leaves its recorded band.")]
+            Exit code 1 when a cell is more than 2.5 % away and no reason is recorded for it.")]
     Reproduce(ReproduceArguments),
     /// Traces: a text file of what each process computes and sends in each superstep
     #[command(subcommand)]

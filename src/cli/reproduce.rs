@@ -46,7 +46,7 @@ pub(super) fn reproduce(
         write(arguments, &paper::pages(&reproduction)?)?;
     }
     let Some(form) = arguments.form.form_unless(arguments.quiet) else {
-        return Ok(reproduction.is_within_bands());
+        return Ok(reproduction.is_explained());
     };
     if form == Form::Json {
         let all: Vec<Value> = reproduction
@@ -76,7 +76,7 @@ pub(super) fn reproduce(
         let texts: Vec<&str> = texts.map(|page| page.text.as_str()).collect();
         print(out, &texts.join("\n"))?;
     }
-    Ok(reproduction.is_within_bands())
+    Ok(reproduction.is_explained())
 }
 
 /// Refuses what needs more memory than there is.

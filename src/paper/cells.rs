@@ -28,8 +28,8 @@ pub struct CellResult {
     pub error: f64,
     /// Whether the cell was used to fit constants.
     pub in_sample: bool,
-    /// Whether the error lies within the band recorded for the cell.
-    pub within_band: bool,
+    /// Whether the cell is within 2.5 %, or has a reason why it is not.
+    pub is_explained: bool,
     /// Remarks: ours on the paper, and why the cell does not come out.
     pub note: Option<String>,
 }

@@ -55,7 +55,7 @@ pub struct DecisionResult {
     /// The least |t1 - t2| of a candidate of that call \[s\]: a small one means a decision by a hair.
     pub margin_s: Option<f64>,
     /// Why it does not come out, as far as we know.
-    pub note: Option<&'static str>,
+    pub note: Option<String>,
 }
 
 /// A call schedule, compared.

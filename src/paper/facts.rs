@@ -2,6 +2,8 @@
 //!
 //! The facts were taken from the papers by hand and have ids. They are only compared with: nothing here reaches a simulation.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -23,6 +25,24 @@ pub struct Facts {
     pub claims: Vec<Claim>,
     /// Where it contradicts itself.
     pub contradictions: Vec<Contradiction>,
+    /// What was fitted to its published numbers (ours).
+    #[serde(default)]
+    pub fitted: Vec<Fitted>,
+    /// Why a cell, a decision or a schedule is not reproduced, by id (ours).
+    #[serde(default)]
+    pub reasons: BTreeMap<String, String>,
+}
+
+/// A constant or an option of our experiments that was fitted to published numbers.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Fitted {
+    /// What it is.
+    pub what: String,
+    /// The keys that it sets: of the experiment of the paper, of its platform (`platform:<key>`) or of another experiment of the paper
+    /// (`<name>:<key>`).
+    pub keys: Vec<String>,
+    /// The paper that counts it, if it is the same constant there; it counts once in the total.
+    pub shared_with: Option<String>,
 }
 
 /// The configuration that a fact is about; a value may be a list, which means each of them.

@@ -24,12 +24,9 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/lbm.json"),
     case,
     in_sample,
-    band,
     claims: CLAIMS,
     rules: RULES,
-    unexplained: UNEXPLAINED,
     notes: include_str!("notes/lbm.md"),
-    constants: CONSTANTS,
 };
 
 /// Test A on mapping 1 is the experiment itself, the others extend it. Scenario i has no α; where the text names none, it is 4.
@@ -77,111 +74,6 @@ fn in_sample(cell: &Cell) -> bool {
         _ => true,
     }
 }
-
-fn band(cell: &Cell) -> f64 {
-    let supersteps = cell.config.get("supersteps").and_then(Value::as_u64);
-    match (cell.table.as_str(), scenario(cell), alpha(cell), supersteps) {
-        (_, "ii", ..) => 0.02,
-        ("Table 1", "i", _, Some(10)) => 0.009,
-        ("Table 1", "i", ..) => 0.001,
-        ("Table 1", ..) | (_, "i", ..) => 0.005,
-        ("Table 2", "iii", Some(16), Some(100)) => 0.15,
-        ("Table 2", "iii", Some(16), Some(500)) => 1.35,
-        ("Table 2", "iii", Some(16), Some(1000)) => 1.93,
-        ("Table 2", "iii", Some(16), Some(1500)) => 2.58,
-        ("Table 2", "iii", Some(16), Some(2000)) => 2.96,
-        ("Table 2", "iii", Some(4), Some(10 | 2000)) => 0.035,
-        _ => 0.025,
-    }
-}
-
-const OTHER_END: &str = "does not come out: the published increments need a state with at most 2 or 3 messages on a, and none of the rules that \
-                         give the moves of α = 8 leads there with α = 16";
-
-const UNEXPLAINED: &[(&str, &str)] = &[
-    (
-        "lbm-t1-s10-i",
-        "10.01 stands for 10.10: the other rows are multiples of 1.0102",
-    ),
-    (
-        "lbm-t2-s10-iii-a4",
-        "50 ms for each move of p3 and p7, and its order in the superstep, in a run of ten supersteps",
-    ),
-    (
-        "lbm-t2-s2000-iii-a4",
-        "the row contradicts itself: 564.15 continues the rows above it (lbm-x11)",
-    ),
-    ("lbm-t2-s100-iii-a16", OTHER_END),
-    ("lbm-t2-s500-iii-a16", OTHER_END),
-    ("lbm-t2-s1000-iii-a16", OTHER_END),
-    ("lbm-t2-s1500-iii-a16", OTHER_END),
-    ("lbm-t2-s2000-iii-a16", OTHER_END),
-    (
-        "lbm-d09",
-        "published as n7 and n8, where p7 and p8 are (lbm-x07); simulated as n9 and n10, which are empty",
-    ),
-    (
-        "lbm-d15",
-        "printed as l4, with 50 supersteps as a4, which is what is simulated (lbm-x04)",
-    ),
-    (
-        "lbm-d16",
-        "all as printed, in its order, but for the second p7, which is p6 (lbm-x06)",
-    ),
-    (
-        "lbm-d17",
-        "all as printed, in its order, but for the second p7, which is p6 (lbm-x06)",
-    ),
-    ("lbm-d18", OTHER_END),
-];
-
-const CONSTANTS: &[(&[&str], &str)] = &[
-    (&["platform:clusters[2].speed"], "clock of lan"),
-    (&["platform:clusters[3].speed"], "clock of s"),
-    (
-        &[
-            "platform:clusters[1].link.bandwidth",
-            "platform:clusters[2].link.bandwidth",
-        ],
-        "share of the nominal rate that the networks carry (80 %)",
-    ),
-    (
-        &["runtime.receives"],
-        "option: a message leaves when its receiver asks for it",
-    ),
-    (
-        &[
-            "platform:clusters[1].network",
-            "platform:clusters[2].network",
-        ],
-        "option: a and lan are shared media",
-    ),
-    (&["workload.memory"], "memory of a process"),
-    (
-        &["policy.migbsp.population"],
-        "option: the stability test leaves out who receives nothing",
-    ),
-    (
-        &["policy.migbsp.communication_time"],
-        "option: Comm counts received messages alone",
-    ),
-    (
-        &["policy.migbsp.memory_origin"],
-        "option: Mem is counted from the Set in which a process started",
-    ),
-    (
-        &["policy.migbsp.own_cluster"],
-        "option: the own Set competes",
-    ),
-    (
-        &["costs.call.waiting"],
-        "option: in scenario ii a call runs beside the next superstep",
-    ),
-    (
-        &["policy.migbsp.candidate_order"],
-        "option: of equal processes the one answered last moves first",
-    ),
-];
 
 const RULES: &[(&str, Evaluation)] = &[
     // "One migration with 10 supersteps" cannot be for α = 16, whose first call would come later (lbm-x01): Table 1 has none there.

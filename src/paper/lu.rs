@@ -22,12 +22,9 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/lu.json"),
     case,
     in_sample,
-    band,
     claims: CLAIMS,
     rules: &[],
-    unexplained: UNEXPLAINED,
     notes: include_str!("notes/lu.md"),
-    constants: CONSTANTS,
 };
 
 /// Scenario i has no α; all scenarios of a case share one run with the paper's α.
@@ -50,88 +47,6 @@ fn in_sample(cell: &Cell) -> bool {
         .is_some_and(|n| n <= 1000);
     small && cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
-
-fn band(cell: &Cell) -> f64 {
-    match cell.config.get("scenario").and_then(Value::as_str) {
-        Some("i") => 0.035,
-        Some("ii") => 0.05,
-        _ if cell.id == "lu-f04" => 0.10,
-        _ => 0.07,
-    }
-}
-
-const UNEXPLAINED: &[(&str, &str)] = &[
-    (
-        "lu-f04",
-        "does not come out: with p195-p200 gone the slowest hosts are Labtec's with two processes (0.75 GHz each, before 0.6): 70 s less \
-         computation, while the published total falls by 10.5 s; no fair sharing of hosts gives that",
-    ),
-    (
-        "lu-t2-n500-p50-iii",
-        "published below scenario ii although nothing migrates (lu-x03)",
-    ),
-    (
-        "lu-t2-n500-p100-iii",
-        "published below scenario ii although nothing migrates (lu-x03)",
-    ),
-    (
-        "lu-t2-n1000-p25-ii",
-        "the published overhead is twice that of its neighbours",
-    ),
-];
-
-const CONSTANTS: &[(&[&str], &str)] = &[
-    (
-        &["workload.instructions_per_update"],
-        "computation per update",
-    ),
-    (
-        &[
-            "platform:latencies[0].latency",
-            "platform:latencies[1].latency",
-            "platform:latencies[5].latency",
-        ],
-        "latency at one router",
-    ),
-    (
-        &[
-            "platform:latencies[2].latency",
-            "platform:latencies[3].latency",
-            "platform:latencies[6].latency",
-            "platform:latencies[7].latency",
-            "platform:links[0].latency",
-        ],
-        "latency between the first and the second router",
-    ),
-    (
-        &[
-            "platform:latencies[4].latency",
-            "platform:latencies[8].latency",
-        ],
-        "latency to Aquario",
-    ),
-    (
-        &["platform:clusters[1].speed"],
-        "clock of Corisco (1.2 GHz as another paper of the group prints it, not 1.0)",
-    ),
-    (&["costs.call.fixed"], "cost of a call, fixed part"),
-    (
-        &["costs.call.per_process_superstep"],
-        "cost of a call, per process and superstep",
-    ),
-    (
-        &[
-            "policy.migbsp.viability_cost",
-            "policy.migbsp.migration_operations",
-            "costs.move.fixed",
-        ],
-        "cost of a migration",
-    ),
-    (
-        &["policy.migbsp.first_test"],
-        "rule: the first stability test of a run counts as stable",
-    ),
-];
 
 /// The run of an order and a number of processes.
 fn run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<Done>, Error> {

@@ -32,7 +32,9 @@ pub use cells::CellResult;
 pub use changes::Changes;
 pub use claims::Outcome;
 pub use decisions::{DecisionResult, ScheduleResult, Verdict};
-pub use facts::{Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Schedule, expand};
+pub use facts::{
+    Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Fitted, Schedule, expand,
+};
 pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
 pub use pages::{Page, one_reading_page, pages};
 pub use reproduce::{
@@ -60,19 +62,12 @@ pub struct Paper {
     pub case: fn(&Config) -> Case,
     /// Whether a cell was used to fit constants.
     pub in_sample: fn(&Cell) -> bool,
-    /// The largest relative error that is expected of a cell.
-    pub band: fn(&Cell) -> f64,
     /// The function that evaluates each claim, by id.
     pub claims: &'static [(&'static str, Evaluation)],
     /// The function that judges a decision which only words tell, by id.
     pub rules: &'static [(&'static str, Evaluation)],
-    /// What does not come out, and why: id of a cell or decision, and the reason.
-    pub unexplained: &'static [(&'static str, &'static str)],
     /// What was tried for that which does not come out (Markdown; may be empty).
     pub notes: &'static str,
-    /// What was fitted: keys of the experiment, its platform (`platform:<key>`) or another experiment of the paper (`<name>:<key>`) that
-    /// share one constant, and what it is.
-    pub constants: &'static [(&'static [&'static str], &'static str)],
 }
 
 /// Evaluates a claim on the simulated runs.

@@ -384,7 +384,7 @@ fn decisions(text: &mut String, paper: &PaperResults) {
                 decision.id,
                 cell_text(&published),
                 cell_text(&simulated.join("; ")),
-                cell_text(decision.note.unwrap_or_default())
+                cell_text(decision.note.as_deref().unwrap_or_default())
             ),
         );
     }

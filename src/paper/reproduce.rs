@@ -11,7 +11,7 @@ use super::cells::CellResult;
 use super::changes::Changes;
 use super::changes::source_of;
 use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
-use super::facts::{Cell, Config, Contradiction, Decision, Facts, expand};
+use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
 use super::runs::{Case, Runs};
 use super::{PAPERS, Paper};
 use crate::bsp::Scenario;
@@ -37,9 +37,11 @@ pub struct ClaimResult {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Constant {
     /// What it is.
-    pub what: &'static str,
+    pub what: String,
     /// The keys that it sets.
     pub keys: Vec<String>,
+    /// The paper that counts it, if it is the same constant there.
+    pub shared_with: Option<String>,
     /// Its value, where it stands in the experiment.
     pub value: Value,
     /// What it was fitted to.
@@ -78,12 +80,12 @@ pub struct Reproduction {
 }
 
 impl Reproduction {
-    /// Whether every cell lies within its recorded band.
-    pub fn is_within_bands(&self) -> bool {
+    /// Whether each cell is near what is published, or has a reason why it is not.
+    pub fn is_explained(&self) -> bool {
         self.papers
             .iter()
             .flat_map(|paper| &paper.cells)
-            .all(|cell| cell.within_band)
+            .all(|cell| cell.is_explained)
     }
 }
 
@@ -133,7 +135,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         decisions: compared.decisions,
         call_schedules: compared.call_schedules,
         claims,
-        constants: constants(paper, &runs)?,
+        constants: constants(paper, &facts, &runs)?,
         contradictions: facts.contradictions,
         notes: paper.notes,
     })
@@ -174,7 +176,7 @@ pub(super) fn compare_all(
         .iter()
         .map(|decision| {
             let result = compare_decision(paper, decision, facts, runs)?;
-            let note = reason_of(paper, &result.id);
+            let note = facts.reasons.get(&result.id).cloned();
             Ok(DecisionResult { note, ..result })
         })
         .collect::<Result<_, Error>>()?;
@@ -246,6 +248,9 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         .collect()
 }
 
+/// The relative error up to which a cell needs no reason.
+const NEAR: f64 = 0.025;
+
 fn compare_cell(
     paper: &Paper,
     facts: &Facts,
@@ -261,9 +266,10 @@ fn compare_cell(
         .ok_or_else(|| Problem::new(format!("cell `{}` was not run", cell.id)))?;
     let simulated_s = run.outcome.makespan.get();
     let error = simulated_s / cell.seconds - 1.0;
-    let note = match (cell.note.clone(), reason_of(paper, &cell.id)) {
+    let reason = facts.reasons.get(&cell.id);
+    let note = match (cell.note.clone(), reason) {
         (Some(note), Some(reason)) => Some(format!("{note}; {reason}")),
-        (note, reason) => note.or(reason.map(str::to_owned)),
+        (note, reason) => note.or(reason.cloned()),
     };
     Ok(CellResult {
         id: cell.id.clone(),
@@ -276,16 +282,9 @@ fn compare_cell(
         simulated_s,
         error,
         in_sample: (paper.in_sample)(cell),
-        within_band: error.abs() <= (paper.band)(cell),
+        is_explained: error.abs() <= NEAR || reason.is_some(),
         note,
     })
-}
-
-/// Why a cell or a decision does not come out.
-fn reason_of(paper: &Paper, id: &str) -> Option<&'static str> {
-    let mut all = paper.unexplained.iter();
-    all.find(|(known, _)| *known == id)
-        .map(|(_, reason)| *reason)
 }
 
 /// What a configuration is about, in its own keys; what all configurations of a paper share is left out.
@@ -389,15 +388,16 @@ fn evaluate(
 }
 
 /// The fitted constants, with their evidence from the experiment's and the platform's files.
-fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
+fn constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
     };
-    let one = |(keys, what): &(&'static [&'static str], &'static str)| {
-        let first = keys.first().copied().unwrap_or_default();
+    let one = |fitted: &Fitted| {
+        let first = fitted.keys.first().map_or("", String::as_str);
         let (place, key) = first.split_once(':').unwrap_or((experiment, first));
         let is_of_platform = place == "platform";
-        let done = runs.run(&Case::new(if is_of_platform { experiment } else { place }))?;
+        let other = built_in_names().find(|&name| name == place);
+        let done = runs.run(&Case::new(other.unwrap_or(experiment)))?;
         let origins = if is_of_platform {
             &done.experiment.platform.origins
         } else {
@@ -407,13 +407,14 @@ fn constants(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
             .split('.')
             .try_fold(&done.experiment.resolved, |value, part| value.get(part));
         Ok(Constant {
-            what,
-            keys: keys.iter().map(|&key| key.to_owned()).collect(),
+            what: fitted.what.clone(),
+            keys: fitted.keys.clone(),
+            shared_with: fitted.shared_with.clone(),
             value: value.cloned().unwrap_or_default(),
             evidence: origins.get(key).cloned().unwrap_or_default(),
         })
     };
-    paper.constants.iter().map(one).collect()
+    facts.fitted.iter().map(one).collect()
 }
 
 /// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`), and

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::calls::{Calls, Moved};
 use super::claims::{Outcome, about, over, told};
-use super::facts::{Cell, Config};
+use super::facts::Config;
 use super::runs::{Case, Done, Runs};
 use super::sw_irregular::plans;
 use super::{Evaluation, Paper};
@@ -30,12 +30,9 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/sw-dynamic.json"),
     case,
     in_sample: |_| true,
-    band,
     claims: CLAIMS,
     rules: RULES,
-    unexplained: UNEXPLAINED,
     notes: include_str!("notes/sw-dynamic.md"),
-    constants: CONSTANTS,
 };
 
 const ALPHA: &str = "policy.migbsp.alpha";
@@ -79,142 +76,6 @@ fn of((halved_after, order, alpha): Which) -> Case {
 }
 
 /// What comes out; the constants were chosen while looking at all cells.
-fn band(cell: &Cell) -> f64 {
-    match cell.id.as_str() {
-        "swd-t2-n10-i" => 0.11,
-        "swd-t2-n25-i" => 0.09,
-        "swd-t2-n50-iii-a16" => 0.195,
-        "swd-t2-n10-iii-a16" => 0.06,
-        "swd-t2-n25-iii-a4" | "swd-t2-n200-iii-a16" => 0.05,
-        "swd-t2-n25-iii-a16" => 0.035,
-        _ => 0.025,
-    }
-}
-
-const SLOWER_ALONE: &str = "does not come out: computation alone takes 12.7 and 39.6 s of 10 and 25 processes, and what scenario iii of the same size takes \
-                            leaves no room for a dearer superstep; the sister paper has 13.34 and 40.74 s (swd-x09)";
-const TO_A: &str = "those of C go to faster hosts that are free on E or D; no index of clusters that we know prefers A while D and E are fast";
-const CUT_OFF: &str = "the list of candidates ends one or two processes elsewhere";
-const OTHER_DATE: &str = "the call comes at another date";
-const BESIDE_B: &str = "processes of A would have to be candidates beside those of B, which save twice as much; at 44 and 76 just that is excluded";
-const NO_CALL: &str = "hosts that our moves at 42 to 66 share make supersteps unstable, and calls come at 62, 66, 70, ... instead";
-
-const UNEXPLAINED: &[(&str, &str)] = &[
-    ("swd-t2-n10-i", SLOWER_ALONE),
-    ("swd-t2-n25-i", SLOWER_ALONE),
-    (
-        "swd-t2-n10-iii-a16",
-        "p7 to p10 go to E at 16, less than 0.3 s before it loses half of its power",
-    ),
-    (
-        "swd-t2-n50-iii-a16",
-        "p49 and p50 begin after the call at 48 and stay on the slow D; a call near 64 is needed, and with D = 0.5 as stated none comes",
-    ),
-    (
-        "swd-d10",
-        "p21 and p22 move as told; for the others see swd-d13",
-    ),
-    ("swd-d13", BESIDE_B),
-    ("swd-d17", OTHER_DATE),
-    ("swd-d19", OTHER_DATE),
-    ("swd-d20", "p3 stays, as the same paragraph says (swd-x02)"),
-    (
-        "swd-d21",
-        "p21 to p23 would save half as much on A as those that leave E, and x is 0.8",
-    ),
-    ("swd-d26", CUT_OFF),
-    ("swd-d28", CUT_OFF),
-    ("swd-d32", CUT_OFF),
-    ("swd-d34", TO_A),
-    ("swd-d36", CUT_OFF),
-    (
-        "swd-d38",
-        "p21 alone: those of A would save half as much on E, and x is 0.8 (for the superstep see swd-x03)",
-    ),
-    ("swd-d40", TO_A),
-    (
-        "swd-d42",
-        "before 100 s nothing is won by leaving D for A; the moves are those of a run with t = 10 s, in which p46 to p50 go to A here",
-    ),
-    ("swd-d45", OTHER_DATE),
-    ("swd-d48", TO_A),
-    (
-        "swd-d50",
-        "A has 14 free hosts, since those of C went to E (swd-d48)",
-    ),
-    ("swd-d61", CUT_OFF),
-    ("swd-d64", NO_CALL),
-    (
-        "swd-d66",
-        "one host of E is left and taken first; then no process is better off on A",
-    ),
-    (
-        "swd-d67",
-        "\"driven by communication\", says the text: slower hosts for processes on E, which no PM of ours wants",
-    ),
-    ("swd-d69", TO_A),
-    ("swd-d70", OTHER_DATE),
-    ("swd-d71", TO_A),
-    ("swd-d72", NO_CALL),
-    ("swd-d73", NO_CALL),
-];
-
-const CONSTANTS: &[(&[&str], &str)] = &[
-    (
-        &[
-            "runtime.barrier.per_process",
-            "runtime.barrier.release_per_process",
-        ],
-        "what each process costs process 1 at the barrier, and what it waits there",
-    ),
-    (
-        &["runtime.barrier.release_per_computing"],
-        "what each process that computes costs at the barrier",
-    ),
-    (
-        &["costs.call.fixed"],
-        "the least duration of a superstep with a call",
-    ),
-    (
-        &[
-            "policy.migbsp.migration_operations",
-            "policy.migbsp.viability_cost",
-            "costs.move.fixed",
-        ],
-        "what a migration takes: foreseen and paid",
-    ),
-    (
-        &["sw-dynamic-static:runtime.barrier.per_process"],
-        "the first of these once more, for section 5.1",
-    ),
-    (
-        &[
-            "sw-dynamic-static:policy.migbsp.migration_operations",
-            "sw-dynamic-static:policy.migbsp.viability_cost",
-        ],
-        "what a migration is foreseen to take, for section 5.1",
-    ),
-    (
-        &["policy.migbsp.d_growth"],
-        "rule: D does not grow (no second adaptation)",
-    ),
-    (
-        &["policy.migbsp.free_host"],
-        "rule: a host is free when nothing computes there, whoever is mapped to it",
-    ),
-    (
-        &["policy.migbsp.load_memory"],
-        "for how many supersteps a host counts as used after its last computation: 1",
-    ),
-    (
-        &["policy.migbsp.index_form"],
-        "rule: the index of a cluster is the part of its time that a process would save there",
-    ),
-    (
-        &["policy.migbsp.candidate_order"],
-        "rule: of equal processes the one answered last is first, and hosts are handed out by rank",
-    ),
-];
 
 const RULES: &[(&str, Evaluation)] = &[
     // "Stable" is said of where processes are: at most one of them on each host of D and E from then on.

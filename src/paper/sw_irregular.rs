@@ -23,12 +23,9 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/sw-irregular.json"),
     case,
     in_sample,
-    band,
     claims: CLAIMS,
     rules: &[],
-    unexplained: UNEXPLAINED,
     notes: include_str!("notes/sw-irregular.md"),
-    constants: CONSTANTS,
 };
 
 const ALPHA: &str = "policy.migbsp.alpha";
@@ -44,98 +41,6 @@ fn case(config: &Config) -> Case {
 fn in_sample(cell: &Cell) -> bool {
     cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
-
-fn band(cell: &Cell) -> f64 {
-    match cell.id.as_str() {
-        "swi-t1-n10-ii-a4" => 0.041,
-        "swi-t1-n50-iii-a16" => 0.054,
-        "swi-t1-n100-iii-a16" => 0.092,
-        id if id.starts_with("swi-t1-n10-") => 0.037,
-        _ if in_sample(cell) => 0.008,
-        _ => 0.018,
-    }
-}
-
-const UNEXPLAINED: &[(&str, &str)] = &[
-    (
-        "swi-t1-n10-ii-a2",
-        "swapped with alpha 4 (swi-x02): three calls cost less than two",
-    ),
-    (
-        "swi-t1-n10-ii-a4",
-        "swapped with alpha 2 (swi-x02): two calls cost more than three",
-    ),
-    (
-        "swi-t1-n50-iii-a16",
-        "no placement without shared hosts gives it; the text is silent",
-    ),
-    (
-        "swi-t1-n100-iii-a16",
-        "the moves that the text names, and that we make but for which of equal processes go at 112, save 13 s more",
-    ),
-    (
-        "swi-d23",
-        "p1 would save 0.0417 s a superstep; at 14 of 50x50 0.0408 s are not enough in the paper: no cost that we know separates them",
-    ),
-    (
-        "swi-d24",
-        "the same processes, each one host earlier: p1 has not taken the first one (swi-d23)",
-    ),
-    (
-        "swi-d65",
-        "equal processes: ties go to the highest PM, then to the lowest rank; the candidates are those that the paper names, which \
-         counts 15 of 16 (swi-x04)",
-    ),
-    (
-        "swi-d74",
-        "the last interval of 134 supersteps asks for 61 unstable ones, in a run that is said to be stable (swi-x10)",
-    ),
-    (
-        "swi-d78",
-        "p29 to p31 have computed in two supersteps at most by then; p31 begins in superstep 31 (swi-x14)",
-    ),
-    (
-        "swi-d80",
-        "p29 and p30 did not move at 30 (swi-d78), and equal processes go by rank",
-    ),
-    ("swi-d82", "there is no call at 388 (swi-d74)"),
-];
-
-const CONSTANTS: &[(&[&str], &str)] = &[
-    (
-        &["workload.cycles_per_instruction"],
-        "clock cycles per instruction",
-    ),
-    (
-        &["platform:clusters[1].speed"],
-        "clock of Corisco (1.2 GHz as the paper on dynamic platforms prints it, not 1.0)",
-    ),
-    (
-        &["costs.call.model"],
-        "rule: a call is hidden behind the superstep that it closes",
-    ),
-    (
-        &["policy.migbsp.index_form"],
-        "rule: the index of a cluster is the part of its time that a process would save there",
-    ),
-    (
-        &[
-            "policy.migbsp.potential_horizon",
-            "policy.migbsp.viability_horizon",
-        ],
-        "rule: times are counted over the next interval",
-    ),
-    (
-        &["policy.migbsp.migration_operations"],
-        "operations of a migration in PM",
-    ),
-    (&["policy.migbsp.x"], "x (the paper states 0.8)"),
-    (&["network.model"], "rule: full-duplex links"),
-    (
-        &["platform:clusters[0].link.bandwidth"],
-        "link of Labtec: Fast Ethernet as the text says, not 1 Gbps as the figure prints",
-    ),
-];
 
 /// The run of an order and an initial α.
 fn run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<Done>, Error> {

@@ -53,10 +53,10 @@ fn cells(text: &mut String, paper: &PaperResults) {
             table = &cell.table;
         }
         let mark = if cell.in_sample { " in-sample" } else { "" };
-        let band = if cell.within_band {
+        let lost = if cell.is_explained {
             ""
         } else {
-            " OUT OF ITS BAND"
+            " NOT EXPLAINED"
         };
         let note = cell
             .note
@@ -66,7 +66,7 @@ fn cells(text: &mut String, paper: &PaperResults) {
         push(
             text,
             &format!(
-                "{:<24} {:>12.2} {:>12.2} {:>+7.1}%{mark}{band}{note}",
+                "{:<24} {:>12.2} {:>12.2} {:>+7.1}%{mark}{lost}{note}",
                 cell.id,
                 cell.published_s,
                 cell.simulated_s,
@@ -83,7 +83,7 @@ fn decisions(text: &mut String, paper: &PaperResults) {
         .iter()
         .filter(|decision| decision.verdict != Verdict::Match)
     {
-        let note = decision.note.map(|note| format!("  [{note}]"));
+        let note = decision.note.as_ref().map(|note| format!("  [{note}]"));
         push(
             text,
             &format!(

@@ -17,12 +17,9 @@ pub(super) const PAPER: Paper = Paper {
     facts: include_str!("facts/wsppd2007.json"),
     case: |_| Case::new(""),
     in_sample: |_| false,
-    band: |_| 0.0,
     claims: CLAIMS,
     rules: RULES,
-    unexplained: &[],
     notes: "",
-    constants: &[],
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
