@@ -5,13 +5,10 @@
 //! only), ii (the policy decides and its calls are paid, nothing moves) and iii (migrations happen and are paid).
 //!
 //! ```
-//! use migsim::bsp::Scenario;
-//! use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress};
+//! use migsim::prelude::*;
 //!
-//! let flag = |key: &str, value: serde_json::Value| Flag { key: key.into(), flag: key.into(), value };
-//! let mut layers = Layers::default();
-//! layers.push_flags(vec![flag("workload.app", "lu".into()), flag("workload.n", 1000.into()), flag("workload.procs", 25.into())]);
-//! let results = Experiment::load(&layers, Limits::default())?.run(&Progress::default())?;
+//! let settings = Layers::of([("workload.app", "lu".into()), ("workload.n", 1000.into()), ("workload.procs", 25.into())]);
+//! let results = Experiment::load(&settings, Limits::default())?.run(&Progress::default())?;
 //!
 //! let moved = results.get(Scenario::Iii).ok_or("not run")?;
 //! assert_eq!(moved.outcome.migrations.len(), 5); // p21 to p25 go from Corisco to Aquario after superstep 11
@@ -21,7 +18,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper, sweep ──> output, experiment ──> bsp ──> engine, policy, load ──> platform, workload ──> document, memory, units, error, words, random
+//! cli ──> paper, sweep ──> output, experiment ──> bsp, registry ──> engine, policy, load ──> platform, workload ──> plugin, document, memory, units, error, words, random
 //! ```
 //! A module uses only what stands to its right.
 //!
@@ -32,6 +29,8 @@
 //! | [`load`] | what others take of hosts and links |
 //! | [`workload`] | what processes compute and send, superstep by superstep |
 //! | [`policy`] | what a policy may see and ask; MigBSP |
+//! | [`Registry`] | policies, applications and loads by name, those of a user's crate included; how it travels |
+//! | [`plugin`] | what they declare of themselves: flags, files |
 //! | [`bsp`] | supersteps, barriers, rescheduling calls, migrations |
 //! | [`experiment`] | settings in, results of all scenarios out |
 //! | [`paper`] | the papers: what they publish beside what is simulated |
@@ -61,12 +60,17 @@ pub mod memory;
 pub mod output;
 pub mod paper;
 pub mod platform;
+pub mod plugin;
 pub mod policy;
+pub mod prelude;
 pub mod random;
+mod registry;
 pub mod sweep;
 pub mod units;
 mod words;
 pub mod workload;
+
+pub use registry::Registry;
 
 /// The examples of the README are compiled with the tests.
 #[cfg(doctest)]

@@ -8,9 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use migsim::Registry;
 use migsim::experiment::{Experiment, Progress, built_in};
-use migsim::policy::REGISTRY;
-use migsim::workload::registry::APPLICATIONS;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -132,11 +131,12 @@ fn hashes(experiment: &Experiment, is_alone: bool) -> Vec<(&'static str, String)
 fn event_hashes_are_the_golden_ones_with_and_without_what_supersteps_have_in_common() {
     let mut golden = "run,scenario,event_hash\n".to_owned();
     let runs = runs();
-    for entry in REGISTRY {
+    let registry = Registry::standard();
+    for entry in registry.policies() {
         let is_run = runs.iter().any(|(_, run)| run.policy_name() == entry.name);
         assert!(is_run, "policy `{}` has no golden hash", entry.name);
     }
-    for entry in APPLICATIONS {
+    for entry in registry.workloads() {
         let app = |run: &Experiment| run.resolved["workload"]["app"] == entry.name;
         assert!(
             runs.iter().any(|(_, run)| app(run)),

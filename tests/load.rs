@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use migsim::Registry;
 use migsim::document::Document;
 use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress, ScenarioRun};
-use migsim::load::KINDS;
 use migsim::platform::{Platform, Profile};
 use migsim::units::{BytesPerSecond, InstructionsPerSecond};
 use serde_json::{Value, json};
@@ -106,7 +106,8 @@ fn other_seeds_are_other_loads_and_the_same_seed_is_the_same_run() {
 
 #[test]
 fn the_resolved_load_is_complete_and_means_the_same_again() {
-    for entry in KINDS.iter().filter(|entry| entry.name != "file") {
+    let registry = Registry::standard();
+    for entry in registry.loads().iter().filter(|entry| entry.name != "file") {
         let given = under("sw", 10, json!({ "kind": entry.name }), &[]);
         let load = &given.resolved["load"];
         let origins = &given.resolved["origins"];

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde_json::{Value, json};
 
+use super::command::{OptionValues, parse_counts};
 use super::{complete, threads};
 use crate::bsp::Scenario;
 use crate::output::Form;
@@ -517,7 +517,7 @@ pub(super) struct VariedArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
 
-    /// Vary any key of the experiment by its path, or one with a short name (alpha, d, omega, x, n, procs, policy, platform, ...)
+    /// Vary any key of the experiment by its path, or one with a short name (the flags of applications and policies, policy, platform, ...)
     #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = "What varies")]
     pub(super) vary: Vec<(String, String)>,
     /// The seeds of each setting
@@ -614,20 +614,13 @@ pub(super) struct SettingsArguments {
     #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = "What to run")]
     pub(super) platform: Option<String>,
     /// The application (see `migsim list apps`)
-    #[arg(long, value_name = "NAME", value_parser = complete::applications(), hide_possible_values = true, help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_possible_values = true,
+        help_heading = "What to run"
+    )]
     pub(super) app: Option<String>,
-    /// Order of the matrix
-    #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
-    pub(super) n: Option<Spec>,
-    /// Number of processes
-    #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
-    pub(super) procs: Option<Spec>,
-    /// Grid of processes, rows x columns
-    #[arg(long, value_name = "MxN", value_parser = parse_grids, help_heading = "What to run")]
-    pub(super) grid: Option<Spec>,
-    /// The trace of `--app trace`: a text file (see `migsim schema trace`); inside it processes and supersteps are counted from 0
-    #[arg(long, value_name = "FILE", help_heading = "What to run")]
-    pub(super) trace: Option<String>,
     /// Where processes start: contiguous, round-robin, by-core, by-speed (for some hosts alone: by-core:epyc,old-3), names of hosts and
     /// clusters with commas between them, or a CSV file (`process,host`)
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "What to run")]
@@ -647,28 +640,25 @@ pub(super) struct SettingsArguments {
 
     /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing.
     /// For a sweep several in one flag: `none,walk,step=0.1,on-off` are three
-    #[arg(long, value_name = "KIND[,KEY=VALUE]...", value_parser = complete::loads(), hide_possible_values = true, help_heading = "What to run")]
+    #[arg(
+        long,
+        value_name = "KIND[,KEY=VALUE]...",
+        hide_possible_values = true,
+        help_heading = "What to run"
+    )]
     pub(super) load: Vec<String>,
 
     /// The policy (see `migsim list policies`)
-    #[arg(long, value_name = "NAME", value_parser = complete::policies(), hide_possible_values = true, help_heading = "Policy")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        hide_possible_values = true,
+        help_heading = "Policy"
+    )]
     pub(super) policy: Option<String>,
-    /// MigBSP's α: supersteps until the first call (both generations)
-    #[arg(long, value_parser = parse_counts, help_heading = "Policy")]
-    pub(super) alpha: Option<Spec>,
-    /// MigBSP's ω: calls in a row without migration after which D grows
-    #[arg(long, value_parser = parse_counts, help_heading = "Policy")]
-    pub(super) omega: Option<Spec>,
-    /// MigBSP's D: tolerance of the stability test (both generations)
-    #[arg(long, value_parser = parse_numbers, help_heading = "Policy")]
-    pub(super) d: Option<Spec>,
-    /// MigBSP's x: share of the highest potential above which processes are candidates
-    #[arg(long, value_parser = parse_numbers, help_heading = "Policy")]
-    pub(super) x: Option<Spec>,
-
-    /// The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1
-    #[arg(long, value_name = "FILE", help_heading = "Policy")]
-    pub(super) decisions: Option<String>,
+    /// The flags of applications and policies
+    #[command(flatten)]
+    pub(super) options: OptionValues,
 
     /// The network model (see `migsim list networks`)
     #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = "Model")]
@@ -692,18 +682,6 @@ pub(super) struct MemoryArguments {
     pub(super) memory_limit: Option<Bytes>,
 }
 
-fn parse_grids(text: &str) -> Result<Spec, String> {
-    let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
-    Ok(Spec::list(grids, text))
-}
-
-fn parse_grid(text: &str) -> Result<Value, String> {
-    let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
-    let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
-    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
-    Ok(json!([number(rows)?, number(columns)?]))
-}
-
 fn parse_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
@@ -713,25 +691,6 @@ fn parse_count(text: &str) -> Result<u64, String> {
 fn parse_process(text: &str) -> Result<u64, String> {
     let process: ProcessId = text.parse().map_err(|error: NoProcess| error.to_string())?;
     Ok(u64::from(process.0) + 1)
-}
-
-fn parse_counts(text: &str) -> Result<Spec, String> {
-    let message = "it must be a whole number that is not negative";
-    parse_values(text, Value::is_u64, message)
-}
-
-fn parse_numbers(text: &str) -> Result<Spec, String> {
-    parse_values(text, Value::is_number, "it must be a finite number")
-}
-
-/// Values that are all of one type.
-fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
-    let spec = Spec::parse(text)?;
-    if spec.ends().iter().all(is_right) {
-        Ok(spec)
-    } else {
-        Err(message.to_owned())
-    }
 }
 
 /// A page is named as one: what follows `--report` may be meant for an experiment.
@@ -773,20 +732,9 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
-    fn the_definition_of_the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn grids_and_pairs_are_read() {
-        assert_eq!(parse_grid("10x5"), Ok(json!([10, 5])));
-        assert_eq!(parse_grids("10x5,5x10").map(|grids| grids.count()), Ok(2));
-        assert!(
-            parse_grid("10").is_err() && parse_grid("axb").is_err() && parse_grid("-1x2").is_err()
-        );
+    fn pairs_are_read() {
         assert_eq!(parse_pair("a.b = 1=2"), Ok(("a.b".into(), "1=2".into())));
         assert!(parse_pair("=1").is_err() && parse_pair("a").is_err());
     }

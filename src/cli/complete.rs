@@ -6,13 +6,13 @@ use clap::builder::{PathBufValueParser, PossibleValue, StringValueParser, TypedV
 use clap::{Arg, Command};
 use clap_complete::Shell;
 
-use crate::{engine, experiment, load, paper, platform, policy, workload};
+use crate::{engine, experiment, paper, platform};
 
 /// Reads a value as `P` does, and offers names to shells.
 #[derive(Clone, Debug)]
 pub(super) struct Offering<P> {
     parser: P,
-    names: fn() -> Vec<&'static str>,
+    names: Vec<&'static str>,
 }
 
 impl<P: TypedValueParser> TypedValueParser for Offering<P> {
@@ -28,52 +28,35 @@ impl<P: TypedValueParser> TypedValueParser for Offering<P> {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new((self.names)().into_iter().map(PossibleValue::new)))
+        Some(Box::new(self.names.iter().map(PossibleValue::new)))
     }
 }
 
-fn texts(names: fn() -> Vec<&'static str>) -> Offering<StringValueParser> {
+pub(super) fn texts(names: impl IntoIterator<Item = &'static str>) -> Offering<StringValueParser> {
     Offering {
         parser: StringValueParser::new(),
-        names,
+        names: names.into_iter().collect(),
     }
 }
 
 pub(super) fn platforms() -> Offering<StringValueParser> {
-    texts(platform_names)
+    texts(platform_names())
 }
 
 pub(super) fn experiments() -> Offering<PathBufValueParser> {
     Offering {
         parser: PathBufValueParser::new(),
-        names: experiment_names,
+        names: experiment_names(),
     }
 }
 
-pub(super) fn applications() -> Offering<StringValueParser> {
-    texts(|| {
-        let all = workload::registry::APPLICATIONS.iter();
-        all.map(|entry| entry.name).collect()
-    })
-}
-
-pub(super) fn policies() -> Offering<StringValueParser> {
-    texts(|| policy::REGISTRY.iter().map(|entry| entry.name).collect())
-}
-
 pub(super) fn networks() -> Offering<StringValueParser> {
-    texts(|| engine::PRESETS.iter().map(|preset| preset.name).collect())
-}
-
-pub(super) fn loads() -> Offering<StringValueParser> {
-    texts(|| load::KINDS.iter().map(|entry| entry.name).collect())
+    texts(engine::PRESETS.iter().map(|preset| preset.name))
 }
 
 pub(super) fn papers() -> Offering<StringValueParser> {
-    texts(|| {
-        let names = paper::PAPERS.iter().map(|paper| paper.name);
-        names.chain(["all", super::reproduce::READINGS]).collect()
-    })
+    let names = paper::PAPERS.iter().map(|paper| paper.name);
+    texts(names.chain(["all", super::reproduce::READINGS]))
 }
 
 fn platform_names() -> Vec<&'static str> {

@@ -15,8 +15,10 @@ use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::Purpose;
 use crate::output::{Case, Overview, Question, Run, Story};
+use crate::registry::Registry;
 
 pub(super) fn explain(
+    registry: &Registry,
     arguments: &ExplainArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -25,7 +27,7 @@ pub(super) fn explain(
         [one] => Some(one),
         _ => None,
     };
-    let (run, experiment) = run(arguments)?;
+    let (run, experiment) = run(registry, arguments)?;
     if let Some(experiment) = &experiment {
         say_notes(&experiment.notes(), errors);
     }
@@ -47,7 +49,7 @@ pub(super) fn explain(
     let effect = case.map(|case| {
         let experiment = match experiment {
             Some(experiment) => experiment,
-            None => again(arguments).map_err(|error| error.first_line())?,
+            None => again(registry, arguments).map_err(|error| error.first_line())?,
         };
         let progress = Progress::default();
         with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {
@@ -78,10 +80,10 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
 }
 
 /// The experiment of a run folder, ready to be done again with decisions that are forced.
-fn again(arguments: &ExplainArguments) -> Result<Experiment, Error> {
+fn again(registry: &Registry, arguments: &ExplainArguments) -> Result<Experiment, Error> {
     let manifest = folder(arguments).unwrap_or(Path::new("")).join("run.json");
-    let mut document = read_experiment(&manifest)?;
-    for file in files(&document.value) {
+    let mut document = read_experiment(registry, &manifest)?;
+    for file in files(registry, &document.value) {
         if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
             return Err(Problem::new(format!("`{file}` is no file")).into());
         }
@@ -94,14 +96,23 @@ fn again(arguments: &ExplainArguments) -> Result<Experiment, Error> {
     let mut layers = Layers::default();
     layers.push_file(document);
     let memory = &arguments.settings.memory;
-    Experiment::load(&layers, limits(memory, None, Purpose::Explanation))
+    Experiment::load_with(
+        registry,
+        &layers,
+        limits(memory, None, Purpose::Explanation),
+    )
 }
 
 /// The run: read, if a folder is named, else done now, with scenario i to compare; then also what was run.
-fn run(arguments: &ExplainArguments) -> Result<(Run, Option<Experiment>), Error> {
+fn run(
+    registry: &Registry,
+    arguments: &ExplainArguments,
+) -> Result<(Run, Option<Experiment>), Error> {
     let settings = &arguments.settings;
     if let Some(folder) = folder(arguments) {
-        let set = given(settings).into_iter().map(|one| one.source());
+        let set = given(registry, settings)
+            .into_iter()
+            .map(|one| one.source());
         let set = set.chain(pairs(settings)?.into_iter().map(|flag| flag.flag));
         // The scenario is a part of the question.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
@@ -116,13 +127,14 @@ fn run(arguments: &ExplainArguments) -> Result<(Run, Option<Experiment>), Error>
         let hint = "known scenarios with calls: ii, iii";
         return Err(problem.source("--scenario i").hint(hint).into());
     }
-    let mut layers = layers(settings)?;
+    let mut layers = layers(registry, settings)?;
     layers.push_flags(vec![Flag {
         key: "scenarios".into(),
         flag: "--scenario all".into(),
         value: json!(["i", "ii", "iii"]),
     }]);
-    let experiment = Experiment::load(
+    let experiment = Experiment::load_with(
+        registry,
         &layers,
         limits(&settings.memory, None, Purpose::Explanation),
     )?;

@@ -16,10 +16,12 @@ use crate::experiment::{Experiment, Flag, Layers, Shared, built_in_names, lookup
 use crate::memory::{Limits, Purpose};
 use crate::output::write_named;
 use crate::platform;
+use crate::registry::Registry;
 use crate::sweep::keys;
 use crate::workload::trace::{Preamble, Trace};
 
 pub(super) fn trace(
+    registry: &Registry,
     command: &TraceCommand,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -30,7 +32,7 @@ pub(super) fn trace(
         out: file,
     } = &**arguments;
     let limits = limits(&settings.memory, None, Purpose::Trace);
-    let experiment = Experiment::load(&layers(settings)?, limits)?;
+    let experiment = Experiment::load_with(registry, &layers(registry, settings)?, limits)?;
     say_notes(&experiment.notes(), errors);
     let name = file.as_deref().unwrap_or(Path::new("FILE"));
     let command = again(&experiment, &name.display().to_string(), limits)
@@ -112,7 +114,9 @@ fn difference(
         flags.extend(found.iter().map(|(key, value)| flag(key, value.clone())));
         let mut layers = Layers::default();
         layers.push_flags(flags);
-        Experiment::load_shared(&layers, limits, shared).map(|experiment| experiment.resolved)
+        let registry = &experiment.registry;
+        Experiment::load_shared(registry, &layers, limits, shared)
+            .map(|experiment| experiment.resolved)
     };
     let wanted = &experiment.resolved;
     // What these keys say decides which others there are.

@@ -10,28 +10,32 @@ use super::print;
 use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;
-use crate::load::KINDS;
 use crate::output::{Cell, Form, Sheet, Table, words};
 use crate::paper::PAPERS;
 use crate::platform;
-use crate::policy::REGISTRY;
+use crate::registry::Registry;
 use crate::words::counted;
-use crate::workload::registry::APPLICATIONS;
 
-pub(super) fn list(what: Listing, form: Form, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn list(
+    registry: &Registry,
+    what: Listing,
+    form: Form,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let sheet = match what {
-        Listing::Loads if form == Form::Table => return print(out, &loads()),
-        Listing::Loads => parameters_of_loads(),
-        _ => names(what, form)?,
+        Listing::Loads if form == Form::Table => return print(out, &loads(registry)),
+        Listing::Loads => parameters_of_loads(registry),
+        _ => names(registry, what, form)?,
     };
     print(out, &sheet.render(form))
 }
 
 /// What there is of a kind. In aligned columns the source stands behind the summary, elsewhere in a column of its own, which Markdown has
 /// only if something stands in it.
-fn names(what: Listing, form: Form) -> Result<Sheet, Error> {
+fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {
-        Listing::Apps => APPLICATIONS
+        Listing::Apps => registry
+            .workloads()
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))
             .collect(),
@@ -48,7 +52,8 @@ fn names(what: Listing, form: Form) -> Result<Sheet, Error> {
             .iter()
             .map(|paper| row(paper.name, paper.title, NO_SOURCE))
             .collect(),
-        Listing::Policies => REGISTRY
+        Listing::Policies => registry
+            .policies()
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))
             .collect(),
@@ -101,7 +106,7 @@ fn names(what: Listing, form: Form) -> Result<Sheet, Error> {
 const NO_SOURCE: &str = "-";
 
 /// The kinds of load with their parameters, a row each.
-fn parameters_of_loads() -> Sheet {
+fn parameters_of_loads(registry: &Registry) -> Sheet {
     let columns = [
         words("kind", "kind"),
         words("parameter", "parameter"),
@@ -109,7 +114,7 @@ fn parameters_of_loads() -> Sheet {
         words("what", "what"),
     ];
     let mut table = Table::new("loads", "", &columns);
-    for entry in KINDS {
+    for entry in registry.loads() {
         for parameter in entry.parameters() {
             let what = parameter.description.replace('\n', " ");
             table.push([
@@ -135,9 +140,9 @@ fn default_of(value: Option<Value>) -> String {
 }
 
 /// The kinds of load, each with its parameters and their defaults.
-fn loads() -> String {
+fn loads(registry: &Registry) -> String {
     let mut text = String::new();
-    for entry in KINDS {
+    for entry in registry.loads() {
         let rest = with_source(entry.summary, entry.source);
         writeln!(text, "{:<9} {rest}", entry.name).expect("a string can be written to");
         for parameter in entry.parameters() {

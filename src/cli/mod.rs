@@ -2,6 +2,7 @@
 
 mod args;
 mod bar;
+mod command;
 mod complete;
 mod explain;
 mod export;
@@ -21,36 +22,74 @@ mod sweep_tests;
 mod threads;
 mod tune;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use serde_json::Value;
 
 pub use args::Arguments;
 
 use crate::error::{Broken, Error, Problem, visible};
+use crate::registry::Registry;
+
+/// The command `migsim` with what comes with the program.
+pub fn main() -> ExitCode {
+    main_with(Registry::standard())
+}
+
+/// The command `migsim` with the policies, applications and loads of `registry`: the `main` of a user's own crate.
+///
+/// ```no_run
+/// use migsim::Registry;
+/// # mod roulette { pub type Roulette = migsim::policy::Never; }
+/// # use roulette::Roulette;
+///
+/// fn main() -> std::process::ExitCode {
+///     migsim::cli::main_with(Registry::standard().policy::<Roulette>("roulette", "one random process to a random host", "-"))
+/// }
+/// ```
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a command line of its own ends a program"
+)]
+pub fn main_with(registry: Registry) -> ExitCode {
+    // Colours go where there is a terminal that wants them.
+    let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
+    let arguments = std::env::args_os();
+    ExitCode::from(run_with(&registry, arguments, &mut out, &mut errors))
+}
 
 /// Runs the command line `arguments` (with the program name first) and returns the exit code: 0 done, 1 a run or comparison
 /// failed, 2 bad command line or input, or output that cannot be written.
 ///
 /// Data goes to `out`, everything else to `errors`.
-pub fn main(
-    arguments: impl IntoIterator<Item = std::ffi::OsString>,
+pub fn run_with(
+    registry: &Registry,
+    arguments: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> u8 {
     let typed: Vec<_> = arguments.into_iter().collect();
-    let done = match Arguments::try_parse_from(&typed) {
-        Ok(arguments) => dispatch(&arguments, out, errors),
+    let command = match command::of_registry(registry) {
+        Ok(command) => command,
+        Err(error) => {
+            let _ = writeln!(errors, "{error}");
+            return error.exit_code();
+        }
+    };
+    let done = match parsed(&command, &typed) {
+        Ok(arguments) => dispatch(registry, &command, &arguments, out, errors),
         // clap tells help and versions through errors, too.
         Err(error) if !error.use_stderr() => print(out, &error.render().to_string()).map(|()| true),
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = write!(errors, "{}", error.render());
             return 2;
         }
-        Err(error) => Err(refusal::refusal(&error, &typed)),
+        Err(error) => Err(refusal::refusal(&error, command.clone(), &typed)),
     };
     match done {
         Ok(is_right) => u8::from(!is_right),
@@ -58,7 +97,7 @@ pub fn main(
             let error = match error {
                 // What nobody had a place or a hint for.
                 Error::Input(_) | Error::Output(_) => {
-                    let (_, name) = refusal::command_of(&typed);
+                    let (_, name) = refusal::command_of(command, &typed);
                     error
                         .placed(&name)
                         .hinting(&format!("`{name} --help` lists what there is"))
@@ -73,6 +112,12 @@ pub fn main(
             error.exit_code()
         }
     }
+}
+
+/// What was typed, as `command` understands it.
+fn parsed(command: &clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
+    let matches = command.clone().try_get_matches_from(typed)?;
+    Arguments::from_arg_matches(&matches)
 }
 
 /// The file that a fault of ours leaves behind.
@@ -90,24 +135,26 @@ fn dump(broken: &Broken, folder: &Path) -> String {
 
 /// Does what was asked; `false` if a comparison or a run failed.
 fn dispatch(
+    registry: &Registry,
+    command: &clap::Command,
     arguments: &Arguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
     let done = match &arguments.command {
-        args::Command::Run(run) => run::run(run, out, errors),
-        args::Command::Sweep(sweep) => return sweep::sweep(sweep, out, errors),
-        args::Command::Explain(explain) => explain::explain(explain, out, errors),
+        args::Command::Run(run) => run::run(registry, run, out, errors),
+        args::Command::Sweep(sweep) => return sweep::sweep(registry, sweep, out, errors),
+        args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
         args::Command::Report(report) => report::report(report, errors),
-        args::Command::Tune(tune) => return tune::tune(tune, out, errors).map(|()| true),
+        args::Command::Tune(tune) => return tune::tune(registry, tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
-        args::Command::Trace(command) => export::trace(command, out, errors),
+        args::Command::Trace(command) => export::trace(registry, command, out, errors),
         args::Command::Platform(command) => export::platform(command, out),
-        args::Command::Workload(command) => show::workload(command, out, errors),
-        args::Command::List { what, form } => list::list(*what, form.form(), out),
-        args::Command::Schema { format } => shell::schema(*format, out),
-        args::Command::Completions { shell } => shell::completions(*shell, out),
-        args::Command::Man { command } => shell::man(command.as_deref(), out),
+        args::Command::Workload(command) => show::workload(registry, command, out, errors),
+        args::Command::List { what, form } => list::list(registry, *what, form.form(), out),
+        args::Command::Schema { format } => shell::schema(registry, *format, out),
+        args::Command::Completions { shell } => shell::completions(command.clone(), *shell, out),
+        args::Command::Man { command: page } => shell::man(command.clone(), page.as_deref(), out),
     };
     done.map(|()| true)
 }

@@ -4,15 +4,13 @@ use std::ffi::OsString;
 
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 
-use super::Arguments;
 use crate::error::{Error, Problem, did_you_mean};
 use crate::words::nearest;
 
 /// The subcommand that a command line names, and what leads to it: `migsim sweep merge`.
-pub(super) fn command_of(arguments: &[OsString]) -> (Command, String) {
-    let mut command = Arguments::command();
+pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Command, String) {
     let mut name = command.get_name().to_owned();
     command.build(); // passes on what subcommands inherit
     for argument in arguments.iter().skip(1) {
@@ -29,8 +27,8 @@ pub(super) fn command_of(arguments: &[OsString]) -> (Command, String) {
 }
 
 /// The error for a command line that clap refuses.
-pub(super) fn refusal(error: &clap::Error, arguments: &[OsString]) -> Error {
-    let (command, name) = command_of(arguments);
+pub(super) fn refusal(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
+    let (command, name) = command_of(command, arguments);
     let usage = format!("`{name} --help` lists what there is");
     let refused = Refused { error, command };
     let problem = match error.kind() {

@@ -15,21 +15,22 @@ use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
-    Experiment, FILE_KEYS, Flag, Layers, Progress, Results, ScenarioRun, built_in_names,
-    file_pointers,
+    Experiment, Flag, Layers, Progress, Results, ScenarioRun, built_in_names, file_pointers,
 };
-use crate::load::{self, from_flag};
+use crate::load::from_flag;
 use crate::memory::Purpose;
 use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
     cannot_write, check_settings, summary, table, write_named,
 };
 use crate::platform::{Mapping, is_experiment};
-use crate::policy;
+use crate::plugin::{FlagValues, OptionFlag};
+use crate::registry::Registry;
 use crate::sweep::{Parameter, Spec, keys, whole};
 use crate::words::nearest;
 
 pub(super) fn run(
+    registry: &Registry,
     arguments: &RunArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -39,7 +40,8 @@ pub(super) fn run(
         None => Purpose::Run,
     };
     let limits = limits(&arguments.settings.memory, arguments.threads, purpose);
-    let experiment = Experiment::load(&layers(&arguments.settings)?, limits)?;
+    let layers = layers(registry, &arguments.settings)?;
+    let experiment = Experiment::load_with(registry, &layers, limits)?;
     if !arguments.quiet {
         say_notes(&experiment.notes(), errors);
     }
@@ -219,15 +221,15 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
 }
 
 /// The settings of the file and the flags.
-pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
+pub(super) fn layers(registry: &Registry, arguments: &SettingsArguments) -> Result<Layers, Error> {
     let mut layers = Layers::default();
     if let Some(path) = &arguments.experiment {
-        layers.push_file(read_experiment(path)?);
+        layers.push_file(read_experiment(registry, path)?);
     }
     let policy = chosen_policy(arguments, &layers);
-    check_options(arguments, &policy)?;
+    check_options(registry, arguments, &policy)?;
     let mut flags = Vec::new();
-    for one in given(arguments) {
+    for one in given(registry, arguments) {
         if one.spec.count() > 1 {
             let message = format!(
                 "`{}` has {} values, and this is one run",
@@ -235,13 +237,13 @@ pub(super) fn layers(arguments: &SettingsArguments) -> Result<Layers, Error> {
                 one.spec.count()
             );
             return Err(Problem::new(message)
-                .source(one.flag)
+                .source(&one.flag)
                 .hint("choose one, or run them all with `migsim sweep`")
                 .into());
         }
-        flags.push(one.setting(&policy));
+        flags.push(one.setting(registry, &policy));
     }
-    check_one_load(&arguments.load)?;
+    check_one_load(registry, &arguments.load)?;
     flags.extend(load_flag(&arguments.load)?);
     flags.extend(pairs(arguments)?);
     layers.push_flags(flags);
@@ -257,35 +259,38 @@ pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> Str
 }
 
 /// Flags of options must be of the policy that is chosen.
-pub(super) fn check_options(arguments: &SettingsArguments, policy: &str) -> Result<(), Error> {
-    let given = given(arguments);
-    let is_wrong =
-        |one: &&Given| keys::OPTIONS.contains(&one.name) && !keys::has_option(policy, one.name);
+pub(super) fn check_options(
+    registry: &Registry,
+    arguments: &SettingsArguments,
+    policy: &str,
+) -> Result<(), Error> {
+    let given = given(registry, arguments);
+    let Ok(chosen) = registry.policies().find(policy) else {
+        return Ok(()); // reported as unknown later on
+    };
+    let is_wrong = |one: &&Given| one.is_option && chosen.flag(one.name).is_none();
     let Some(one) = given.iter().find(is_wrong) else {
         return Ok(());
     };
-    let names = policy::REGISTRY.iter().map(|entry| entry.name);
-    let policies: Vec<&str> = names
-        .filter(|name| keys::has_option(name, one.name))
-        .collect();
+    let policies = registry.policies().iter();
+    let policies = policies.filter(|entry| entry.flag(one.name).is_some());
+    let policies: Vec<&str> = policies.map(|entry| entry.name).collect();
     let noun = if policies.len() == 1 {
         "policy"
     } else {
         "policies"
     };
+    let hint = format!("leave it out, or choose `--policy {}`", policies[0]);
     let policies = policies.join("` and `");
     let problem = Problem::new(format!(
         "`{}` is an option of the {noun} `{policies}`, not of `{policy}`",
         one.flag
     ));
-    Err(problem
-        .source(one.flag)
-        .hint("leave it out, or choose `--policy migbsp`")
-        .into())
+    Err(problem.source(&one.flag).hint(hint).into())
 }
 
 /// Reads an experiment file; files that it names are looked for beside it, too.
-pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
+pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
     if !path.exists()
         && let Some(document) = crate::experiment::built_in(&name)?
@@ -317,7 +322,7 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
         Some(&mut document.value)
     };
     if let Some(experiment) = experiment {
-        find_beside(path, experiment);
+        find_beside(registry, path, experiment);
     }
     Ok(document)
 }
@@ -326,14 +331,15 @@ pub(super) fn read_experiment(path: &Path) -> Result<Document, Error> {
 pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
 
 /// The files that an experiment names.
-pub(super) fn files(experiment: &Value) -> Vec<String> {
-    let named = |pointer: String| Some(experiment.pointer(&pointer)?.as_str()?.to_owned());
-    file_pointers(experiment).filter_map(named).collect()
+pub(super) fn files(registry: &Registry, experiment: &Value) -> Vec<String> {
+    let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
+    let pointers = file_pointers(registry, experiment);
+    pointers.iter().filter_map(named).collect()
 }
 
 /// Names the files of an experiment in the file `path` such that they are found from here.
-fn find_beside(path: &Path, experiment: &mut Value) {
-    for pointer in file_pointers(experiment) {
+fn find_beside(registry: &Registry, path: &Path, experiment: &mut Value) {
+    for pointer in file_pointers(registry, experiment) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
             *value = beside(path, &pointer[1..], value);
         }
@@ -364,11 +370,10 @@ fn beside(path: &Path, key: &str, value: &Value) -> Value {
 }
 
 /// The values of a parameter of a sweep file, with the files found that stand beside it.
-pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
-    if FILE_KEYS
-        .iter()
-        .any(|key| keys::short_of(key) == parameter.name)
-    {
+pub(super) fn values_beside(registry: &Registry, path: &Path, parameter: &mut Parameter) {
+    let keys = keys::keys_under_all(registry, &parameter.name);
+    let files = registry.file_keys();
+    if keys.iter().flatten().any(|key| files.contains(key)) {
         let spec = parameter.spec.clone();
         let name = &parameter.name;
         parameter.spec = spec.map_single(|value| beside(path, name, value));
@@ -378,19 +383,19 @@ pub(super) fn values_beside(path: &Path, parameter: &mut Parameter) {
         let spec = parameter.spec.clone();
         parameter.spec = spec.map_single(|value| {
             let mut experiment = json!({ &name: whole::value_of(&name, value) });
-            find_beside(path, &mut experiment);
+            find_beside(registry, path, &mut experiment);
             whole::text_of(&name, &experiment[&name])
         });
     }
 }
 
 /// A list of loads that exist is for a sweep.
-fn check_one_load(loads: &[String]) -> Result<(), Error> {
+fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     for flag in loads {
         let choices = whole::loads(std::slice::from_ref(flag)).unwrap_or_default();
         let exists = |load: &Value| {
             let kind = load.as_str().and_then(|text| text.split(',').next());
-            kind.is_some_and(|kind| kind == "none" || load::find(kind).is_ok())
+            kind.is_some_and(|kind| kind == "none" || registry.loads().find(kind).is_ok())
         };
         if choices.len() > 1 && choices.iter().all(exists) {
             let count = choices.len();
@@ -432,9 +437,13 @@ pub(super) struct Given {
     /// The name of the parameter, or its key.
     pub(super) name: &'static str,
     /// The flag.
-    pub(super) flag: &'static str,
+    pub(super) flag: String,
     /// What was given.
     pub(super) spec: Spec,
+    /// Whether it is an option of policies.
+    pub(super) is_option: bool,
+    /// Whether its values are names.
+    pub(super) is_text: bool,
 }
 
 impl Given {
@@ -444,13 +453,12 @@ impl Given {
     }
 
     /// Its (first) value as a setting under `policy`.
-    pub(super) fn setting(&self, policy: &str) -> Flag {
-        let is_option = keys::OPTIONS.contains(&self.name);
+    pub(super) fn setting(&self, registry: &Registry, policy: &str) -> Flag {
         Flag {
-            key: match keys::key_under(self.name, policy) {
+            key: match keys::key_under(registry, self.name, policy) {
                 Some(key) => key,
                 // An unknown policy is reported as such later on.
-                None if is_option => format!("policy.{policy}.{}", self.name),
+                None if self.is_option => format!("policy.{policy}.{}", self.name),
                 None => self.name.to_owned(),
             },
             flag: self.source(),
@@ -460,11 +468,7 @@ impl Given {
 }
 
 /// The flags that were given, but for `--net` and `--set`.
-pub(super) fn given(arguments: &SettingsArguments) -> Vec<Given> {
-    let text = |value: &Option<String>| {
-        let value = value.as_ref()?;
-        Some(Spec::list(vec![json!(value)], value.as_str()))
-    };
+pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<Given> {
     let chosen = ScenarioChoice::scenarios(&arguments.scenario);
     let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
     let scenarios = match names.len() {
@@ -472,32 +476,56 @@ pub(super) fn given(arguments: &SettingsArguments) -> Vec<Given> {
         3 => Some(Spec::list(vec![json!(names)], "all")),
         _ => Some(Spec::list(vec![json!(names)], names.join(","))),
     };
-    let all = [
-        ("platform", "--platform", text(&arguments.platform)),
-        ("app", "--app", text(&arguments.app)),
-        ("n", "--n", arguments.n.clone()),
-        ("procs", "--procs", arguments.procs.clone()),
-        ("grid", "--grid", arguments.grid.clone()),
-        ("trace", "--trace", text(&arguments.trace)),
-        ("mapping", "--mapping", text(&arguments.mapping)),
-        ("seed", "--seed", arguments.seed.clone()),
-        ("policy", "--policy", text(&arguments.policy)),
-        (
-            "policy.replay.file",
-            "--decisions",
-            text(&arguments.decisions),
-        ),
-        ("alpha", "--alpha", arguments.alpha.clone()),
-        ("omega", "--omega", arguments.omega.clone()),
-        ("d", "--d", arguments.d.clone()),
-        ("x", "--x", arguments.x.clone()),
-        ("network", "--network", text(&arguments.network)),
-        ("scenarios", "--scenario", scenarios),
-    ];
-    let given = |(name, flag, spec): (&'static str, &'static str, Option<Spec>)| {
-        spec.map(|spec| Given { name, flag, spec })
+    let given = |name, flag: &str, spec: Option<Spec>| {
+        Some(Given {
+            name,
+            flag: format!("--{flag}"),
+            spec: spec?,
+            is_option: false,
+            is_text: false,
+        })
     };
-    all.into_iter().filter_map(given).collect()
+    let text = |name, value: &Option<String>| {
+        let spec = value
+            .as_ref()
+            .map(|value| Spec::list(vec![json!(value)], value.as_str()));
+        let is_text = true;
+        given(name, name, spec).map(|given| Given { is_text, ..given })
+    };
+    let option = |flag: &OptionFlag, is_option| {
+        let spec = arguments.options.get(flag).cloned();
+        let is_text = flag.values == FlagValues::Texts;
+        given(flag.name, flag.name, spec).map(|given| Given {
+            is_option,
+            is_text,
+            ..given
+        })
+    };
+    let mut all = vec![
+        text("platform", &arguments.platform),
+        text("app", &arguments.app),
+    ];
+    all.extend(
+        registry
+            .workload_flags()
+            .into_iter()
+            .map(|flag| option(flag, false)),
+    );
+    all.push(text("mapping", &arguments.mapping).map(|given| Given {
+        is_text: false,
+        ..given
+    }));
+    all.push(given("seed", "seed", arguments.seed.clone()));
+    all.push(text("policy", &arguments.policy));
+    all.extend(
+        registry
+            .policy_flags()
+            .into_iter()
+            .map(|flag| option(flag, true)),
+    );
+    all.push(text("network", &arguments.network));
+    all.push(given("scenarios", "scenario", scenarios));
+    all.into_iter().flatten().collect()
 }
 
 /// The settings of `--net` and `--set`, which have one value.

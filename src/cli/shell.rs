@@ -2,20 +2,28 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
+use clap::Command;
 
-use super::args::{Arguments, Format};
+use super::args::Format;
 use super::{complete, print};
 use crate::error::{Error, Problem};
+use crate::registry::Registry;
 use crate::workload::trace::DESCRIPTION;
 use crate::{experiment, platform, sweep};
 
-pub(super) fn completions(shell: clap_complete::Shell, out: &mut dyn Write) -> Result<(), Error> {
-    print(out, &complete::script(shell, &mut Arguments::command()))
+pub(super) fn completions(
+    mut root: Command,
+    shell: clap_complete::Shell,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    print(out, &complete::script(shell, &mut root))
 }
 
-pub(super) fn man(command: Option<&str>, out: &mut dyn Write) -> Result<(), Error> {
-    let mut root = Arguments::command();
+pub(super) fn man(
+    mut root: Command,
+    command: Option<&str>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     root.build();
     let page = match command {
         None => root,
@@ -39,12 +47,16 @@ pub(super) fn man(command: Option<&str>, out: &mut dyn Write) -> Result<(), Erro
     print(out, &String::from_utf8_lossy(&text))
 }
 
-pub(super) fn schema(format: Format, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn schema(
+    registry: &Registry,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     print(
         out,
         &match format {
             Format::Platform => platform::schema(),
-            Format::Experiment => experiment::schema(),
+            Format::Experiment => experiment::schema(registry),
             Format::Sweep => sweep::schema(),
             Format::Trace => DESCRIPTION.to_owned(),
         },

@@ -12,6 +12,7 @@ use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
 use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
 use crate::platform::{self, LoadedPlatform};
+use crate::registry::Registry;
 use crate::words::counted;
 
 /// Reads the platform that is named on the command line.
@@ -34,14 +35,16 @@ pub(super) fn platform(
 }
 
 pub(super) fn workload(
+    registry: &Registry,
     command: &WorkloadCommand,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let WorkloadCommand::Show(arguments) = command;
     let settings = &arguments.settings;
-    let experiment = Experiment::load(
-        &layers(settings)?,
+    let experiment = Experiment::load_with(
+        registry,
+        &layers(registry, settings)?,
         limits(&settings.memory, None, Purpose::Look),
     )?;
     say_notes(&experiment.notes(), errors);

@@ -23,15 +23,14 @@ use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;
 use crate::output::Form;
+use crate::registry::Registry;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
-use crate::sweep::{
-    Combine, Common, Done, Parameter, Plan, Row, Shard, Spec, Store, Sweep, keys, whole,
-};
+use crate::sweep::{Combine, Common, Done, Parameter, Plan, Row, Shard, Spec, Store, Sweep, whole};
 use crate::words::counted;
-use crate::workload::registry;
 
 pub(super) fn sweep(
+    registry: &Registry,
     arguments: &SweepArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -39,7 +38,7 @@ pub(super) fn sweep(
     if let Some(SweepCommand::Merge(merge)) = &arguments.command {
         return merged(merge, out, errors);
     }
-    let sweep = sweep_of(arguments)?;
+    let sweep = sweep_of(registry, arguments)?;
     if arguments.show {
         let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
         return print_json(out, &file).map(|()| true);
@@ -183,7 +182,7 @@ fn usual_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.layers().get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
     // What is no application is an error of each run, and no part of a path.
-    let known = app.filter(|app| registry::find(app).is_ok());
+    let known = app.filter(|app| sweep.registry.workloads().find(app).is_ok());
     Path::new("sweeps").join(known.unwrap_or("results"))
 }
 
@@ -256,8 +255,8 @@ fn duration(seconds: f64) -> String {
 }
 
 /// The sweep of the file and the flags; flags win.
-pub(super) fn sweep_of(arguments: &SweepArguments) -> Result<Sweep, Error> {
-    let mut sweep = varied(&arguments.varied)?.sweep;
+pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Result<Sweep, Error> {
+    let mut sweep = varied(registry, &arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
         (true, _, _) => sweep.combine = Combine::Zip,
         (_, Some(count), _) => sweep.combine = Combine::Random(count),
@@ -278,21 +277,21 @@ pub(super) struct Varied {
 }
 
 /// The experiment of the file and the flags, and what varies in it; flags win.
-pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
+pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result<Varied, Error> {
     let Varied {
         mut sweep,
         is_sweep_file,
     } = match &arguments.settings.experiment {
         None => Varied {
-            sweep: empty(),
+            sweep: empty(registry),
             is_sweep_file: false,
         },
-        Some(path) => read_file(path)?,
+        Some(path) => read_file(registry, path)?,
     };
-    let mut parameters = flag_parameters(arguments)?;
+    let mut parameters = flag_parameters(registry, arguments)?;
     let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
     sweep.parameters.retain(|one| !is_given(&one.name));
-    let mut fixed: Vec<&str> = given(&arguments.settings)
+    let mut fixed: Vec<&str> = given(registry, &arguments.settings)
         .iter()
         .filter(|one| one.spec.count() == 1)
         .map(|one| one.name)
@@ -316,17 +315,18 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
         chosen_policy(&arguments.settings, &sweep.base),
     );
     if !policy_varies {
-        check_options(&arguments.settings, &policy)?;
+        check_options(registry, &arguments.settings, &policy)?;
     }
     let mut flags = Vec::new();
-    for one in given(&arguments.settings) {
+    for one in given(registry, &arguments.settings) {
         if parameters.iter().any(|other| other.source == one.source()) {
             continue;
         }
-        if policy_varies && keys::OPTIONS.contains(&one.name) {
-            parameters.push(Parameter::new(one.name, one.spec.clone(), one.source()));
+        if policy_varies && one.is_option {
+            let source = one.source();
+            parameters.push(Parameter::new(registry, one.name, one.spec, source));
         } else if one.name != "seed" || one.spec.count() == 1 {
-            flags.push(one.setting(&policy));
+            flags.push(one.setting(registry, &policy));
         }
     }
     if !parameters.iter().any(|one| one.name == "load") {
@@ -353,8 +353,9 @@ pub(super) fn varied(arguments: &VariedArguments) -> Result<Varied, Error> {
     })
 }
 
-fn empty() -> Sweep {
+fn empty(registry: &Registry) -> Sweep {
     Sweep {
+        registry: registry.clone(),
         base: Layers::default(),
         fixed: Vec::new(),
         parameters: Vec::new(),
@@ -365,20 +366,22 @@ fn empty() -> Sweep {
 }
 
 /// What the flags vary, in the order of the help; then what `--vary` does.
-fn flag_parameters(arguments: &VariedArguments) -> Result<Vec<Parameter>, Error> {
+fn flag_parameters(
+    registry: &Registry,
+    arguments: &VariedArguments,
+) -> Result<Vec<Parameter>, Error> {
     let mut parameters = Vec::new();
-    for one in given(&arguments.settings) {
-        let is_text = ["platform", "app", "trace", "policy", "network"].contains(&one.name);
-        let spec = if is_text {
+    for one in given(registry, &arguments.settings) {
+        let spec = if one.is_text {
             list_of_names(&one.spec)
         } else {
             one.spec.clone()
         };
         if spec.count() > 1 && one.name != "seed" {
-            parameters.push(Parameter::new(one.name, spec, one.source()));
+            parameters.push(Parameter::new(registry, one.name, spec, one.source()));
         }
     }
-    parameters.extend(load_parameter(&arguments.settings.load)?);
+    parameters.extend(load_parameter(registry, &arguments.settings.load)?);
     for (key, values) in &arguments.vary {
         let source = format!("--vary {key}={values}");
         if key == "seeds" || key == "seed" {
@@ -387,18 +390,18 @@ fn flag_parameters(arguments: &VariedArguments) -> Result<Vec<Parameter>, Error>
                 .hint("write `--seeds`")
                 .into());
         }
-        let parameter = Parameter::parse(key, values, &source);
+        let parameter = Parameter::parse(registry, key, values, &source);
         parameters.push(parameter.map_err(|message| Problem::new(message).source(source))?);
     }
     Ok(parameters)
 }
 
 /// What the flags `--load` vary, if they have several loads to choose from.
-fn load_parameter(loads: &[String]) -> Result<Option<Parameter>, Error> {
+fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
     let source = load_source(loads);
     let values = whole::loads(loads).map_err(|message| Problem::new(message).source(&source))?;
     let spec = Spec::list(values, loads.join(" --load "));
-    Ok((spec.count() > 1).then(|| Parameter::new("load", spec, source)))
+    Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
 /// `ufrgs,mine.json` as two names, unless that is the name of a file.
@@ -411,18 +414,18 @@ fn list_of_names(spec: &Spec) -> Spec {
 }
 
 /// A sweep file, or an experiment of which nothing varies yet.
-fn read_file(path: &Path) -> Result<Varied, Error> {
-    let document = read_experiment(path)?;
+fn read_file(registry: &Registry, path: &Path) -> Result<Varied, Error> {
+    let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_FILE;
     let mut sweep = if is_sweep_file {
-        Sweep::of_file(&document)?
+        Sweep::of_file(registry, &document)?
     } else {
-        let mut sweep = empty();
+        let mut sweep = empty(registry);
         sweep.base.push_file(document);
         sweep
     };
     for parameter in &mut sweep.parameters {
-        values_beside(path, parameter);
+        values_beside(registry, path, parameter);
     }
     Ok(Varied {
         sweep,

@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use clap::Parser;
 use serde_json::{Map, Value, json};
 
-use super::args::{Arguments, Command};
+use super::args::Command;
 use super::run::layers;
 use super::sweep::sweep_of;
 use crate::document::value_as_typed;
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, lookup, schema};
 use crate::random::{Purpose, Stream};
+use crate::registry::Registry;
 use crate::sweep::run::row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 
@@ -119,10 +119,10 @@ fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
 }
 
 fn parsed(words: &[String]) -> Command {
-    let words = ["migsim".to_owned()]
-        .into_iter()
-        .chain(words.iter().cloned());
-    Arguments::try_parse_from(words).unwrap().command
+    let words = words.iter().map(Into::into);
+    let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
+    let command = super::command::of_registry(&Registry::standard()).unwrap();
+    super::parsed(&command, &words).unwrap().command
 }
 
 /// The experiment of `migsim run` with these words.
@@ -130,7 +130,8 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
     };
-    Experiment::load(&layers(&arguments.settings)?, Limits::default())
+    let layers = layers(&Registry::standard(), &arguments.settings)?;
+    Experiment::load(&layers, Limits::default())
 }
 
 /// The sweep of `migsim sweep` with these words, and its plan.
@@ -138,7 +139,7 @@ fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     let Command::Sweep(arguments) = parsed(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
     };
-    let sweep = sweep_of(&arguments)?;
+    let sweep = sweep_of(&Registry::standard(), &arguments)?;
     let plan = Plan::new(&sweep, Limits::default(), &common.files)?;
     Ok((sweep, plan))
 }
@@ -262,8 +263,9 @@ impl Draw<'_> {
             return;
         }
         let runs = [&able[0].1, &able[1].1];
+        let registry = Registry::standard();
         let name = if self.below(2) == 0 {
-            keys::short_of(&key)
+            keys::short_of(&registry, &key)
         } else {
             &key
         };
@@ -322,7 +324,7 @@ impl Draw<'_> {
 #[test]
 fn every_row_of_a_sweep_is_what_a_run_with_the_key_set_gives() {
     let folder = tempfile::tempdir().unwrap();
-    let schema: Value = serde_json::from_str(&schema()).unwrap();
+    let schema: Value = serde_json::from_str(&schema(&Registry::standard())).unwrap();
     let keys = keys_of(&schema);
     assert!(keys.len() > 60, "{:?}", keys.keys());
     let mut draw = Draw {
@@ -367,7 +369,7 @@ fn a_whole_load_that_varies_is_that_of_a_run_and_keeps_what_is_set_inside_it() {
         assert_eq!(file["set"], json!({ "load.on": "Aquario" }));
         let document =
             crate::document::Document::parse("sweep.json", Value::Object(file).to_string());
-        let again = Sweep::of_file(&document.unwrap()).unwrap();
+        let again = Sweep::of_file(&sweep.registry, &document.unwrap()).unwrap();
         let again = Plan::new(&again, Limits::default(), &common.files).unwrap();
         assert_eq!(again.runs, plan.runs);
     }

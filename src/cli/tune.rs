@@ -18,6 +18,7 @@ use crate::error::{Error, Problem, visible};
 use crate::experiment::Flag;
 use crate::memory::Purpose;
 use crate::output::{Cell, Form, Sheet, Table, cannot_write, numbers, words, write_file};
+use crate::registry::Registry;
 use crate::sweep::goal::Goal;
 use crate::sweep::plan::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
@@ -36,11 +37,12 @@ const MOST_TIES: usize = 4;
 const SEEDS: &str = "1..8";
 
 pub(super) fn tune(
+    registry: &Registry,
     arguments: &TuneArguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let varied = sweep_of(arguments)?;
+    let varied = sweep_of(registry, arguments)?;
     let sweep = &varied.sweep;
     let memory = &arguments.varied.settings.memory;
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
@@ -137,7 +139,7 @@ fn write(folder: &Path, found: &Found, json: &str) -> Result<(), Error> {
 }
 
 /// What varies: what has several values, or else the usual ranges of the policy's options.
-fn sweep_of(arguments: &TuneArguments) -> Result<Varied, Error> {
+fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
         return Err(Problem::new("the goal says which scenarios are run")
@@ -145,11 +147,12 @@ fn sweep_of(arguments: &TuneArguments) -> Result<Varied, Error> {
             .hint("leave it out; `--goal gain` runs scenario i, too")
             .into());
     }
-    let mut varied = varied(&arguments.varied)?;
+    let mut varied = varied(registry, &arguments.varied)?;
     let sweep = &mut varied.sweep;
     if sweep.parameters.is_empty() {
         let is_fixed = |key: &str| sweep.fixed.iter().any(|flag| flag.key == key);
-        sweep.parameters = usual_parameters(&keys::policy_of(&sweep.layers()), is_fixed);
+        let policy = keys::policy_of(&sweep.layers());
+        sweep.parameters = usual_parameters(registry, &policy, is_fixed)?;
     }
     if sweep.seeds.is_none() {
         let seed = sweep.fixed.iter().rfind(|flag| flag.key == "seed");
@@ -385,9 +388,9 @@ fn command(
         let path = arguments.experiment.iter();
         words.extend(path.map(|path| path.display().to_string()));
         let varies = |name: &str| sweep.parameters.iter().any(|one| one.name == name);
-        for one in given(arguments) {
+        for one in given(&sweep.registry, arguments) {
             if one.spec.count() == 1 && !varies(one.name) {
-                words.extend([one.flag.to_owned(), one.spec.text().to_owned()]);
+                words.extend([one.flag.clone(), one.spec.text().to_owned()]);
             }
         }
         if sweep.base.get("scenarios").is_some() {
@@ -434,17 +437,19 @@ pub(super) fn plain_or_quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
 
     #[test]
     fn the_command_says_what_was_given_and_what_was_found() {
         let line = "migsim tune --app sw --n 25 --alpha 2,4 --load walk,on=Aquario+ICE --vary grid=[10,5],[5,10] --vary policy.migbsp.delta=0.0..1.0:0.5";
         let more = ["--set", "workload.image_bytes=1 MB"];
-        let arguments = crate::cli::Arguments::parse_from(line.split(' ').chain(more));
+        let registry = Registry::standard();
+        let typed: Vec<_> = line.split(' ').chain(more).map(Into::into).collect();
+        let known = crate::cli::command::of_registry(&registry).unwrap();
+        let arguments = crate::cli::parsed(&known, &typed).unwrap();
         let crate::cli::args::Command::Tune(tune) = arguments.command else {
             unreachable!("the line says tune");
         };
-        let varied = sweep_of(&tune).unwrap();
+        let varied = sweep_of(&registry, &tune).unwrap();
         let sweep = &varied.sweep;
         let names: Vec<&str> = sweep
             .parameters

@@ -25,7 +25,8 @@ use crate::document::{self, Document};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
 use crate::platform::{self, LoadedPlatform};
-use crate::workload::{Setting, registry};
+use crate::registry::Registry;
+use crate::workload::Setting;
 
 /// What a user should know of the settings that were filled in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,7 +121,12 @@ pub(super) struct Whole {
 
 impl Whole {
     /// Puts what lies below under what was given.
-    pub(super) fn new(given: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+    pub(super) fn new(
+        registry: &Registry,
+        given: &Layers,
+        limits: Limits,
+        shared: &Shared,
+    ) -> Result<Self, Error> {
         let text = |key: &str| {
             given
                 .get(key)
@@ -131,14 +137,13 @@ impl Whole {
             if given.get("workload").is_some_and(|keys| !keys.is_object()) {
                 document::from_value::<ExperimentConfig>(&given.merged()?, "").map_err(located)?;
             }
-            let names = registry::APPLICATIONS.iter().map(|entry| entry.name);
             return Err(Problem::new("no application is chosen")
                 .key("workload.app")
-                .known("applications", names)
+                .known("applications", registry.workloads().names())
                 .into());
         };
         let chain = |name: Option<&str>| shared.chain(name, &app);
-        registry::find(&app).map_err(|error| {
+        registry.workloads().find(&app).map_err(|error| {
             let is_experiment = built_in::names().any(|name| name == app);
             let hint = format!(
                 "`{app}` is an experiment: name it without `--app`, as in `migsim run {app}`"
@@ -190,8 +195,8 @@ impl Whole {
     }
 
     /// Puts what the workload says between the built-in experiments and what was given.
-    pub(super) fn take_in(&mut self, config: &ExperimentConfig, settings: &[Setting]) {
-        let said = by_workload::layer(config, settings, self.gives("runtime.barrier.kind"));
+    pub(super) fn take_in(&mut self, name: &str, settings: &[Setting]) {
+        let said = by_workload::layer(name, settings, self.gives("runtime.barrier.kind"));
         self.layers = self.below.with(&said).with(&self.given);
     }
 

@@ -1,8 +1,6 @@
 //! What an application says of the experiment itself: settings between the built-in ones and those that are given, and notes about what it
 //! leaves open (both come from traces).
 
-use serde_json::Value;
-
 use super::config::ExperimentConfig;
 use super::layers::{Flag, Layers, is_within};
 use crate::bsp::{Scenario, Transfer};
@@ -11,20 +9,16 @@ use crate::policy;
 use crate::units::ProcessId;
 use crate::workload::{Setting, Workload};
 
-/// The settings of a workload as a layer; without those of its barrier where another one is given.
-pub(super) fn layer(config: &ExperimentConfig, settings: &[Setting], has_barrier: bool) -> Layers {
+/// The settings of a workload as a layer called `name`; without those of its barrier where another one is given.
+pub(super) fn layer(name: &str, settings: &[Setting], has_barrier: bool) -> Layers {
     let flag = |setting: &Setting| Flag {
         key: setting.key.clone(),
         flag: setting.source.clone(),
         value: document::typed_value(&setting.value),
     };
     let is_kept = |setting: &&Setting| !(has_barrier && is_within(&setting.key, "runtime.barrier"));
-    let name = config.workload.get("trace").and_then(Value::as_str);
     let mut layer = Layers::default();
-    layer.push_settings(
-        name.unwrap_or("workload"),
-        settings.iter().filter(is_kept).map(flag).collect(),
-    );
+    layer.push_settings(name, settings.iter().filter(is_kept).map(flag).collect());
     layer
 }
 

@@ -13,8 +13,8 @@ use super::built_in::ONE_READING;
 use crate::bsp::{Costs, RuntimeConfig, Scenario};
 use crate::load::{self, LoadKey};
 use crate::platform::Mapping;
-use crate::policy::REGISTRY;
-use crate::workload::registry::APPLICATIONS;
+use crate::registry::Registry;
+use crate::workload::registry;
 
 /// The version of the format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,22 +25,16 @@ pub enum SchemaVersion {
     One,
 }
 
-/// The keys of an experiment that name files, or may do so (`mapping`); each load of a list (`load.0.file`) names one more.
-pub const FILE_KEYS: [&str; 6] = [
-    "platform",
-    "mapping",
-    "workload.messages",
-    "workload.trace",
-    "policy.replay.file",
-    "load.file",
-];
-
 /// Where an experiment may name files, as JSON pointers.
-pub fn file_pointers(experiment: &Value) -> impl Iterator<Item = String> + use<> {
+pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
-    let in_loads = (0..loads).map(|index| format!("/load/{index}/file"));
-    let pointers = FILE_KEYS.map(|key| format!("/{}", key.replace('.', "/")));
-    pointers.into_iter().chain(in_loads)
+    let of_loads = (0..loads).flat_map(|index| {
+        let keys = registry.load_files();
+        keys.map(move |key| format!("/load/{index}/{key}"))
+    });
+    let keys = registry.file_keys();
+    let pointers = keys.iter().map(|key| format!("/{}", key.replace('.', "/")));
+    pointers.chain(of_loads).collect()
 }
 
 /// Which built-in experiment was filled in below the settings.
@@ -172,25 +166,26 @@ fn first_seed() -> u64 {
     1
 }
 
-/// The JSON Schema of experiment files, generated from the types; the keys of each application and policy are included.
-pub fn schema() -> String {
+/// The JSON Schema of experiment files, generated from the types; the keys of each application and policy of `registry` are included.
+pub fn schema(registry: &Registry) -> String {
     let mut generator = schemars::SchemaGenerator::default();
     let mut policy = Map::new();
-    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+    let names: Vec<&str> = registry.policies().names().collect();
     policy.insert(
         "name".into(),
         json!({ "description": "the policy that decides", "enum": names }),
     );
-    for entry in REGISTRY {
+    for entry in registry.policies() {
         policy.insert(entry.name.into(), entry.schema(&mut generator).to_value());
     }
-    let loads = load::schema(&mut generator);
+    let loads = load::schema(registry.loads(), &mut generator);
     let options = generator.take_definitions(true);
-    let application = |entry: &crate::workload::registry::Entry, keys: Value| {
+    let application = |entry: &registry::Entry, keys: Value| {
         let app = json!({ "app": { "const": entry.name } });
         json!({ "title": entry.name, "description": entry.summary, "properties": app, "allOf": [keys] })
     };
-    let applications: Vec<Value> = APPLICATIONS
+    let applications: Vec<Value> = registry
+        .workloads()
         .iter()
         .map(|entry| application(entry, entry.schema(&mut generator).to_value()))
         .collect();

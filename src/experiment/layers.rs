@@ -97,6 +97,18 @@ pub struct Layers {
 }
 
 impl Layers {
+    /// Settings by their keys (`workload.app`), without a file.
+    pub fn of<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
+        let flag = |(key, value): (&str, Value)| Flag {
+            key: key.to_owned(),
+            flag: key.to_owned(),
+            value,
+        };
+        let mut layers = Self::default();
+        layers.push_flags(settings.into_iter().map(flag).collect());
+        layers
+    }
+
     /// Adds a file on top.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
         self.layers.push(Layer::File(document.into()));

@@ -19,13 +19,14 @@ use crate::load::Loads;
 use crate::memory::{self, Limits, Size};
 use crate::platform::{self, LoadedPlatform};
 use crate::policy;
+use crate::registry::Registry;
 use crate::units::{HostId, ProcessId};
 use crate::workload::{Workload, registry};
 
 /// A file that a result depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// `platform`, `profile`, `load`, `workload`, `decisions` or `mapping`.
+    /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
     pub role: &'static str,
     /// Its name as given.
     pub source: String,
@@ -53,10 +54,12 @@ pub struct Experiment {
     /// Which built-in experiment was filled in.
     pub basis: Basis,
     pub(crate) remark: Option<Remark>,
+    /// What its names mean.
+    pub registry: Registry,
     /// What a user should know of the application, its load and its mapping, a sentence each.
     pub(crate) said: Vec<String>,
     loads: Loads,
-    pub(super) policy: &'static policy::Entry,
+    pub(super) policy: policy::Entry,
     pub(super) policy_options: Value,
 }
 
@@ -67,17 +70,31 @@ impl Experiment {
     /// # Errors
     /// Everything that is wrong with the settings and the files they name.
     pub fn load(layers: &Layers, limits: Limits) -> Result<Self, Error> {
-        Self::load_shared(layers, limits, &Shared::default())
+        Self::load_with(&Registry::standard(), layers, limits)
+    }
+
+    /// The same with the policies, applications and loads of `registry`.
+    ///
+    /// # Errors
+    /// As [`Self::load`]; or the registry is at fault ([`Registry::check`]).
+    pub fn load_with(registry: &Registry, layers: &Layers, limits: Limits) -> Result<Self, Error> {
+        registry.check()?;
+        Self::load_shared(registry, layers, limits, &Shared::default())
     }
 
     /// The same, with what other experiments have read already.
     ///
     /// # Errors
-    /// As [`Self::load`].
-    pub fn load_shared(layers: &Layers, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+    /// As [`Self::load_with`], but for those of the registry.
+    pub fn load_shared(
+        registry: &Registry,
+        layers: &Layers,
+        limits: Limits,
+        shared: &Shared,
+    ) -> Result<Self, Error> {
         let load = || {
-            let mut whole = Whole::new(layers, limits, shared)?;
-            let made = Self::from_layers(&mut whole, limits, shared);
+            let mut whole = Whole::new(registry, layers, limits, shared)?;
+            let made = Self::from_layers(registry, &mut whole, limits, shared);
             made.map_err(|error| whole.layers.locate(error))
         };
         load().map_err(|error| {
@@ -96,11 +113,16 @@ impl Experiment {
         Ok(draws || self.load_uses_seed() || is_of_workload && self.workload.uses_seed())
     }
 
-    fn from_layers(whole: &mut Whole, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+    fn from_layers(
+        registry: &Registry,
+        whole: &mut Whole,
+        limits: Limits,
+        shared: &Shared,
+    ) -> Result<Self, Error> {
         let mut config: ExperimentConfig = document::from_value(&whole.layers.merged()?, "")?;
-        let app = registry::find(app_name(&config.workload)?)?;
+        let app = registry.workloads().find(app_name(&config.workload)?)?;
         let keys = Value::Object(config.workload.clone());
-        check_processes(&config.workload, limits)?;
+        check_processes(app, &config.workload, limits)?;
         // Whatever is wrong in several places is reported together.
         let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
         let opened = whole.platform(&config.platform, limits, shared);
@@ -109,8 +131,11 @@ impl Experiment {
             &mut problems,
         );
         let network = keep(network(&config.network), &mut problems);
-        let policy = keep(policy_of(&config.policy), &mut problems);
-        let loads = keep(Loads::read(config.load.as_ref()), &mut problems);
+        let policy = keep(policy_of(registry, &config.policy), &mut problems);
+        let loads = keep(
+            Loads::read(registry.loads(), config.load.as_ref()),
+            &mut problems,
+        );
         let built = keep(app.build(&keys), &mut problems);
         let (
             Some(mut platform),
@@ -130,13 +155,19 @@ impl Experiment {
             loads.put_on(&mut Arc::make_mut(&mut platform).platform, config.seed)?;
         }
         if !built.settings.is_empty() {
-            whole.take_in(&config, &built.settings);
+            let name = built.inputs.first().map_or("workload", |file| &file.0);
+            whole.take_in(name, &built.settings);
             config = document::from_value(&whole.layers.merged()?, "")?;
         }
         let layers = &whole.layers;
         let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
         let held = decides.memory(pairs, built.workload.supersteps() as f64);
-        check_size((&config, held), built.workload.as_ref(), &platform, limits)?;
+        check_size(
+            (&config, app, held),
+            built.workload.as_ref(),
+            &platform,
+            limits,
+        )?;
         let is_mapped =
             whole.gives("mapping") || built.workload.initial_host(ProcessId(0)).is_none();
         let placement = place(&config, is_mapped, built.workload.as_ref(), &platform);
@@ -169,7 +200,7 @@ impl Experiment {
         tell_origins_of_load(&mut config.origins, layers, loads.resolved());
         let mapping = config.mapping.mapping();
         let table = mapping.file().filter(|_| is_mapped);
-        let inputs = inputs(&platform, &loads, &built.inputs, &options, table)?;
+        let inputs = inputs(&platform, &loads, &built.inputs, (entry, &options), table)?;
         let mut resolved = resolved(&config, network, &loads, app, (entry, &options))?;
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
             keys.remove("mapping"); // the workload itself says where its processes start
@@ -194,9 +225,10 @@ impl Experiment {
             inputs,
             basis,
             remark,
+            registry: registry.clone(),
             said,
             loads,
-            policy: entry,
+            policy: *entry,
             policy_options: options,
         })
     }
@@ -284,15 +316,13 @@ fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
 }
 
 /// The policy of the key `policy`: what it is, its options, and itself.
-type Chosen = (&'static policy::Entry, Value, Box<dyn policy::Policy>);
+type Chosen<'r> = (&'r policy::Entry, Value, Box<dyn policy::Policy>);
 
-fn policy_of(keys: &Map<String, Value>) -> Result<Chosen, Error> {
+fn policy_of<'r>(registry: &'r Registry, keys: &Map<String, Value>) -> Result<Chosen<'r>, Error> {
+    let policies = registry.policies();
     for key in keys.keys().filter(|key| *key != "name") {
-        policy::find(key).map_err(|_| {
-            let names = policy::REGISTRY
-                .iter()
-                .map(|entry| entry.name)
-                .chain(["name"]);
+        policies.find(key).map_err(|_| {
+            let names = policies.names().chain(["name"]);
             Error::from(
                 Problem::unknown("key", key)
                     .key(format!("policy.{key}"))
@@ -309,7 +339,7 @@ fn policy_of(keys: &Map<String, Value>) -> Result<Chosen, Error> {
                 .into());
         }
     };
-    let entry = policy::find(name)?;
+    let entry = policies.find(name)?;
     let options = keys.get(name).cloned().unwrap_or_else(|| json!({}));
     let policy = entry.build(&options)?; // its options are checked before anything runs
     Ok((entry, options, policy))
@@ -434,19 +464,23 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
 const MANY_PROCESSES: u64 = 10_000_000;
 
 /// Tells what more would need, before the application makes anything for each of them.
-fn check_processes(workload: &Map<String, Value>, limits: Limits) -> Result<(), Problem> {
-    let processes = workload.get("procs").and_then(Value::as_u64);
-    let Some(processes) = processes.filter(|processes| *processes > MANY_PROCESSES) else {
+fn check_processes(
+    app: &registry::Entry,
+    workload: &Map<String, Value>,
+    limits: Limits,
+) -> Result<(), Problem> {
+    let asked = app.processes(workload);
+    let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MANY_PROCESSES) else {
         return Ok(());
     };
     let needed = memory::least(processes as f64);
     let checked = limits.check("the experiment", needed, format!("{processes} processes"));
-    checked.map_err(|problem| problem.key("workload.procs"))
+    checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
 /// Refuses what cannot fit in memory, before anything is allocated for it.
 fn check_size(
-    (config, policy): (&ExperimentConfig, f64),
+    (config, app, policy): (&ExperimentConfig, &registry::Entry, f64),
     workload: &dyn Workload,
     loaded: &LoadedPlatform,
     limits: Limits,
@@ -476,17 +510,10 @@ fn check_size(
         "processes: {}, supersteps: {}, messages in one of them: {}",
         size.processes, size.supersteps, size.messages
     );
-    let grows_with = if size.supersteps > size.processes {
-        ["supersteps", "n"]
-    } else {
-        ["procs", "n"]
-    };
-    let key = grows_with
-        .into_iter()
-        .find(|key| config.workload.contains_key(*key));
+    let key = app.grows_with(&config.workload, size.processes >= size.supersteps);
     limits
         .check("the experiment", size.needed(limits), details)
-        .map_err(|problem| problem.key(format!("workload.{}", key.unwrap_or("app"))))
+        .map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
 /// Notes where each key of the load comes from, as `origins` does for calibrated values: who gave it, or that it is a default.
@@ -518,7 +545,7 @@ fn inputs(
     platform: &LoadedPlatform,
     loads: &Loads,
     workload: &[(String, String)],
-    policy: &Value,
+    (policy, options): (&policy::Entry, &Value),
     mapping: Option<&str>,
 ) -> Result<Vec<Input>, Error> {
     let input = |role, (source, sha256): (&str, &str)| Input {
@@ -539,14 +566,11 @@ fn inputs(
             .iter()
             .map(|file| input("workload", (&file.0, &file.1))),
     );
-    // The forced moves of the policy `replay`, and where processes start.
-    let decisions = policy.get("file").and_then(Value::as_str);
-    let read = [("decisions", decisions), ("mapping", mapping)];
-    for (role, file) in read {
-        if let Some(file) = file {
-            let bytes = document::read_bytes(file.as_ref())?;
-            all.push(input(role, (file, &document::sha256(&bytes))));
-        }
+    let of_policy = policy.files.iter();
+    let of_policy = of_policy.filter_map(|key| Some(("policy", options.get(*key)?.as_str()?)));
+    for (role, file) in of_policy.chain(mapping.map(|file| ("mapping", file))) {
+        let bytes = document::read_bytes(file.as_ref())?;
+        all.push(input(role, (file, &document::sha256(&bytes))));
     }
     Ok(all)
 }

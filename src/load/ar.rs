@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use super::constant::Constant;
 use super::range::{LONGEST, Ranges};
 use super::sampled::Sampled;
-use super::{Keys, Load, MOST_LOAD};
+use super::{Load, LoadOptions, MOST_LOAD};
 use crate::error::Error;
 use crate::platform::Steps;
 use crate::random::{Stream, portable};
@@ -66,7 +66,7 @@ impl Default for ArConfig {
     }
 }
 
-impl Keys for ArConfig {
+impl LoadOptions for ArConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         Ranges::default()
             .period(self.period)

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Entry, KINDS, Load, find};
+use super::{Entry, Load, Table};
 use crate::document;
 use crate::error::{Error, Problem};
 
@@ -30,7 +30,7 @@ pub enum LoadKey {
 /// let key = serde_json::from_value(serde_json::json!({ "kind": "constant", "load": 0.25, "on": "Aquario" })).unwrap();
 /// let mut platform = migsim::platform::open("ufrgs")?.platform;
 /// let before = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
-/// Loads::read(Some(&key))?.put_on(&mut platform, 1)?;
+/// Loads::read(migsim::Registry::standard().loads(), Some(&key))?.put_on(&mut platform, 1)?;
 /// let after = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
 /// assert_eq!(after, 0.75 * before);
 /// # Ok::<(), migsim::error::Error>(())
@@ -80,11 +80,11 @@ pub(super) struct Spec {
 }
 
 impl Loads {
-    /// Reads the key, and the files it names.
+    /// Reads the key, whose kinds are those of `table`, and the files it names.
     ///
     /// # Errors
     /// Kinds and parameters that are unknown, unreadable or out of range, all of them, each with its whole key.
-    pub fn read(key: Option<&LoadKey>) -> Result<Self, Error> {
+    pub fn read(table: &Table, key: Option<&LoadKey>) -> Result<Self, Error> {
         let (all, is_list) = match key {
             None => (&[][..], false),
             Some(LoadKey::One(one)) => (std::slice::from_ref(one), false),
@@ -97,7 +97,7 @@ impl Loads {
             } else {
                 "load".into()
             };
-            match read_one(&key, keys) {
+            match read_one(table, &key, keys) {
                 Ok(spec) => specs.push(spec),
                 Err(Error::Input(found)) => {
                     problems.extend(found.into_iter().map(|problem| whole(&key, problem)));
@@ -146,7 +146,7 @@ impl Loads {
     }
 }
 
-fn read_one(key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
+fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
     let mut keys = keys.clone();
     let kind = match keys.remove("kind") {
         Some(Value::String(kind)) => kind,
@@ -155,15 +155,14 @@ fn read_one(key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
             if other.is_some() {
                 problem = Problem::new("the kind of the load is not a text").key("kind");
             }
-            let names = KINDS.iter().map(|entry| entry.name);
-            return Err(problem.known("loads", names).into());
+            return Err(problem.known("loads", table.names()).into());
         }
     };
     let on = match keys.remove("on") {
         None => On::default(),
         Some(on) => document::from_value(&on, "on")?,
     };
-    let entry = find(&kind)?;
+    let entry = table.find(&kind)?;
     let (load, own) = entry.read(&Value::Object(keys))?;
     let mut resolved = json!({ "kind": entry.name, "on": on });
     if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), own) {
@@ -191,13 +190,13 @@ fn whole(key: &str, problem: Problem) -> Problem {
 }
 
 /// The schema of the key: one load or a list, each of one of the kinds.
-pub(crate) fn schema(generator: &mut SchemaGenerator) -> Value {
+pub(crate) fn schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
     let places = generator.subschema_for::<On>().to_value();
     let kind = |entry: &Entry, keys: Value| {
         let own = json!({ "kind": { "const": entry.name }, "on": places });
         json!({ "title": entry.name, "description": entry.summary, "properties": own, "allOf": [keys] })
     };
-    let kinds: Vec<Value> = KINDS
+    let kinds: Vec<Value> = table
         .iter()
         .map(|entry| kind(entry, entry.schema(generator).to_value()))
         .collect();

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::Ranges;
-use super::{Keys, Load, MOST_LOAD};
+use super::{Load, LoadOptions, MOST_LOAD};
 use crate::error::Error;
 use crate::platform::Steps;
 use crate::random::Stream;
@@ -26,7 +26,7 @@ impl Default for ConstantConfig {
     }
 }
 
-impl Keys for ConstantConfig {
+impl LoadOptions for ConstantConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         Ranges::default()
             .number("load", self.load, &(0.0..=MOST_LOAD))

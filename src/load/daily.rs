@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::constant::Constant;
 use super::range::{LONGEST, Ranges};
 use super::sampled::Sampled;
-use super::{Keys, Load, MOST_LOAD};
+use super::{Load, LoadOptions, MOST_LOAD};
 use crate::error::Error;
 use crate::platform::Steps;
 use crate::random::{Stream, portable};
@@ -57,7 +57,7 @@ impl Default for DailyConfig {
     }
 }
 
-impl Keys for DailyConfig {
+impl LoadOptions for DailyConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = 0.0..=self.day.get();
         Ranges::default()

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::{LONGEST, Ranges, SHORTEST_PERIOD};
-use super::{Keys, Load, MOST_LOAD};
+use super::{Load, LoadOptions, MOST_LOAD};
 use crate::document::{read_text, sha256};
 use crate::error::{Error, Problem};
 use crate::platform::{Profile, Steps, read_profile};
@@ -126,7 +126,9 @@ impl FileConfig {
     }
 }
 
-impl Keys for FileConfig {
+impl LoadOptions for FileConfig {
+    const FILES: &'static [&'static str] = &["file"];
+
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
         if let Some(repeat) = self.repeat {

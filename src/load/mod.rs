@@ -16,7 +16,7 @@
 //!
 //! | where | what |
 //! | --- | --- |
-//! | [`KINDS`] | the table of kinds: name, sentence, source, parameters |
+//! | [`Table`] | the kinds by name: sentence, source, parameters |
 //! | [`Loads`] | the key `load` of an experiment, and putting it on a platform |
 //! | [`Load`] | what a kind must be able to do; one file each |
 //! | [`from_flag`] | `--load ar,mean=0.3` |
@@ -44,7 +44,8 @@ pub use daily::{Daily, DailyConfig};
 pub use file::{FileConfig, Format, Measured, Values};
 pub use flag::from_flag;
 pub use on_off::{OnOff, OnOffConfig};
-pub use registry::{Entry, KINDS, Keys, Loaded, Parameter, find};
+pub use registry::{Entry, Kind, LoadOptions, Loaded, Parameter, Table};
+pub(crate) use registry::{row, standard};
 pub use walk::{Walk, WalkConfig};
 
 use crate::platform::Steps;

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::range::{LONGEST, Ranges};
-use super::{Keys, Load, MOST_LOAD};
+use super::{Load, LoadOptions, MOST_LOAD};
 use crate::error::Error;
 use crate::platform::Steps;
 use crate::random::Stream;
@@ -44,7 +44,7 @@ impl Default for OnOffConfig {
     }
 }
 
-impl Keys for OnOffConfig {
+impl LoadOptions for OnOffConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         let times = self.period.get()..=LONGEST;
         Ranges::default()

@@ -168,7 +168,8 @@ mod tests {
     use super::*;
 
     fn loads(key: serde_json::Value) -> Loads {
-        Loads::read(Some(&serde_json::from_value(key).unwrap())).unwrap()
+        let key = serde_json::from_value(key).unwrap();
+        Loads::read(&crate::load::standard(), Some(&key)).unwrap()
     }
 
     fn open(name: &str) -> Platform {

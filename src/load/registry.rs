@@ -1,10 +1,10 @@
 //! The kinds of load that exist: one row each. Help, listings, schemas and errors come from this table.
 //!
-//! To add one, write a file beside this one (its parameters as a type with defaults, its [`Load`]) and a row in [`KINDS`].
+//! To add one, write a file beside this one (its parameters as a type with defaults, its [`Load`]) and a row in [`standard`].
 
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,27 +12,36 @@ use serde_json::Value;
 use super::{ArConfig, ConstantConfig, DailyConfig, FileConfig, Load, OnOffConfig, WalkConfig};
 use crate::document;
 use crate::error::{Error, Problem};
+use crate::plugin;
 
-/// All kinds, by name.
-pub const KINDS: &[Entry] = &[
-    row::<ArConfig>(
-        "ar",
-        "autoregressive with long memory, like measured loads of hosts",
-        "Dinda, The statistical properties of host load, 1999; Granger 1980",
-    ),
-    row::<ConstantConfig>("constant", "the same load for ever", "-"),
-    row::<DailyConfig>("daily", "the cycle of a day", "-"),
-    row::<FileConfig>(
-        "file",
-        "a trace that was measured: a profile of SimGrid, or CSV",
-        "-",
-    ),
-    row::<OnOffConfig>("on-off", "others come and go, at random", "-"),
-    row::<WalkConfig>("walk", "a random walk between two walls", "-"),
-];
+/// The kinds that come with the program.
+pub(crate) fn standard() -> Table {
+    let rows = vec![
+        row::<ArConfig>(
+            "ar",
+            "autoregressive with long memory, like measured loads of hosts",
+            "Dinda, The statistical properties of host load, 1999; Granger 1980",
+        ),
+        row::<ConstantConfig>("constant", "the same load for ever", "-"),
+        row::<DailyConfig>("daily", "the cycle of a day", "-"),
+        row::<FileConfig>(
+            "file",
+            "a trace that was measured: a profile of SimGrid, or CSV",
+            "-",
+        ),
+        row::<OnOffConfig>("on-off", "others come and go, at random", "-"),
+        row::<WalkConfig>("walk", "a random walk between two walls", "-"),
+    ];
+    Table::new(["load", "loads", "kind"], rows)
+}
 
 /// The parameters of a kind, as they stand beside `kind` and `on` in an experiment.
-pub trait Keys: Serialize + DeserializeOwned + JsonSchema {
+///
+/// A type with serde's and schemars' derives and [`Self::load`] is enough.
+pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// The parameters that name files.
+    const FILES: &'static [&'static str] = &[];
+
     /// Makes the load.
     ///
     /// # Errors
@@ -50,16 +59,15 @@ pub trait Keys: Serialize + DeserializeOwned + JsonSchema {
 pub type Loaded = (Arc<dyn Load>, Value);
 
 /// A kind of load by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The kinds of load, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// What can be done with the parameters of a load.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Its name in `--load`.
-    pub name: &'static str,
-    /// What it is, in a sentence.
-    pub summary: &'static str,
-    /// Where it comes from; `-` if it is ours.
-    pub source: &'static str,
+pub struct Kind {
     read: fn(&Value) -> Result<Loaded, Error>,
-    schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// A parameter of a kind.
@@ -74,19 +82,20 @@ pub struct Parameter {
 }
 
 /// A row of the table: `T` are the parameters of the kind.
-const fn row<T: Keys>(name: &'static str, summary: &'static str, source: &'static str) -> Entry {
-    Entry {
-        name,
-        summary,
-        source,
-        read: |keys| {
-            let keys = document::from_value::<T>(keys, "")?.complete();
-            let resolved = serde_json::to_value(&keys);
-            let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
-            Ok((keys.load()?, resolved))
-        },
-        schema: SchemaGenerator::subschema_for::<T>,
-    }
+pub(crate) fn row<T: LoadOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let read = |keys: &Value| {
+        let keys = document::from_value::<T>(keys, "")?.complete();
+        let resolved = serde_json::to_value(&keys);
+        let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
+        Ok((keys.load()?, resolved))
+    };
+    let mut entry = Entry::new::<T>([name, summary, source], Kind { read });
+    entry.files = T::FILES;
+    entry
 }
 
 impl Entry {
@@ -95,12 +104,7 @@ impl Entry {
     /// # Errors
     /// All parameters that are unknown, unreadable or out of range, each with its key.
     pub fn read(&self, keys: &Value) -> Result<Loaded, Error> {
-        (self.read)(keys)
-    }
-
-    /// The schema of the parameters.
-    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
-        (self.schema)(generator)
+        (self.kind.read)(keys)
     }
 
     /// The parameters, in the order of their file.
@@ -120,30 +124,13 @@ impl Entry {
     }
 }
 
-/// The kind `name`.
-///
-/// # Errors
-/// There is none of that name.
-pub fn find(name: &str) -> Result<&'static Entry, Error> {
-    KINDS
-        .iter()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| {
-            let names = KINDS.iter().map(|entry| entry.name);
-            Problem::unknown("load", name)
-                .key("kind")
-                .known("loads", names)
-                .into()
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
     fn keys(name: &str, keys: &Value) -> Vec<String> {
-        match find(name).unwrap().read(keys) {
+        match standard().find(name).unwrap().read(keys) {
             Err(Error::Input(problems)) => problems
                 .into_iter()
                 .map(|problem| problem.location.key.unwrap_or_default())
@@ -154,12 +141,12 @@ mod tests {
 
     #[test]
     fn names_are_sorted_and_unique() {
-        assert!(KINDS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(standard().names().is_sorted());
     }
 
     #[test]
     fn an_unknown_kind_lists_the_known_ones() {
-        let error = find("wlak").unwrap_err().to_string();
+        let error = standard().find("wlak").unwrap_err().to_string();
         assert!(
             error.contains("known loads: ar, constant, daily, file, on-off, walk"),
             "{error}"
@@ -168,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_parameter_is_described_and_has_a_default_unless_it_must_be_given() {
-        for entry in KINDS {
+        for entry in &standard() {
             let parameters = entry.parameters();
             assert!(!parameters.is_empty(), "{}", entry.name);
             for parameter in parameters {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::range::Ranges;
 use super::sampled::Sampled;
-use super::{Keys, Load, MOST_LOAD};
+use super::{Load, LoadOptions, MOST_LOAD};
 use crate::error::{Error, Problem};
 use crate::platform::Steps;
 use crate::random::Stream;
@@ -48,7 +48,7 @@ impl Default for WalkConfig {
     }
 }
 
-impl Keys for WalkConfig {
+impl LoadOptions for WalkConfig {
     fn load(self) -> Result<Arc<dyn Load>, Error> {
         Ranges::default()
             .period(self.period)

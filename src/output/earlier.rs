@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::document::{read_text, sha256};
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, file_pointers};
+use crate::registry::Registry;
 use crate::words::counted;
 
 /// The files of a folder that holds a sweep.
@@ -160,14 +161,14 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     }
     let (mut one, mut other) = (earlier["experiment"].clone(), experiment.resolved.clone());
     for settings in [&mut one, &mut other] {
-        without_names(settings);
+        without_names(&experiment.registry, settings);
     }
     compare("", &one, &other, &mut found);
     found
 }
 
 /// Takes out of settings what is for people only, and the names of files.
-fn without_names(settings: &mut Value) {
+fn without_names(registry: &Registry, settings: &mut Value) {
     let Some(map) = settings.as_object_mut() else {
         return;
     };
@@ -180,7 +181,10 @@ fn without_names(settings: &mut Value) {
     ] {
         map.remove(key);
     }
-    for pointer in file_pointers(settings).filter(|pointer| pointer != MAPPING) {
+    for pointer in file_pointers(registry, settings) {
+        if pointer == MAPPING {
+            continue;
+        }
         if let Some(name) = settings
             .pointer_mut(&pointer)
             .filter(|name| name.is_string())

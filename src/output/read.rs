@@ -34,7 +34,7 @@ pub struct Run {
 /// A file that a run was made of, as its manifest names it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct InputFile {
-    /// `platform`, `profile`, `load`, `workload` or `decisions`.
+    /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
     pub role: String,
     /// Its name as given.
     pub source: String,

@@ -18,7 +18,7 @@ use super::runs::Runs;
 use super::{PAPERS, Paper};
 use crate::error::Error;
 use crate::experiment::{Experiment, Flag, Layers, Limits, ONE_READING, Progress, built_in};
-use crate::policy;
+use crate::registry::Registry;
 
 /// The options that stay with the paper that is judged.
 pub(super) const KEPT: [&str; 9] = [
@@ -129,7 +129,10 @@ pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     let options = if rules == DEFAULT {
         let document = built_in(ONE_READING)?;
         let own = document.map(|document| document.value["policy"][POLICY].clone());
-        policy::find(POLICY)?.resolve(&own.unwrap_or_default())?
+        Registry::standard()
+            .policies()
+            .find(POLICY)?
+            .resolve(&own.unwrap_or_default())?
     } else {
         let experiment = super::find(rules)?.experiment.unwrap_or_default();
         let mut layers = Layers::default();

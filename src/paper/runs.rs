@@ -12,6 +12,7 @@ use super::facts::Config;
 use crate::bsp::{CallRecord, Scenario};
 use crate::error::Error;
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared};
+use crate::registry::Registry;
 
 /// A finished run: the experiment and its three scenarios.
 #[derive(Debug)]
@@ -134,7 +135,12 @@ impl<'p> Runs<'p> {
         layers.push_file(source_of(case.experiment)?);
         layers.push_flags(self.changes.flags_of(case.experiment)?);
         layers.push_flags(case.flags.clone());
-        Experiment::load_shared(&layers, Limits::default(), &self.shared)
+        Experiment::load_shared(
+            &Registry::standard(),
+            &layers,
+            Limits::default(),
+            &self.shared,
+        )
     }
 
     /// The run of a configuration without lists.

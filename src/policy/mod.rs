@@ -4,7 +4,7 @@
 //! that a rescheduling call is due, the runtime charges the costs of a call and asks it to [`Policy::decide`]. A policy changes
 //! nothing itself: it returns a [`Decision`], and the scenario says whether the migrations happen.
 //!
-//! To add a policy, write one file here and one row of [`REGISTRY`].
+//! To add a policy, write one file here and one row of the table in `registry.rs`.
 
 pub mod migbsp;
 mod never;
@@ -23,7 +23,8 @@ pub use migbsp::wsppd2007::{MigBsp2007, MigBsp2007Config};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use never::Never;
 pub use pairs::Pairs;
-pub use registry::{Entry, NEVER, Options, REGISTRY, USUAL, find};
+pub use registry::{Entry, Kind, NEVER, PolicyOptions, Table, USUAL};
+pub(crate) use registry::{row, standard};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
 
 use crate::error::Error;
@@ -215,6 +216,16 @@ pub struct Migration {
     pub process: ProcessId,
     /// Where it goes.
     pub to: HostId,
+}
+
+impl Migration {
+    /// The process with this number goes to the host with this one, both counted from 0.
+    pub fn new(process: usize, to: usize) -> Self {
+        Self {
+            process: ProcessId::from_index(process),
+            to: HostId::from_index(to),
+        }
+    }
 }
 
 /// What a policy has to say about a call: its state, thresholds and terms, made into JSON only when somebody reads it.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Options, Policy, View};
+use super::{Decision, Policy, PolicyOptions, View};
 use crate::error::Error;
 use crate::random::Stream;
 
@@ -12,7 +12,7 @@ use crate::random::Stream;
 #[serde(deny_unknown_fields)]
 pub struct Never {}
 
-impl Options for Never {
+impl PolicyOptions for Never {
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         Ok(Box::new(self))
     }

@@ -1,6 +1,6 @@
-//! The policies that exist: one row each. Help, listings, schemas and errors come from this table.
+//! The policies that come with the program: one row each. Help, listings, schemas and errors come from their table.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{MigBsp2007Config, MigBspConfig, Never, Policy, ReplayConfig};
 use crate::document;
 use crate::error::{Error, Problem};
+use crate::plugin::{self, OptionFlag};
 
 /// The policy of an experiment that names none.
 pub const USUAL: &str = "migbsp";
@@ -15,28 +16,42 @@ pub const USUAL: &str = "migbsp";
 /// The policy that moves nobody.
 pub const NEVER: &str = "never";
 
-/// All policies.
-pub const REGISTRY: &[Entry] = &[
-    row::<Never>(NEVER, "baseline: no process moves", "-"),
-    row::<MigBspConfig>(
-        "migbsp",
-        "MigBSP, second generation: potential of migration from computation, communication and memory",
-        "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
-    ),
-    row::<MigBsp2007Config>(
-        "migbsp-2007",
-        "MigBSP, first generation: potential of migration from normalised metrics, above a fixed threshold",
-        "da Rosa Righi et al., On the Dynamic Load-Rebalancing of BSP Application Using Process Migration, WSPPD 2007",
-    ),
-    row::<ReplayConfig>(
-        "replay",
-        "forced decisions: moves what a list says, to judge timing apart from policy",
-        "-",
-    ),
-];
+/// The policies that come with the program.
+pub(crate) fn standard() -> Table {
+    let rows = vec![
+        row::<Never>(NEVER, "baseline: no process moves", "-"),
+        row::<MigBspConfig>(
+            "migbsp",
+            "MigBSP, second generation: potential of migration from computation, communication and memory",
+            "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
+        ),
+        row::<MigBsp2007Config>(
+            "migbsp-2007",
+            "MigBSP, first generation: potential of migration from normalised metrics, above a fixed threshold",
+            "da Rosa Righi et al., On the Dynamic Load-Rebalancing of BSP Application Using Process Migration, WSPPD 2007",
+        ),
+        row::<ReplayConfig>(
+            "replay",
+            "forced decisions: moves what a list says, to judge timing apart from policy",
+            "-",
+        ),
+    ];
+    Table::new(["policy", "policies", "policy.name"], rows)
+}
 
 /// The options of a policy, as they stand under `policy.<name>` in an experiment.
-pub trait Options: Serialize + DeserializeOwned + JsonSchema {
+///
+/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the rest says what the command does with the options.
+pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// The options with flags of their own.
+    const FLAGS: &'static [OptionFlag] = &[];
+
+    /// The options that name files.
+    const FILES: &'static [&'static str] = &[];
+
+    /// The values that `migsim tune` tries if none are given: an option, and a list or range as on the command line.
+    const RANGES: &'static [(&'static str, &'static str)] = &[];
+
     /// Makes the policy.
     ///
     /// # Errors
@@ -45,29 +60,33 @@ pub trait Options: Serialize + DeserializeOwned + JsonSchema {
 }
 
 /// A policy by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The policies, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// What can be done with the options of a policy.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Its name in `--policy`.
-    pub name: &'static str,
-    /// What it does, in a sentence.
-    pub summary: &'static str,
-    /// Where it was published; `-` if nowhere.
-    pub source: &'static str,
+pub struct Kind {
     build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
     resolve: fn(&Value) -> Result<Value, Error>,
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    ranges: &'static [(&'static str, &'static str)],
 }
 
 /// A row of the table: `T` are the options of the policy.
-const fn row<T: Options>(name: &'static str, summary: &'static str, source: &'static str) -> Entry {
-    Entry {
-        name,
-        summary,
-        source,
+pub(crate) fn row<T: PolicyOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
         build: |options| document::from_value::<T>(options, "")?.policy(),
         resolve: |options| document::resolve::<T>(options, ""),
-        schema: SchemaGenerator::subschema_for::<T>,
-    }
+        ranges: T::RANGES,
+    };
+    let mut entry = Entry::new::<T>([name, summary, source], kind);
+    (entry.flags, entry.files) = (T::FLAGS, T::FILES);
+    entry
 }
 
 impl Entry {
@@ -76,7 +95,7 @@ impl Entry {
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
-        (self.build)(options).map_err(|error| self.with_whole_keys(error))
+        (self.kind.build)(options).map_err(|error| self.with_whole_keys(error))
     }
 
     /// The options with all defaults filled in.
@@ -84,12 +103,12 @@ impl Entry {
     /// # Errors
     /// As [`Self::build`], ranges aside.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        (self.resolve)(options).map_err(|error| self.with_whole_keys(error))
+        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys(error))
     }
 
-    /// The schema of the options.
-    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
-        (self.schema)(generator)
+    /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.
+    pub fn ranges(&self) -> &'static [(&'static str, &'static str)] {
+        self.kind.ranges
     }
 
     fn with_whole_keys(&self, error: Error) -> Error {
@@ -107,55 +126,26 @@ impl Entry {
     }
 }
 
-/// The policy `name`.
-///
-/// # Errors
-/// There is none of that name.
-pub fn find(name: &str) -> Result<&'static Entry, Error> {
-    REGISTRY
-        .iter()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| {
-            let names = REGISTRY.iter().map(|entry| entry.name);
-            Problem::unknown("policy", name)
-                .key("policy.name")
-                .known("policies", names)
-                .into()
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
+    fn problems(name: &str, options: &Value) -> String {
+        let error = standard().find(name).unwrap().build(options);
+        error.unwrap_err().to_string()
+    }
+
     #[test]
     fn problems_of_options_have_their_whole_keys() {
-        let error = find("migbsp")
-            .unwrap()
-            .build(&json!({ "x": 2.0, "delta": -1.0 }))
-            .unwrap_err()
-            .to_string();
+        let error = problems("migbsp", &json!({ "x": 2.0, "delta": -1.0 }));
         assert!(
             error.contains("policy.migbsp.x") && error.contains("policy.migbsp.delta"),
             "{error}"
         );
-        let error = find("never")
-            .unwrap()
-            .build(&json!({ "x": 2.0 }))
-            .unwrap_err()
-            .to_string();
+        let error = problems("never", &json!({ "x": 2.0 }));
         assert!(
             error.contains("unknown key `x`\n  --> policy.never.x"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn an_unknown_policy_lists_the_known_ones() {
-        let error = find("always").unwrap_err().to_string();
-        assert!(
-            error.contains("hint: known policies: migbsp, migbsp-2007, never, replay"),
             "{error}"
         );
     }

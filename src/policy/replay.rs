@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Migration, Options, Policy, View};
+use super::{Decision, Migration, Policy, PolicyOptions, View};
 use crate::document::{Document, read_text};
 use crate::error::{Error, Problem};
+use crate::plugin::{FlagValues, OptionFlag};
 use crate::random::Stream;
 use crate::units::{HostId, ProcessId, process_number, process_number_schema};
 
@@ -65,7 +66,16 @@ impl Replay {
     }
 }
 
-impl Options for ReplayConfig {
+impl PolicyOptions for ReplayConfig {
+    const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
+        "decisions",
+        FlagValues::Texts,
+        "The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1",
+    )
+    .of_key("file")
+    .shown_as("FILE")];
+    const FILES: &'static [&'static str] = &["file"];
+
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         let mut all = self.decisions;
         if let Some(file) = self.file {

@@ -18,7 +18,6 @@ use super::values::Values;
 use super::whole::value_of;
 use crate::error::{Error, Problem};
 use crate::experiment::{Limits, Shared, lookup};
-use crate::policy::REGISTRY;
 
 /// Every parameter with several values changes something.
 ///
@@ -69,14 +68,10 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
 /// A part of a whole object that varies is not given a second time: the rows would show a value that does not hold.
 pub(super) fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let under = |name: &str| -> Vec<Option<String>> {
-        let policies = REGISTRY.iter();
-        policies
-            .map(|policy| keys::key_under(name, policy.name))
-            .collect()
-    };
+    let under = |name: &str| keys::keys_under_all(&sweep.registry, name);
+    let policies = sweep.registry.policies().iter().len();
     let fixed = sweep.fixed.iter();
-    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); REGISTRY.len()], &flag.flag));
+    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.flag));
     let varied = sweep.parameters.iter();
     let varied = varied.map(|one| (under(&one.name), &one.source));
     for (inner, source) in fixed.chain(varied) {

@@ -13,6 +13,7 @@ use crate::document::Document;
 use crate::error::{Error, Problem};
 use crate::experiment::{Flag, Layers};
 use crate::policy;
+use crate::registry::Registry;
 
 /// The version of the format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,8 +65,8 @@ pub struct SweepFile {
     /// The experiment that is varied: the keys of an experiment file (see `migsim schema experiment`).
     #[serde(default)]
     pub experiment: Map<String, Value>,
-    /// What varies: keys of the experiment as dotted paths (`policy.migbsp.x`) or short names (`alpha`, `d`, `omega`, `x`, `n`, `procs`,
-    /// `policy`, `platform`, ...), and their values: a list, or a text as on the command line (`0.1..0.9:0.1`). Whole loads (`load`) and
+    /// What varies: keys of the experiment as dotted paths (`policy.NAME.OPTION`) or short names (`n`, `procs`, `policy`, `platform` and
+    /// every other flag of an application or policy), and their values: a list, or a text as on the command line (`0.1..0.9:0.1`). Whole loads (`load`) and
     /// applications (`workload`) are texts, too: `none`, `walk,step=0.1`; `lu,n=500`.
     #[serde(default)]
     pub vary: Map<String, Value>,
@@ -107,6 +108,8 @@ pub struct Parameter {
 /// A sweep as it was asked for.
 #[derive(Clone, Debug)]
 pub struct Sweep {
+    /// What its names mean.
+    pub registry: Registry,
     /// The experiment file, if there is one.
     pub base: Layers,
     /// The settings that flags fix.
@@ -123,9 +126,9 @@ pub struct Sweep {
 
 impl Parameter {
     /// The parameter `name`, which may be a whole key, with the values `spec` given by `source`.
-    pub fn new(name: &str, spec: Spec, source: impl Into<String>) -> Self {
+    pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
         Self {
-            name: keys::short_of(name).to_owned(),
+            name: keys::short_of(registry, name).to_owned(),
             spec,
             source: source.into(),
         }
@@ -135,13 +138,18 @@ impl Parameter {
     ///
     /// # Errors
     /// What is wrong with them, in a sentence.
-    pub fn parse(name: &str, values: &str, source: impl Into<String>) -> Result<Self, String> {
+    pub fn parse(
+        registry: &Registry,
+        name: &str,
+        values: &str,
+        source: impl Into<String>,
+    ) -> Result<Self, String> {
         let spec = if whole::is_whole(name) {
             whole::spec(name, values)
         } else {
             Spec::parse(values)
         };
-        spec.map(|spec| Self::new(name, spec, source))
+        spec.map(|spec| Self::new(registry, name, spec, source))
     }
 
     /// The same with values as they stand in a sweep file.
@@ -149,21 +157,23 @@ impl Parameter {
     /// # Errors
     /// As [`Self::parse`].
     pub fn from_json(
+        registry: &Registry,
         name: &str,
         values: &Value,
         source: impl Into<String>,
     ) -> Result<Self, String> {
         match values {
-            Value::String(text) => Self::parse(name, text, source),
+            Value::String(text) => Self::parse(registry, name, text, source),
             _ if whole::is_whole(name) => {
                 let spec = Spec::from_json(values)?;
                 let values: Result<Vec<Value>, String> = spec
                     .values()
                     .map(|one| whole::checked(name, &one))
                     .collect();
-                Ok(Self::new(name, Spec::list(values?, spec.text()), source))
+                let spec = Spec::list(values?, spec.text());
+                Ok(Self::new(registry, name, spec, source))
             }
-            _ => Spec::from_json(values).map(|spec| Self::new(name, spec, source)),
+            _ => Spec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
         }
     }
 }
@@ -173,7 +183,7 @@ impl Sweep {
     ///
     /// # Errors
     /// Everything that is wrong with the file, but for its experiment.
-    pub fn of_file(document: &Document) -> Result<Self, Error> {
+    pub fn of_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
         let source = &*document.source;
         let file: SweepFile = document.deserialize()?;
         let mut base = Layers::default();
@@ -187,9 +197,10 @@ impl Sweep {
             value: value.clone(),
         });
         Ok(Self {
+            registry: registry.clone(),
             base,
             fixed: set.collect(),
-            parameters: file.parameters(source)?,
+            parameters: file.parameters(registry, source)?,
             seeds: file.seeds(source)?,
             combine: file.combine,
             draw_seed: file.draw_seed,
@@ -213,7 +224,8 @@ impl Sweep {
         let replaced = |one: &Parameter| match &*one.name {
             "load.kind" => "load".to_owned(),
             "network" => one.name.clone(),
-            name => keys::key_under(name, policy::USUAL).unwrap_or_else(|| name.to_owned()),
+            name => keys::key_under(&self.registry, name, policy::USUAL)
+                .unwrap_or_else(|| name.to_owned()),
         };
         let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();
         let is_lost = |flag: &&Flag| replaced.iter().any(|key| flag.is_inside(key));
@@ -244,10 +256,10 @@ impl SweepFile {
     ///
     /// # Errors
     /// All values that cannot be read.
-    pub fn parameters(&self, source: &str) -> Result<Vec<Parameter>, Error> {
+    pub fn parameters(&self, registry: &Registry, source: &str) -> Result<Vec<Parameter>, Error> {
         let (mut parameters, mut problems) = (Vec::new(), Vec::new());
         for (name, value) in &self.vary {
-            match Parameter::from_json(name, value, source) {
+            match Parameter::from_json(registry, name, value, source) {
                 Ok(parameter) => parameters.push(parameter),
                 Err(message) => problems.push(
                     Problem::new(message)

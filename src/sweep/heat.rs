@@ -73,6 +73,9 @@ impl Maps {
                 .or_default()
                 .push(goal.mean);
         }
+        if cells.is_empty() {
+            return None; // no setting has both parameters, or none could be run
+        }
         let panel_name = |ranks: &[usize]| {
             let pairs = apart.iter().zip(ranks);
             let given: Vec<String> = pairs

@@ -1,54 +1,66 @@
 //! The keys of parameters: short names and what they stand for.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::experiment::Layers;
 use crate::policy;
+use crate::registry::Registry;
 
-/// Short names of keys that do not depend on the policy.
-const SHORT: [(&str, &str); 9] = [
+/// Short names of keys that belong to no plug-in.
+const SHORT: [(&str, &str); 5] = [
     ("app", "workload.app"),
-    ("grid", "workload.grid"),
     ("mapping", "mapping"),
-    ("n", "workload.n"),
     ("network", "network.model"),
     ("platform", "platform"),
     ("policy", "policy.name"),
-    ("procs", "workload.procs"),
-    ("trace", "workload.trace"),
 ];
 
-/// Short names of options of policies: `alpha` is `policy.migbsp.alpha` for `migbsp`.
-pub(crate) const OPTIONS: [&str; 4] = ["alpha", "d", "omega", "x"];
-
 /// The key that a parameter's name stands for under `policy`; `None` if that policy has no such option.
-pub(crate) fn key_under(name: &str, policy: &str) -> Option<String> {
-    if OPTIONS.contains(&name) {
-        return has_option(policy, name).then(|| format!("policy.{policy}.{name}"));
+///
+/// Flags of policies stand for their options: `alpha` is `policy.migbsp.alpha` for `migbsp`.
+pub(crate) fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String> {
+    let policies = registry.policies();
+    if registry.is_policy_flag(name) {
+        let flag = policies.find(policy).ok()?.flag(name)?;
+        return Some(format!("policy.{policy}.{}", flag.key));
     }
     if let Some((_, key)) = SHORT.iter().find(|(short, _)| *short == name) {
         return Some((*key).to_owned());
+    }
+    if let Some(flag) = registry
+        .workload_flags()
+        .into_iter()
+        .find(|flag| flag.name == name)
+    {
+        return Some(format!("workload.{}", flag.key));
     }
     match name
         .strip_prefix("policy.")
         .and_then(|rest| rest.split_once('.'))
     {
-        Some((owner, _)) if owner != policy && policy::find(owner).is_ok() => None,
+        Some((owner, _)) if owner != policy && policies.find(owner).is_ok() => None,
         _ => Some(name.to_owned()),
     }
 }
 
-/// Whether a policy has an option of this name.
-pub(crate) fn has_option(policy: &str, option: &str) -> bool {
-    policy::find(policy)
-        .and_then(|entry| entry.resolve(&json!({})))
-        .is_ok_and(|options| options.get(option).is_some())
+/// The keys that a name stands for under each policy, in their order.
+pub(crate) fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
+    let policies = registry.policies().names();
+    policies
+        .map(|policy| key_under(registry, name, policy))
+        .collect()
 }
 
 /// The short name of a key, if it has one.
-pub(crate) fn short_of(name: &str) -> &str {
-    let found = SHORT.iter().find(|(_, key)| *key == name);
-    found.map_or(name, |(short, _)| short)
+pub(crate) fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
+    if let Some((short, _)) = SHORT.iter().find(|(_, key)| *key == name) {
+        return short;
+    }
+    let of_workload = name.strip_prefix("workload.").and_then(|key| {
+        let flags = registry.workload_flags();
+        Some(flags.into_iter().find(|flag| flag.key == key)?.name)
+    });
+    of_workload.unwrap_or(name)
 }
 
 /// The policy that settings name, before any experiment below them is looked at.
@@ -59,10 +71,12 @@ pub(crate) fn policy_of(layers: &Layers) -> String {
 }
 
 /// All names that may vary, given the complete settings of one run.
-pub(super) fn known(resolved: &Value) -> Vec<String> {
+pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
     let leaves = leaves(resolved, "").into_iter();
     let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
-    let short = SHORT.iter().map(|(short, _)| *short).chain(OPTIONS);
+    let flags = [registry.workload_flags(), registry.policy_flags()].concat();
+    let short = SHORT.iter().map(|(short, _)| *short);
+    let short = short.chain(flags.into_iter().map(|flag| flag.name));
     keys.extend(short.map(str::to_owned));
     let is_told = |key: &String| {
         let of_people = ["origins", "basis", "extends", "schema", "calibrated_for"];
@@ -92,18 +106,18 @@ mod tests {
 
     #[test]
     fn short_names_of_options_follow_the_policy() {
-        assert_eq!(
-            key_under("alpha", "migbsp").as_deref(),
-            Some("policy.migbsp.alpha")
-        );
-        assert_eq!(
-            key_under("alpha", "migbsp-2007").as_deref(),
-            Some("policy.migbsp-2007.alpha")
-        );
-        assert_eq!(key_under("omega", "migbsp-2007"), None);
-        assert_eq!(key_under("alpha", "never"), None);
-        assert_eq!(key_under("policy.migbsp.x", "never"), None);
-        assert_eq!(key_under("n", "never").as_deref(), Some("workload.n"));
-        assert_eq!(key_under("a.b", "never").as_deref(), Some("a.b"));
+        let registry = Registry::standard();
+        let key = |name: &str, policy: &str| key_under(&registry, name, policy);
+        let some = |key: &str| Some(key.to_owned());
+        assert_eq!(key("alpha", "migbsp"), some("policy.migbsp.alpha"));
+        let older = some("policy.migbsp-2007.alpha");
+        assert_eq!(key("alpha", "migbsp-2007"), older);
+        assert_eq!(key("omega", "migbsp-2007"), None);
+        assert_eq!(key("alpha", "never"), None);
+        assert_eq!(key("decisions", "replay"), some("policy.replay.file"));
+        assert_eq!(key("policy.migbsp.x", "never"), None);
+        assert_eq!(key("n", "never"), some("workload.n"));
+        assert_eq!(key("a.b", "never"), some("a.b"));
+        assert_eq!(short_of(&registry, "workload.n"), "n");
     }
 }

@@ -17,6 +17,7 @@ use super::{change, keys};
 use crate::error::{Error, Problem, Unknown, did_you_mean};
 use crate::experiment::{Experiment, Flag, Layers, Limits, Remark, Shared};
 use crate::words::nearest;
+use crate::workload::registry::Entry;
 
 /// The version of the format of `plan.json`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,7 +181,7 @@ pub(crate) fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
         .filter_map(|(one, value)| {
             let value = value.as_ref()?;
             Some(Flag {
-                key: keys::key_under(&one.name, &policy)?,
+                key: keys::key_under(&sweep.registry, &one.name, &policy)?,
                 flag: format!("{} {}", one.name, super::spec::label(value)),
                 value: value_of(&one.name, value),
             })
@@ -237,7 +238,7 @@ pub(super) fn load(
             value: seed.into(),
         }]);
     }
-    Experiment::load_shared(&layers, limits, shared)
+    Experiment::load_shared(&sweep.registry, &layers, limits, shared)
 }
 
 /// Whether the seed of a run is also the one of its workload: where that has one which nobody has fixed.
@@ -245,7 +246,8 @@ fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
     let is_fixed = layers.get("workload.seed").is_some();
     let app = layers.get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
-    sweep.seeds.is_some() && !is_fixed && app.is_some_and(crate::workload::registry::has_seed)
+    let app = app.and_then(|app| sweep.registry.workloads().find(app).ok());
+    sweep.seeds.is_some() && !is_fixed && app.is_some_and(Entry::has_seed)
 }
 
 /// What is known of a setting before it is run.
@@ -320,7 +322,8 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
         parameters: Vec::new(),
         ..sweep.clone()
     };
-    let known = load(&alone, &[], seed, with).map(|experiment| keys::known(&experiment.resolved));
+    let known = load(&alone, &[], seed, with)
+        .map(|experiment| keys::known(&sweep.registry, &experiment.resolved));
     let hinted = |problem: Problem| {
         let source = problem.location.source.clone().unwrap_or_default();
         let varied = sweep

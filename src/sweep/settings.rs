@@ -13,7 +13,6 @@ use super::{change, draw, keys};
 use crate::error::{Error, Problem};
 use crate::experiment::Flag;
 use crate::memory::{self, Limits};
-use crate::policy::REGISTRY;
 
 /// The most runs of a plan: their names and rows must fit in memory.
 pub const MOST_RUNS: u64 = 1_000_000;
@@ -39,12 +38,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
             let problem = Problem::new("seeds are not a parameter").source(&one.source);
             problems.push(problem.hint("write `--seeds` (in a file, the key `seeds`)"));
         }
-        let whole_keys = |name: &str| -> Vec<Option<String>> {
-            let policies = REGISTRY.iter();
-            policies
-                .map(|policy| keys::key_under(name, policy.name))
-                .collect()
-        };
+        let whole_keys = |name: &str| keys::keys_under_all(&sweep.registry, name);
         let own = whole_keys(&one.name);
         let is_own = |key: &Option<String>| key.is_some() && own.contains(key);
         let is_same = |other: &Parameter| whole_keys(&other.name).iter().any(is_own);
@@ -200,7 +194,8 @@ pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
         .collect();
     for (one, value) in sweep.parameters.iter().zip(&mut values) {
         let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
-        if keys::key_under(&one.name, &policy).is_none() || gone.iter().any(is_in) {
+        if keys::key_under(&sweep.registry, &one.name, &policy).is_none() || gone.iter().any(is_in)
+        {
             *value = None;
         }
     }

@@ -27,15 +27,8 @@ use super::{change, draw, keys};
 use crate::error::{Error, Problem};
 use crate::experiment::{Limits, Shared, lookup};
 use crate::random::{Purpose, Stream};
+use crate::registry::Registry;
 use crate::words::counted;
-
-/// The values that are tried of an option of a policy if none are given; α in steps that grow as it does.
-const RANGES: [(&str, &str); 4] = [
-    ("alpha", "1..4,6,8,12,16,24,32,48,64"),
-    ("omega", "1..8"),
-    ("d", "0.05..1.0:0.05"),
-    ("x", "0.4..1.0:0.02"),
-];
 
 /// The most values of a parameter: the place of the default among them is looked for one by one.
 const MOST_VALUES: u64 = 100_000;
@@ -56,13 +49,27 @@ pub const FRESH: u64 = 20;
 pub type Setting = Vec<Option<Value>>;
 
 /// The options of `policy` that have a usual range and that nobody has fixed.
-pub fn usual_parameters(policy: &str, is_fixed: impl Fn(&str) -> bool) -> Vec<Parameter> {
-    let own = RANGES.iter().filter(|(name, _)| {
-        keys::key_under(name, policy).is_some_and(|key| !is_fixed(name) && !is_fixed(&key))
-    });
-    own.map(|(name, range)| {
-        let spec = Spec::parse(range).expect("the usual ranges can be read");
-        Parameter::new(name, spec, format!("the usual range of `{name}`"))
+///
+/// # Errors
+/// A range cannot be read, which is a fault of the policy.
+pub fn usual_parameters(
+    registry: &Registry,
+    policy: &str,
+    is_fixed: impl Fn(&str) -> bool,
+) -> Result<Vec<Parameter>, Error> {
+    let Ok(entry) = registry.policies().find(policy) else {
+        return Ok(Vec::new()); // an unknown policy is reported as such later on
+    };
+    let key = |option: &str| format!("policy.{policy}.{option}");
+    let is_free = |option: &str| !is_fixed(option) && !is_fixed(&key(option));
+    let own = entry.ranges().iter().filter(|(option, _)| is_free(option));
+    own.map(|(option, range)| {
+        let flag = entry.flags.iter().find(|flag| flag.key == *option);
+        let name = flag.map_or_else(|| key(option), |flag| flag.name.to_owned());
+        let source = format!("the usual range of `{name}`");
+        let wrong = |message| Problem::new(message).source(&source);
+        let spec = Spec::parse(range).map_err(wrong)?;
+        Ok(Parameter::new(registry, &name, spec, source))
     })
     .collect()
 }
@@ -218,7 +225,7 @@ impl Tuning<'_> {
             let policy = policy_of(sweep, &[]);
             let message = format!("nothing to tune: `{policy}` has no option with a usual range");
             return Err(Problem::new(message)
-                .hint("say what varies, for example `--vary policy.migbsp.delta=0.0..1.0:0.1`")
+                .hint("say what varies, for example `--vary costs.move.order=serial,parallel`")
                 .into());
         }
         // Ranges without a step are as good as any here.
@@ -271,7 +278,7 @@ impl Tuning<'_> {
         };
         let experiment = load(&alone, &[], seed, (self.limits, &self.common.files))?;
         let value = |one: &Parameter| {
-            let key = keys::key_under(&one.name, experiment.policy_name())?;
+            let key = keys::key_under(&self.sweep.registry, &one.name, experiment.policy_name())?;
             lookup(&experiment.resolved, &key).cloned()
         };
         Ok(self.sweep.parameters.iter().map(value).collect())
@@ -553,7 +560,7 @@ impl Search<'_> {
         let parameters = sweep.parameters.iter().zip(setting);
         parameters
             .map(|(one, value)| {
-                keys::key_under(&one.name, &policy)
+                keys::key_under(&sweep.registry, &one.name, &policy)
                     .map(|_| value.unwrap_or_else(|| one.spec.get(0)))
             })
             .collect()
@@ -623,8 +630,13 @@ mod tests {
     #[test]
     fn usual_parameters_are_those_of_the_policy_that_are_free() {
         let names = |policy: &str, fixed: &str| -> Vec<String> {
-            let parameters = usual_parameters(policy, |name| name == fixed);
-            parameters.into_iter().map(|one| one.name).collect()
+            let registry = Registry::standard();
+            let parameters = usual_parameters(&registry, policy, |name| name == fixed);
+            parameters
+                .unwrap()
+                .into_iter()
+                .map(|one| one.name)
+                .collect()
         };
         assert_eq!(names("migbsp", "-"), ["alpha", "omega", "d", "x"]);
         assert_eq!(names("migbsp", "policy.migbsp.d"), ["alpha", "omega", "x"]);

@@ -99,6 +99,15 @@ impl Plan {
         self.work.resize(processes, Instructions::default());
         self.messages.clear();
     }
+
+    /// Adds a message from the process `from` to the process `to`, counted from 0.
+    pub fn send(&mut self, from: usize, to: usize, size: Bytes) {
+        self.messages.push(Message {
+            from: ProcessId::from_index(from),
+            to: ProcessId::from_index(to),
+            size,
+        });
+    }
 }
 
 /// One message of a superstep; its data can be used in the next one.

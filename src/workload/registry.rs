@@ -1,14 +1,14 @@
-//! The table of applications.
+//! The applications that come with the program.
 //!
-//! To add one, write a file beside this one (its keys as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
-//! a [`Workload`]) and a row in [`APPLICATIONS`]. Help, listings and the published schema come from the table.
+//! To add one, write a file beside this one (its options as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
+//! a [`Workload`]) and a row in [`standard`]. Help, listings and the published schema come from the table.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::lbm::{Lbm, LbmConfig};
 use super::lu::{Lu, LuConfig};
@@ -18,99 +18,113 @@ use super::trace::Trace;
 use super::{Setting, Workload};
 use crate::document::{read_bytes, sha256};
 use crate::error::{Error, Problem};
+use crate::plugin::{self, FlagValues, OptionFlag};
 use crate::units::Bytes;
 
-/// The applications, by name.
-pub const APPLICATIONS: &[Entry] = &[
-    row::<LbmConfig>(
-        "lbm",
-        "Lattice Boltzmann on equal slices: each computes and sends to its right neighbour",
-        "da Rosa Righi et al., Analyzing the Frequency of Processes Migration Calls on BSP Application Execution, section 3",
-    ),
-    row::<LuConfig>(
-        "lu",
-        "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
-        "da Rosa Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
-    ),
-    row::<SwConfig>(
-        "sw",
-        "Smith-Waterman on an n x n matrix, one process per column, 2n-1 supersteps in wavefronts",
-        "da Rosa Righi et al., Applying Processes Rescheduling over Irregular BSP Application, section 3",
-    ),
-    row::<SyntheticConfig>(
-        "synthetic",
-        "patterns and distributions of work and messages, drawn from a seed, for any number of processes",
-        "-",
-    ),
-    row::<TraceConfig>(
-        "trace",
-        "an application read from a text file: its work, messages, memory, hosts and moves (`migsim schema trace`)",
-        "-",
-    ),
-];
-
-/// Whether the application of this name has a key `seed`.
-pub fn has_seed(app: &str) -> bool {
-    static WITH_SEED: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        let has_seed = |entry: &&Entry| {
-            let mut generator = SchemaGenerator::default();
-            let schema = entry.schema(&mut generator).to_value();
-            let mut all = generator.take_definitions(true);
-            all.insert(entry.name.into(), schema);
-            all.values()
-                .any(|one| one.pointer("/properties/seed").is_some())
-        };
-        APPLICATIONS
-            .iter()
-            .filter(has_seed)
-            .map(|entry| entry.name)
-            .collect()
-    });
-    WITH_SEED.contains(&app)
+/// The applications that come with the program.
+pub(crate) fn standard() -> Table {
+    let rows = vec![
+        row::<LbmConfig>(
+            "lbm",
+            "Lattice Boltzmann on equal slices: each computes and sends to its right neighbour",
+            "da Rosa Righi et al., Analyzing the Frequency of Processes Migration Calls on BSP Application Execution, section 3",
+        ),
+        row::<LuConfig>(
+            "lu",
+            "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
+            "da Rosa Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
+        ),
+        row::<SwConfig>(
+            "sw",
+            "Smith-Waterman on an n x n matrix, one process per column, 2n-1 supersteps in wavefronts",
+            "da Rosa Righi et al., Applying Processes Rescheduling over Irregular BSP Application, section 3",
+        ),
+        row::<SyntheticConfig>(
+            "synthetic",
+            "patterns and distributions of work and messages, drawn from a seed, for any number of processes",
+            "-",
+        ),
+        row::<TraceConfig>(
+            "trace",
+            "an application read from a text file: its work, messages, memory, hosts and moves (`migsim schema trace`)",
+            "-",
+        ),
+    ];
+    Table::new(["application", "applications", "workload.app"], rows)
 }
 
-/// The keys of an application, as they stand in the object `workload` of an experiment.
-pub trait Keys: Serialize + DeserializeOwned + JsonSchema {
+/// The options of an application, as they stand beside `app` in the object `workload` of an experiment.
+///
+/// A type with serde's and schemars' derives and [`Self::application`] is enough; the rest says what the command does with the options.
+pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// The options with flags of their own.
+    const FLAGS: &'static [OptionFlag] = &[];
+
+    /// The options that name files.
+    const FILES: &'static [&'static str] = &[];
+
+    /// The options that give the number of processes. A number that cannot fit in memory is refused before the application is made.
+    const PROCESSES: &'static [&'static str] = &[];
+
+    /// The options that give the number of supersteps: named when there are too many.
+    const SUPERSTEPS: &'static [&'static str] = &[];
+
     /// Makes the application.
     ///
     /// # Errors
-    /// Keys are out of range or do not fit together; each problem has its key, as `workload.<key>`.
+    /// Options are out of range or do not fit together; each problem has its key, as `workload.<key>`.
     fn application(self) -> Result<Built, Error>;
 }
 
-/// A row of the table.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The value of the key `app`, and of the flag.
-    pub name: &'static str,
-    /// What it is, in one sentence.
-    pub summary: &'static str,
-    /// The paper it comes from; `-` if none.
-    pub source: &'static str,
+/// An application by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The applications, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// What can be done with the options of an application.
+#[derive(Clone, Debug)]
+pub struct Kind {
     build: fn(&Value) -> Result<Built, Error>,
     resolve: fn(&Value) -> Result<Value, Error>,
-    schema: fn(&mut SchemaGenerator) -> Schema,
+    processes: &'static [&'static str],
+    supersteps: &'static [&'static str],
+    has_seed: OnceLock<bool>,
 }
 
-/// A row of the table: `T` are the keys of the application.
-const fn row<T: Keys>(name: &'static str, summary: &'static str, source: &'static str) -> Entry {
-    Entry {
-        name,
-        summary,
-        source,
+/// A row of the table: `T` are the options of the application.
+pub(crate) fn row<T: WorkloadOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
         build: |workload| read_keys::<T>(workload)?.application(),
         resolve: resolve::<T>,
-        schema: SchemaGenerator::subschema_for::<T>,
-    }
+        processes: T::PROCESSES,
+        supersteps: T::SUPERSTEPS,
+        has_seed: OnceLock::new(),
+    };
+    let mut entry = Entry::new::<T>([name, summary, source], kind);
+    (entry.flags, entry.files) = (T::FLAGS, T::FILES);
+    entry
 }
 
 impl Entry {
     /// Makes the application from the object `workload` of an experiment (its key `app` is not looked at).
     ///
+    /// ```
+    /// let registry = migsim::Registry::standard();
+    /// let keys = serde_json::json!({ "app": "lu", "n": 60, "procs": 6, "grid": [2, 3] });
+    /// let built = registry.workloads().find("lu")?.build(&keys)?;
+    /// assert_eq!(built.workload.supersteps(), 121);
+    /// # Ok::<(), migsim::error::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// All keys that are unknown, missing, unreadable or out of range.
     pub fn build(&self, workload: &Value) -> Result<Built, Error> {
-        (self.build)(workload)
+        (self.kind.build)(workload)
     }
 
     /// The keys with all defaults filled in, without `app`.
@@ -118,14 +132,55 @@ impl Entry {
     /// # Errors
     /// As [`Self::build`], ranges aside.
     pub fn resolve(&self, workload: &Value) -> Result<Value, Error> {
-        (self.resolve)(workload)
+        (self.kind.resolve)(workload)
     }
 
-    /// The schema of the keys, without `app`.
-    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
-        (self.schema)(generator)
+    /// Whether it has a key `seed`.
+    pub fn has_seed(&self) -> bool {
+        *self.kind.has_seed.get_or_init(|| {
+            let mut generator = SchemaGenerator::default();
+            let schema = self.schema(&mut generator).to_value();
+            let mut all = generator.take_definitions(true);
+            all.insert(self.name.into(), schema);
+            let has_seed = |one: &Value| one.pointer("/properties/seed").is_some();
+            all.values().any(has_seed)
+        })
+    }
+
+    /// The most processes that `workload` asks for, with the key that does; none if no key says so.
+    pub fn processes(&self, workload: &Map<String, Value>) -> Option<(&'static str, u64)> {
+        let asked = self.kind.processes.iter();
+        let asked = asked.filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)));
+        asked.max_by_key(|(_, count)| *count)
+    }
+
+    /// The key of `workload` with which its processes grow, or its supersteps; `app` if none is given.
+    pub fn grows_with(
+        &self,
+        workload: &Map<String, Value>,
+        has_more_processes: bool,
+    ) -> &'static str {
+        let Kind {
+            processes,
+            supersteps,
+            ..
+        } = self.kind;
+        let (first, then) = if has_more_processes {
+            (processes, supersteps)
+        } else {
+            (supersteps, processes)
+        };
+        let mut keys = first.iter().chain(then);
+        keys.find(|key| workload.contains_key(**key))
+            .unwrap_or(&"app")
     }
 }
+
+/// `--n`.
+const ORDER: OptionFlag = OptionFlag::new("n", FlagValues::Counts, "Order of the matrix");
+
+/// `--procs`.
+const PROCS: OptionFlag = OptionFlag::new("procs", FlagValues::Counts, "Number of processes");
 
 /// An application that is ready to run, and what it brings along.
 #[derive(Debug)]
@@ -149,30 +204,6 @@ impl Built {
     }
 }
 
-/// The row of an application.
-///
-/// ```
-/// use migsim::workload::registry;
-/// let keys = serde_json::json!({ "app": "lu", "n": 60, "procs": 6, "grid": [2, 3] });
-/// let built = registry::find("lu")?.build(&keys)?;
-/// assert_eq!(built.workload.supersteps(), 121);
-/// # Ok::<(), migsim::error::Error>(())
-/// ```
-///
-/// # Errors
-/// There is no application of that name.
-pub fn find(name: &str) -> Result<&'static Entry, Error> {
-    APPLICATIONS
-        .iter()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| {
-            Problem::unknown("application", name)
-                .key("workload.app")
-                .known("applications", APPLICATIONS.iter().map(|entry| entry.name))
-                .into()
-        })
-}
-
 /// The keys of the application `trace`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -187,25 +218,51 @@ pub struct TraceConfig {
     pub procs: Option<usize>,
 }
 
-impl Keys for LbmConfig {
+impl WorkloadOptions for LbmConfig {
+    const FLAGS: &'static [OptionFlag] = &[PROCS];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
+
     fn application(self) -> Result<Built, Error> {
         Ok(Built::new(Lbm::new(&self)?))
     }
 }
 
-impl Keys for LuConfig {
+impl WorkloadOptions for LuConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        ORDER,
+        PROCS,
+        OptionFlag::new(
+            "grid",
+            FlagValues::Grids,
+            "Grid of processes, rows x columns",
+        )
+        .shown_as("MxN"),
+    ];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["n"];
+
     fn application(self) -> Result<Built, Error> {
         Ok(Built::new(Lu::new(&self)?))
     }
 }
 
-impl Keys for SwConfig {
+impl WorkloadOptions for SwConfig {
+    const FLAGS: &'static [OptionFlag] = &[ORDER, PROCS];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["n"];
+
     fn application(self) -> Result<Built, Error> {
         Ok(Built::new(Sw::new(&self)?))
     }
 }
 
-impl Keys for SyntheticConfig {
+impl WorkloadOptions for SyntheticConfig {
+    const FLAGS: &'static [OptionFlag] = &[PROCS];
+    const FILES: &'static [&'static str] = &["messages"];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
+
     fn application(self) -> Result<Built, Error> {
         let (application, sha256) = Synthetic::with_file(&self)?;
         Ok(Built {
@@ -215,7 +272,18 @@ impl Keys for SyntheticConfig {
     }
 }
 
-impl Keys for TraceConfig {
+impl WorkloadOptions for TraceConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        PROCS,
+        OptionFlag::new(
+            "trace",
+            FlagValues::Texts,
+            "The trace of `--app trace`: a text file (see `migsim schema trace`); inside it processes and supersteps are counted from 0",
+        )
+        .shown_as("FILE"),
+    ];
+    const FILES: &'static [&'static str] = &["trace"];
+
     fn application(self) -> Result<Built, Error> {
         let bytes =
             read_bytes(self.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
@@ -294,7 +362,7 @@ fn in_words(message: &str) -> String {
 }
 
 /// Keys that do not exist, and keys that must be there and are not.
-fn key_problems(given: &serde_json::Map<String, Value>, schema: &Schema) -> Vec<Problem> {
+fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     let known: Vec<&str> = schema
         .get("properties")
         .and_then(Value::as_object)
@@ -340,7 +408,7 @@ mod tests {
     use super::*;
 
     fn problems(name: &str, keys: &Value) -> Vec<Problem> {
-        match find(name).unwrap().build(keys) {
+        match standard().find(name).unwrap().build(keys) {
             Err(Error::Input(problems)) => problems,
             other => panic!("{other:?}"),
         }
@@ -348,7 +416,7 @@ mod tests {
 
     #[test]
     fn an_unknown_application_lists_the_known_ones() {
-        let error = find("lU").unwrap_err().to_string();
+        let error = standard().find("lU").unwrap_err().to_string();
         assert!(
             error.contains(
                 "hint: did you mean `lu`? known applications: lbm, lu, sw, synthetic, trace"
@@ -359,7 +427,7 @@ mod tests {
 
     #[test]
     fn names_are_sorted_and_unique() {
-        assert!(APPLICATIONS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(standard().names().is_sorted());
     }
 
     #[test]
@@ -421,7 +489,8 @@ mod tests {
     #[test]
     fn a_trace_brings_its_settings_and_hash() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/moves.trace");
-        let built = find("trace")
+        let built = standard()
+            .find("trace")
             .unwrap()
             .build(&json!({ "app": "trace", "trace": path }))
             .unwrap();
@@ -452,9 +521,9 @@ mod tests {
 
     #[test]
     fn every_application_publishes_its_keys() {
-        for entry in APPLICATIONS {
+        for entry in &standard() {
             let mut generator = SchemaGenerator::default();
-            (entry.schema)(&mut generator);
+            entry.schema(&mut generator);
             let definitions = generator.take_definitions(true);
             assert!(
                 definitions

@@ -1,6 +1,7 @@
 //! Measured loads, in CSV or as profiles of SimGrid: loads from 0 to 0.99, at dates that rise.
 
-use migsim::load::{MOST_LOAD, find};
+use migsim::Registry;
+use migsim::load::MOST_LOAD;
 use migsim::random::{Purpose, Stream};
 use serde_json::json;
 
@@ -31,7 +32,8 @@ pub(super) fn load(data: &[u8]) {
     if choice & 16 > 0 {
         keys["most"] = json!(0.5);
     }
-    let kind = find("file").expect("it is a kind");
+    let registry = Registry::standard();
+    let kind = registry.loads().find("file").expect("it is a kind");
     match kind.read(&keys) {
         Err(error) => check_told(&error, &source, &as_counted(choice, text)),
         Ok((load, resolved)) => {

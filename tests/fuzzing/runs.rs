@@ -28,7 +28,7 @@ use super::drawn::{Choices, Drawer};
 use super::{check_told, name, scratch};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    let text = migsim::experiment::schema();
+    let text = migsim::experiment::schema(&migsim::Registry::standard());
     serde_json::from_str(&text).expect("a schema is JSON")
 });
 

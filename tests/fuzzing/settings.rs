@@ -1,5 +1,6 @@
 //! Experiment files and sweep files: an experiment with all defaults written out is the same one, and so is the plan of a sweep.
 
+use migsim::Registry;
 use migsim::document::Document;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Limits, Shared};
@@ -54,14 +55,14 @@ fn load(document: Document) -> Result<Experiment, Error> {
 }
 
 fn sweep(document: &Document) -> Result<(), Error> {
-    let sweep = Sweep::of_file(document)?;
+    let sweep = Sweep::of_file(&Registry::standard(), document)?;
     if is_large(&sweep) {
         return Ok(());
     }
     let shared = Shared::default();
     let plan = Plan::new(&sweep, LIMITS, &shared)?;
     let file = serde_json::to_string(&sweep.to_file()?).expect("a sweep is JSON");
-    let again = Sweep::of_file(&Document::parse("again.json", file)?);
+    let again = Sweep::of_file(&Registry::standard(), &Document::parse("again.json", file)?);
     let again = Plan::new(
         &again.expect("what was read is read again"),
         LIMITS,

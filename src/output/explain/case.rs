@@ -58,8 +58,8 @@ impl Case {
     /// # Errors
     /// Why that cannot be told: it is no longer the same experiment.
     pub fn judge(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
-        // The decisions are forced: the file they came from is not needed.
-        let files = self.inputs.iter().filter(|one| one.role != "decisions");
+        // The decisions are forced: what the policy read is not needed.
+        let files = self.inputs.iter().filter(|one| one.role != "policy");
         for file in files {
             let is_same =
                 |now: &crate::experiment::Input| now.role == file.role && now.sha256 == file.sha256;

@@ -37,8 +37,9 @@ use self::forecast::Forecasts;
 use self::potential::{Potential, Potentials, candidates, highest, supersteps};
 use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations, Weighing};
-use super::{Candidate, Decision, Explain, Migration, Options, Policy, View};
+use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
 use crate::error::Error;
+use crate::plugin::{FlagValues, OptionFlag};
 use crate::random::Stream;
 
 /// The policy.
@@ -83,6 +84,26 @@ impl MigBsp {
         Arc::clone(self.clusters.get_or_insert_with(names))
     }
 }
+
+/// `--alpha`.
+const ALPHA: OptionFlag = OptionFlag::new(
+    "alpha",
+    FlagValues::Counts,
+    "MigBSP's α: supersteps until the first call (both generations)",
+);
+
+/// `--d`.
+const TOLERANCE: OptionFlag = OptionFlag::new(
+    "d",
+    FlagValues::Numbers,
+    "MigBSP's D: tolerance of the stability test (both generations)",
+);
+
+/// What is tried of α, in steps that grow as it does.
+const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
+
+/// What is tried of D.
+const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
 
 /// Up to so many pairs of a process and a cluster all PM(i,j) of a call are computed and stand in its record; beyond, those of the candidates
 /// do, and [`Potentials::best`] looks only at the pairs that can matter. What is decided is the same, to the bit.
@@ -154,7 +175,28 @@ impl Explain for Explanation {
     }
 }
 
-impl Options for MigBspConfig {
+impl PolicyOptions for MigBspConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        ALPHA,
+        OptionFlag::new(
+            "omega",
+            FlagValues::Counts,
+            "MigBSP's ω: calls in a row without migration after which D grows",
+        ),
+        TOLERANCE,
+        OptionFlag::new(
+            "x",
+            FlagValues::Numbers,
+            "MigBSP's x: share of the highest potential above which processes are candidates",
+        ),
+    ];
+    const RANGES: &'static [(&'static str, &'static str)] = &[
+        ALPHAS,
+        ("omega", "1..8"),
+        TOLERANCES,
+        ("x", "0.4..1.0:0.02"),
+    ];
+
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         Ok(Box::new(MigBsp::new(self)?))
     }

@@ -36,12 +36,13 @@ pub use config::{Load, MigBsp2007Config, OwnPartner};
 use self::destination::Offers;
 use self::load::HostLoads;
 use self::metrics::{Potential, ProcessTerms, elected, potentials, processes};
-use super::LISTED_PAIRS;
 use super::config::MigBspConfig;
 use super::forecast::Forecasts;
 use super::trigger::Trigger;
+use super::{ALPHA, ALPHAS, LISTED_PAIRS, TOLERANCE, TOLERANCES};
 use crate::error::Error;
-use crate::policy::{Candidate, Decision, Migration, Options, Policy, View};
+use crate::plugin::OptionFlag;
+use crate::policy::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use crate::random::Stream;
 use crate::units::{ClusterId, ProcessId};
 
@@ -150,7 +151,10 @@ fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candi
     }
 }
 
-impl Options for MigBsp2007Config {
+impl PolicyOptions for MigBsp2007Config {
+    const FLAGS: &'static [OptionFlag] = &[ALPHA, TOLERANCE];
+    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, TOLERANCES];
+
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         Ok(Box::new(MigBsp2007::new(self)?))
     }

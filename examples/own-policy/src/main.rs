@@ -1,0 +1,77 @@
+//! The command `migsim` with a policy, `roulette`, and an application, `ring`.
+
+use migsim::prelude::*;
+
+/// Every `every` supersteps one random process goes to a random host.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Roulette {
+    #[serde(default = "ten")]
+    every: usize,
+}
+
+fn ten() -> usize {
+    10
+}
+
+impl PolicyOptions for Roulette {
+    const RANGES: &'static [(&'static str, &'static str)] = &[("every", "5,10,20,40")];
+
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Policy for Roulette {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        (view.superstep + 1).is_multiple_of(self.every)
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        let process = random.below(view.processes());
+        let to = random.below(view.platform.hosts.len());
+        Ok(Decision::moves(vec![Migration::new(process, to)]))
+    }
+}
+
+/// In each superstep every process computes `work` and sends `bytes` to the next one.
+#[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Ring {
+    procs: usize,
+    supersteps: usize,
+    work: Instructions,
+    bytes: Bytes,
+}
+
+impl WorkloadOptions for Ring {
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(self))
+    }
+}
+
+impl Workload for Ring {
+    fn processes(&self) -> usize {
+        self.procs
+    }
+
+    fn supersteps(&self) -> usize {
+        self.supersteps
+    }
+
+    fn fill(&self, _superstep: usize, plan: &mut Plan) {
+        plan.work.fill(self.work);
+        (0..self.procs).for_each(|from| plan.send(from, (from + 1) % self.procs, self.bytes));
+    }
+
+    fn memory(&self, _process: ProcessId) -> Bytes {
+        self.bytes
+    }
+}
+
+fn main() -> std::process::ExitCode {
+    let registry = Registry::standard()
+        .policy::<Roulette>("roulette", "a random process to a random host", "-")
+        .workload::<Ring>("ring", "each process sends to the next one", "-");
+    migsim::cli::main_with(registry)
+}

@@ -1,0 +1,263 @@
+//! The command line with the flags and names of a registry: [`Arguments`] says what belongs to all, plug-ins add the rest.
+
+use std::collections::BTreeMap;
+
+use clap::builder::ValueParser;
+use clap::{Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
+use serde_json::{Value, json};
+
+use super::args::Arguments;
+use super::complete::texts;
+use crate::error::{Error, Problem};
+use crate::plugin::{FlagValues, OptionFlag};
+use crate::registry::Registry;
+use crate::sweep::Spec;
+
+/// The values of the flags that plug-ins declare, by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OptionValues(BTreeMap<String, Spec>);
+
+impl OptionValues {
+    /// What was given for a flag.
+    pub(super) fn get(&self, flag: &OptionFlag) -> Option<&Spec> {
+        self.0.get(flag.name)
+    }
+}
+
+/// Flags of plug-ins are told from others by their ids.
+const MARK: &str = "option:";
+
+impl FromArgMatches for OptionValues {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |id: &clap::Id| {
+            let name = id.as_str().strip_prefix(MARK)?;
+            Some((
+                name.to_owned(),
+                matches.get_one::<Spec>(id.as_str())?.clone(),
+            ))
+        };
+        Ok(Self(matches.ids().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The flags are added by [`of_registry`], which knows them.
+impl Args for OptionValues {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+/// The definition of the command line for the plug-ins of `registry`.
+///
+/// # Errors
+/// The registry is at fault, or a flag of a plug-in has another meaning already.
+pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
+    registry.check()?;
+    let flags = Flags {
+        workloads: registry.workload_flags(),
+        policies: registry.policy_flags(),
+        registry,
+    };
+    let mut problems = Vec::new();
+    let command = flags.add_to(Arguments::command(), &mut problems);
+    problems.dedup();
+    if problems.is_empty() {
+        Ok(command)
+    } else {
+        Err(Error::Input(problems))
+    }
+}
+
+/// What a registry adds to the commands that take settings.
+struct Flags<'r> {
+    workloads: Vec<&'static OptionFlag>,
+    policies: Vec<&'static OptionFlag>,
+    registry: &'r Registry,
+}
+
+impl Flags<'_> {
+    fn add_to(&self, command: Command, problems: &mut Vec<Problem>) -> Command {
+        let names: Vec<String> = command
+            .get_subcommands()
+            .map(|inner| inner.get_name().to_owned())
+            .collect();
+        let command = names.into_iter().fold(command, |command, name| {
+            command.mut_subcommand(name, |inner| self.add_to(inner, problems))
+        });
+        if command.get_arguments().all(|arg| arg.get_id() != POLICY) {
+            return command; // it takes no settings
+        }
+        let own = self.workloads.iter().chain(&self.policies);
+        for flag in own.filter(|flag| is_taken(&command, flag.name)) {
+            let name = flag.name;
+            let message = format!("the flag `--{name}` of a plug-in is one of `migsim` itself");
+            let hint = "give it another name (`OptionFlag::of_key`)";
+            problems.push(Problem::new(message).hint(hint));
+        }
+        if problems.is_empty() {
+            self.add(command)
+        } else {
+            command
+        }
+    }
+
+    /// Adds the flags behind those that choose an application and a policy, and the names that shells are offered.
+    fn add(&self, command: Command) -> Command {
+        let mut order: Vec<String> = Vec::new();
+        for arg in command.get_arguments() {
+            let id = arg.get_id().as_str();
+            order.push(id.to_owned());
+            match id {
+                APPLICATION => order.extend(self.workloads.iter().map(|flag| id_of(flag))),
+                POLICY => order.extend(self.policies.iter().map(|flag| id_of(flag))),
+                _ => {}
+            }
+        }
+        let heading_of = |id: &str| {
+            let mut args = command.get_arguments();
+            let arg = args.find(|arg| arg.get_id() == id);
+            let heading = arg.and_then(Arg::get_help_heading);
+            heading.unwrap_or("Options").to_owned()
+        };
+        let under = |id: &str, flags: &[&'static OptionFlag]| -> Vec<Arg> {
+            let heading = heading_of(id);
+            let arg = |flag: &&'static OptionFlag| arg(flag).help_heading(heading.clone());
+            flags.iter().map(arg).collect()
+        };
+        let mut args = under(APPLICATION, &self.workloads);
+        args.extend(under(POLICY, &self.policies));
+        command.args(args).mut_args(|arg| {
+            let place = order.iter().position(|id| arg.get_id() == id.as_str());
+            let arg = self.offering(arg);
+            match place {
+                Some(place) if !arg.is_positional() => arg.display_order(place),
+                _ => arg,
+            }
+        })
+    }
+
+    /// A flag that names plug-ins offers their names to shells.
+    fn offering(&self, arg: Arg) -> Arg {
+        let registry = self.registry;
+        match arg.get_id().as_str() {
+            APPLICATION => arg.value_parser(texts(registry.workloads().names())),
+            POLICY => arg.value_parser(texts(registry.policies().names())),
+            LOAD => arg.value_parser(texts(registry.loads().names())),
+            _ => arg,
+        }
+    }
+}
+
+/// The flags that name plug-ins.
+const APPLICATION: &str = "app";
+const POLICY: &str = "policy";
+const LOAD: &str = "load";
+
+fn id_of(flag: &OptionFlag) -> String {
+    format!("{MARK}{}", flag.name)
+}
+
+/// Whether a command has a flag of this name.
+fn is_taken(command: &Command, name: &str) -> bool {
+    let mut longs = command.get_arguments().filter_map(Arg::get_long);
+    longs.any(|long| long == name) || ["help", "version"].contains(&name)
+}
+
+/// A flag of a plug-in.
+fn arg(flag: &OptionFlag) -> Arg {
+    let shown = match flag.value_name {
+        "" => flag.name.to_ascii_uppercase(),
+        shown => shown.to_owned(),
+    };
+    Arg::new(id_of(flag))
+        .long(flag.name)
+        .help(flag.help)
+        .value_name(shown)
+        .value_parser(match flag.values {
+            FlagValues::Counts => ValueParser::new(parse_counts),
+            FlagValues::Numbers => ValueParser::new(parse_numbers),
+            FlagValues::Grids => ValueParser::new(parse_grids),
+            FlagValues::Texts => {
+                ValueParser::new(|text: &str| Ok::<_, String>(Spec::list(vec![json!(text)], text)))
+            }
+        })
+}
+
+fn parse_grids(text: &str) -> Result<Spec, String> {
+    let grids: Vec<Value> = text.split(',').map(parse_grid).collect::<Result<_, _>>()?;
+    Ok(Spec::list(grids, text))
+}
+
+fn parse_grid(text: &str) -> Result<Value, String> {
+    let wrong = || format!("`{text}` is not a grid; write rows x columns, for example 10x5");
+    let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
+    Ok(json!([number(rows)?, number(columns)?]))
+}
+
+pub(super) fn parse_counts(text: &str) -> Result<Spec, String> {
+    let message = "it must be a whole number that is not negative";
+    parse_values(text, Value::is_u64, message)
+}
+
+fn parse_numbers(text: &str) -> Result<Spec, String> {
+    parse_values(text, Value::is_number, "it must be a finite number")
+}
+
+/// Values that are all of one type.
+fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
+    let spec = Spec::parse(text)?;
+    if spec.ends().iter().all(is_right) {
+        Ok(spec)
+    } else {
+        Err(message.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Never, Policy, PolicyOptions};
+
+    #[test]
+    fn the_definition_of_the_command_line_is_consistent() {
+        of_registry(&Registry::standard()).unwrap().debug_assert();
+    }
+
+    #[test]
+    fn grids_are_read() {
+        assert_eq!(parse_grid("10x5"), Ok(json!([10, 5])));
+        assert_eq!(parse_grids("10x5,5x10").map(|grids| grids.count()), Ok(2));
+        assert!(
+            parse_grid("10").is_err() && parse_grid("axb").is_err() && parse_grid("-1x2").is_err()
+        );
+    }
+
+    #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Other {}
+
+    impl PolicyOptions for Other {
+        const FLAGS: &'static [OptionFlag] =
+            &[OptionFlag::new("seed", FlagValues::Counts, "another seed")];
+
+        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+            Ok(Box::new(Never {}))
+        }
+    }
+
+    #[test]
+    fn a_flag_of_the_command_is_refused_of_a_plug_in() {
+        let registry = Registry::standard().policy::<Other>("other", "-", "-");
+        let error = of_registry(&registry).unwrap_err().to_string();
+        assert!(error.contains("the flag `--seed`"), "{error}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Plug-ins: what a policy, an application or a load declares of itself, and tables of them by name.
+//!
+//! Each module of plug-ins says what its own kind can do beyond that (`K` of [`Entry`]); [`crate::Registry`] joins the tables.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::error::{Error, Problem};
+
+/// An option with a flag of its own on the command line: `--alpha 8` instead of `--set policy.migbsp.alpha=8`.
+///
+/// Several plug-ins may share a flag (`--procs`); help shows the words of the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OptionFlag {
+    /// The flag without its dashes.
+    pub name: &'static str,
+    /// The key of the option.
+    pub key: &'static str,
+    /// Its line of help.
+    pub help: &'static str,
+    /// The values that it takes.
+    pub values: FlagValues,
+    /// How help shows a value; empty: the name of the flag.
+    pub value_name: &'static str,
+}
+
+/// The values that a flag takes: one for a run, lists and ranges of them for a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FlagValues {
+    /// Whole numbers that are not negative.
+    Counts,
+    /// Finite numbers.
+    Numbers,
+    /// Grids such as `10x5`, which stand for `[10, 5]`.
+    Grids,
+    /// Texts as they are: names and files.
+    Texts,
+}
+
+impl OptionFlag {
+    /// A flag of this name for the option of the same name.
+    pub const fn new(name: &'static str, values: FlagValues, help: &'static str) -> Self {
+        Self {
+            name,
+            key: name,
+            help,
+            values,
+            value_name: "",
+        }
+    }
+
+    /// The same for an option with another name than the flag.
+    #[must_use]
+    pub const fn of_key(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+
+    /// The same with values shown as `value_name`.
+    #[must_use]
+    pub const fn shown_as(self, value_name: &'static str) -> Self {
+        Self { value_name, ..self }
+    }
+}
+
+/// A plug-in by its name: what it declares, and what its kind can do with its options.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Entry<K> {
+    /// Its name in settings and on the command line.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub summary: &'static str,
+    /// Where it was published; `-` if nowhere.
+    pub source: &'static str,
+    /// Its options with flags of their own.
+    pub flags: &'static [OptionFlag],
+    /// Its options that name files: looked for beside the experiment that names them, too.
+    pub files: &'static [&'static str],
+    schema: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) kind: K,
+}
+
+impl<K> Entry<K> {
+    /// An entry with the options `T`, which have no flags and name no files.
+    pub(crate) fn new<T: JsonSchema>([name, summary, source]: [&'static str; 3], kind: K) -> Self {
+        Self {
+            name,
+            summary,
+            source,
+            flags: &[],
+            files: &[],
+            schema: SchemaGenerator::subschema_for::<T>,
+            kind,
+        }
+    }
+
+    /// The schema of its options.
+    pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        (self.schema)(generator)
+    }
+
+    /// The flag of this name, if it declares one.
+    pub fn flag(&self, name: &str) -> Option<&'static OptionFlag> {
+        self.flags.iter().find(|flag| flag.name == name)
+    }
+}
+
+/// The plug-ins of one kind, in the order in which they were registered.
+#[derive(Clone, Debug)]
+pub struct Table<K> {
+    /// What one and several of them are called, and the key that names one.
+    words: [&'static str; 3],
+    entries: Vec<Entry<K>>,
+}
+
+impl<K> Table<K> {
+    /// A table of `entries`; `words` are what one and several of them are called, and the key that names one.
+    pub(crate) const fn new(words: [&'static str; 3], entries: Vec<Entry<K>>) -> Self {
+        Self { words, entries }
+    }
+
+    /// The entry `name`.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn find(&self, name: &str) -> Result<&Entry<K>, Error> {
+        let found = self.entries.iter().find(|entry| entry.name == name);
+        found.ok_or_else(|| {
+            let [one, several, key] = self.words;
+            let problem = Problem::unknown(one, name).key(key);
+            problem.known(several, self.names()).into()
+        })
+    }
+
+    /// All entries.
+    pub fn iter(&self) -> std::slice::Iter<'_, Entry<K>> {
+        self.entries.iter()
+    }
+
+    /// All names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<'_, K> {
+        self.entries.iter().map(|entry| entry.name)
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// Its name is taken, or cannot be written in settings and on the command line; then nothing is added.
+    pub(crate) fn add(&mut self, entry: Entry<K>) -> Result<(), Problem> {
+        let ([one, ..], name) = (self.words, entry.name);
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        let (what, hint) = if self.names().any(|known| known == name) {
+            ("is registered twice", "give one of the two another name")
+        } else if name.is_empty() || !name.chars().all(is_letter) || RESERVED.contains(&name) {
+            let hint = "use letters, digits, `-` and `_`; `name` and `none` are taken";
+            ("cannot be registered under this name", hint)
+        } else {
+            self.entries.push(entry);
+            return Ok(());
+        };
+        Err(Problem::new(format!("the {one} `{name}` {what}")).hint(hint))
+    }
+}
+
+/// Names that mean something else where a plug-in is named.
+const RESERVED: [&str; 2] = ["name", "none"];
+
+impl<'t, K> IntoIterator for &'t Table<K> {
+    type Item = &'t Entry<K>;
+    type IntoIter = std::slice::Iter<'t, Entry<K>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

@@ -1,0 +1,13 @@
+//! What a policy, an application or a load of one's own needs, and what runs it: `use migsim::prelude::*;`.
+
+pub use crate::Registry;
+pub use crate::bsp::Scenario;
+pub use crate::error::{Error, Problem};
+pub use crate::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
+pub use crate::load::{Load, LoadOptions};
+pub use crate::plugin::{FlagValues, OptionFlag};
+pub use crate::policy::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
+pub use crate::random::Stream;
+pub use crate::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds, Time};
+pub use crate::workload::registry::{Built, WorkloadOptions};
+pub use crate::workload::{Message, Plan, Workload};
