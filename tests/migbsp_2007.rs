@@ -4,7 +4,7 @@
 use migsim::bsp::Scenario;
 use migsim::platform::{Platform, Profile};
 use migsim::policy::migbsp::OwnCluster;
-use migsim::policy::migbsp::wsppd2007::{Load, OwnPartner, claims::claims};
+use migsim::policy::migbsp_2007::{Load, OwnPartner, claims::claims};
 use migsim::policy::{Decision, MigBsp2007, MigBsp2007Config};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -1,13 +1,13 @@
 //! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process
 //! Migration*, WSPPD 2007. It publishes a model and no runs: its rules and claims are checked on the policy itself
-//! ([`crate::policy::migbsp::wsppd2007`]).
+//! ([`crate::policy::migbsp_2007`]).
 
 use serde_json::Value;
 
 use super::claims::Outcome;
 use super::runs::Case;
 use super::{Evaluation, Paper};
-use crate::policy::migbsp::wsppd2007::claims::claim;
+use crate::policy::migbsp_2007::claims::claim;
 
 /// The paper.
 pub(super) const PAPER: Paper = Paper {

@@ -7,6 +7,7 @@
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
 
 pub mod migbsp;
+pub mod migbsp_2007;
 mod never;
 mod pairs;
 mod registry;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use migbsp::wsppd2007::{MigBsp2007, MigBsp2007Config};
 pub use migbsp::{MigBsp, MigBspConfig};
+pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
 pub use never::Never;
 pub use pairs::Pairs;
 pub use registry::{Entry, Kind, NEVER, PolicyOptions, Table, USUAL};

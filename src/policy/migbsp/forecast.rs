@@ -19,7 +19,7 @@ use crate::units::{Bytes, Instructions, Seconds};
 
 /// The forecasts for all processes; flat arrays by process, and entries for the pairs of a process and a cluster that have had traffic.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Forecasts {
+pub(in crate::policy) struct Forecasts {
     /// Whether the process has a value in this interval.
     has_work: Vec<bool>,
     /// Whether it computed in this interval.
@@ -83,7 +83,12 @@ impl Exchange {
 
 impl Forecasts {
     /// Lets a superstep of an interval of `alpha` supersteps enter.
-    pub(super) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
+    pub(in crate::policy) fn observe(
+        &mut self,
+        config: &MigBspConfig,
+        alpha: u64,
+        view: &View<'_>,
+    ) {
         if self.work.is_empty() {
             self.start(config, view);
         }
@@ -105,7 +110,7 @@ impl Forecasts {
     }
 
     /// Starts the next interval.
-    pub(super) fn restart(&mut self, config: &MigBspConfig) {
+    pub(in crate::policy) fn restart(&mut self, config: &MigBspConfig) {
         self.age = 0;
         self.has_work.fill(false);
         self.is_active.fill(false);
@@ -120,37 +125,37 @@ impl Forecasts {
     }
 
     /// PI(i).
-    pub(super) fn work(&self, process: usize) -> Instructions {
+    pub(in crate::policy) fn work(&self, process: usize) -> Instructions {
         Instructions::of(self.work[process])
     }
 
     /// CTP(i).
-    pub(super) fn compute(&self, process: usize) -> Seconds {
+    pub(in crate::policy) fn compute(&self, process: usize) -> Seconds {
         Seconds::of(self.compute[process])
     }
 
     /// Pcomp(i), dimensionless.
-    pub(super) fn regularity(&self, process: usize) -> f64 {
+    pub(in crate::policy) fn regularity(&self, process: usize) -> f64 {
         self.regularity[process]
     }
 
     /// BTP(i,j).
-    pub(super) fn communication(&self, process: usize, cluster: usize) -> Seconds {
+    pub(in crate::policy) fn communication(&self, process: usize, cluster: usize) -> Seconds {
         Seconds::of(self.exchange(process, cluster).time)
     }
 
     /// Pcomm(i,j), dimensionless.
-    pub(super) fn traffic_regularity(&self, process: usize, cluster: usize) -> f64 {
+    pub(in crate::policy) fn traffic_regularity(&self, process: usize, cluster: usize) -> f64 {
         self.exchange(process, cluster).regularity
     }
 
     /// The bytes that a process is foreseen to exchange with a cluster.
-    pub(super) fn bytes(&self, process: usize, cluster: usize) -> Bytes {
+    pub(in crate::policy) fn bytes(&self, process: usize, cluster: usize) -> Bytes {
         Bytes::of(self.exchange(process, cluster).bytes)
     }
 
     /// The clusters with which a process has an entry, in no order: with all others the communication takes no time, with one regularity.
-    pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = usize> {
+    pub(in crate::policy) fn partners(&self, process: usize) -> impl Iterator<Item = usize> {
         self.with.of(process).map(|(cluster, _)| cluster)
     }
 
@@ -160,17 +165,17 @@ impl Forecasts {
     }
 
     /// The cluster in which a process was when the policy first saw it.
-    pub(super) fn initial_cluster(&self, process: usize) -> usize {
+    pub(in crate::policy) fn initial_cluster(&self, process: usize) -> usize {
         self.initial[process]
     }
 
     /// Whether the process computed since the last call.
-    pub(super) fn is_active(&self, process: usize) -> bool {
+    pub(in crate::policy) fn is_active(&self, process: usize) -> bool {
         self.is_active[process]
     }
 
     /// Whether something computed on a host in the last `memory` supersteps, the one that has just ended included; if not given, ever.
-    pub(super) fn computed_recently(
+    pub(in crate::policy) fn computed_recently(
         &self,
         host: usize,
         memory: Option<u32>,

@@ -9,16 +9,15 @@
 //! ```
 //! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of one call follows
 //! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
-//! [`wsppd2007`].
+//! [`super::migbsp_2007`].
 
 mod config;
-mod forecast;
+pub(super) mod forecast;
 mod potential;
 #[cfg(test)]
 mod tests;
-mod trigger;
+pub(super) mod trigger;
 mod viability;
-pub mod wsppd2007;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -86,28 +85,28 @@ impl MigBsp {
 }
 
 /// `--alpha`.
-const ALPHA: OptionFlag = OptionFlag::new(
+pub(super) const ALPHA: OptionFlag = OptionFlag::new(
     "alpha",
     FlagValues::Counts,
     "MigBSP's α: supersteps until the first call (both generations)",
 );
 
 /// `--d`.
-const TOLERANCE: OptionFlag = OptionFlag::new(
+pub(super) const TOLERANCE: OptionFlag = OptionFlag::new(
     "d",
     FlagValues::Numbers,
     "MigBSP's D: tolerance of the stability test (both generations)",
 );
 
 /// What is tried of α, in steps that grow as it does.
-const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
+pub(super) const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
 
 /// What is tried of D.
-const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
+pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
 
 /// Up to so many pairs of a process and a cluster all PM(i,j) of a call are computed and stand in its record; beyond, those of the candidates
 /// do, and [`Potentials::best`] looks only at the pairs that can matter. What is decided is the same, to the bit.
-const LISTED_PAIRS: usize = 20_000;
+pub(super) const LISTED_PAIRS: usize = 20_000;
 
 /// The record of a call: the state of the rule, the thresholds, and the terms of PM(i,j).
 #[derive(Debug)]

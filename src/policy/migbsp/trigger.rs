@@ -12,7 +12,7 @@ use crate::policy::View;
 
 /// The state of the rule.
 #[derive(Clone, Debug)]
-pub(super) struct Trigger {
+pub(in crate::policy) struct Trigger {
     /// α and α', in supersteps.
     alpha: u64,
     next_alpha: u64,
@@ -42,16 +42,16 @@ enum Vote {
 
 /// What a call does to the rule, for the decision record.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Interval {
-    pub(super) alpha: u64,
-    pub(super) next_alpha: u64,
-    pub(super) tolerance: f64,
-    pub(super) quiet_calls: u32,
-    pub(super) votes: String,
+pub(in crate::policy) struct Interval {
+    pub(in crate::policy) alpha: u64,
+    pub(in crate::policy) next_alpha: u64,
+    pub(in crate::policy) tolerance: f64,
+    pub(in crate::policy) quiet_calls: u32,
+    pub(in crate::policy) votes: String,
 }
 
 impl Trigger {
-    pub(super) fn new(config: &MigBspConfig) -> Self {
+    pub(in crate::policy) fn new(config: &MigBspConfig) -> Self {
         let alpha = u64::from(config.alpha);
         Self {
             alpha,
@@ -69,17 +69,17 @@ impl Trigger {
     }
 
     /// α: how many supersteps the current interval has.
-    pub(super) fn alpha(&self) -> u64 {
+    pub(in crate::policy) fn alpha(&self) -> u64 {
         self.alpha
     }
 
     /// α': how many the next one will have, as far as is known.
-    pub(super) fn next_alpha(&self) -> u64 {
+    pub(in crate::policy) fn next_alpha(&self) -> u64 {
         self.next_alpha
     }
 
     /// Tests a superstep; returns whether a call is due.
-    pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
+    pub(in crate::policy) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
         self.position += 1;
         let is_due = self.position >= self.alpha;
         let vote = self.test(config, view);
@@ -92,7 +92,7 @@ impl Trigger {
     }
 
     /// The state of the rule at a call.
-    pub(super) fn interval(&self) -> Interval {
+    pub(in crate::policy) fn interval(&self) -> Interval {
         Interval {
             alpha: self.alpha,
             next_alpha: self.next_alpha,
@@ -103,7 +103,7 @@ impl Trigger {
     }
 
     /// Closes a call that made `migrations`: D, the next interval.
-    pub(super) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
+    pub(in crate::policy) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
             self.quiet_calls += 1;
             self.grow_tolerance(config);
@@ -129,7 +129,7 @@ impl Trigger {
     }
 
     /// What is wrong: both α are at least 1, and D is a number that is not negative.
-    pub(super) fn fault(&self) -> Option<String> {
+    pub(in crate::policy) fn fault(&self) -> Option<String> {
         let Self {
             alpha,
             next_alpha,

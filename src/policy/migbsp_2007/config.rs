@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
-use crate::policy::migbsp::config::{
+use crate::policy::migbsp::{
     CommunicationPattern, CommunicationTime, Floor, MigBspConfig, OwnCluster, Population,
     ToleranceGrowth,
 };

@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::config::{MigBsp2007Config, OwnPartner};
 use crate::platform::Platform;
 use crate::policy::View;
-use crate::policy::migbsp::config::OwnCluster;
+use crate::policy::migbsp::OwnCluster;
 use crate::policy::migbsp::forecast::Forecasts;
 use crate::random::Stream;
 use crate::units::{Bytes, ClusterId, HostId, Seconds};

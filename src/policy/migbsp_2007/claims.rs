@@ -513,7 +513,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_stands_in_the_published_page() {
-        let page = include_str!("../../../../results/wsppd2007.md");
+        let page = include_str!("../../../results/wsppd2007.md");
         for claim in claims() {
             let row = page.lines().find(|line| line.contains(claim.id));
             let row = row.expect("each claim has a row");
