@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 
+use migsim::Registry;
 use migsim::bsp::Scenario;
 use migsim::error::Problem;
 use migsim::experiment::{Experiment, Progress, Results, Trial};
@@ -207,7 +208,10 @@ const FILES: [&str; 4] = [
 fn a_run_folder_is_read_as_it_was_written() {
     let scratch = tempfile::tempdir().unwrap();
     let written = folder(scratch.path());
-    assert_eq!(Run::read(scratch.path()).unwrap(), written);
+    assert_eq!(
+        Run::read(&Registry::standard(), scratch.path()).unwrap(),
+        written
+    );
     assert_eq!((written.processes, written.scenarios.len()), (4, 3));
     assert_eq!(written.get(Scenario::Iii).unwrap().migrations.len(), 1);
 }
@@ -221,7 +225,7 @@ fn a_run_folder_that_is_cut_anywhere_is_refused() {
         let whole = fs::read(&path).unwrap();
         for length in (0..whole.len()).step_by(7).chain([whole.len() - 1]) {
             fs::write(&path, &whole[..length]).unwrap();
-            match Run::read(scratch.path()) {
+            match Run::read(&Registry::standard(), scratch.path()) {
                 // Only the newline at the end of the manifest can be missed without a loss.
                 Ok(run) => assert!(file == "run.json" && run == written, "{file} {length}"),
                 Err(error) => {
@@ -234,7 +238,7 @@ fn a_run_folder_that_is_cut_anywhere_is_refused() {
             }
         }
         fs::remove_file(&path).unwrap();
-        assert!(Run::read(scratch.path()).is_err());
+        assert!(Run::read(&Registry::standard(), scratch.path()).is_err());
         fs::write(&path, whole).unwrap();
     }
 }
@@ -251,7 +255,7 @@ fn no_byte_of_a_run_folder_makes_the_reader_or_the_story_panic() {
                 let mut changed = whole.clone();
                 changed[at] = other;
                 fs::write(&path, &changed).unwrap();
-                if let Ok(run) = Run::read(scratch.path()) {
+                if let Ok(run) = Run::read(&Registry::standard(), scratch.path()) {
                     for superstep in [1, 5, 6, 21] {
                         let question = Question {
                             process: Some(3),
@@ -278,7 +282,7 @@ fn a_folder_of_another_version_is_refused() {
         (env!("CARGO_PKG_VERSION"), "0.0.1"),
     ] {
         fs::write(&path, text.replacen(ours, theirs, 1)).unwrap();
-        let error = Run::read(scratch.path()).unwrap_err();
+        let error = Run::read(&Registry::standard(), scratch.path()).unwrap_err();
         assert!(
             error.to_string().contains("was written by version"),
             "{error}"

@@ -462,7 +462,7 @@ fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
         let whole = fs::read(&path).unwrap();
         let read = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            let report = migsim::output::Report::read(&folder);
+            let report = migsim::output::Report::read(&migsim::Registry::standard(), &folder);
             // The page of what could be read is made, too.
             report.map(|report| drop(report.html())).err()
         };

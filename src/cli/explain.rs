@@ -120,7 +120,7 @@ fn run(
             let hint = "leave the flag out, or name an experiment instead of a run folder";
             return Err(problem.hint(hint).into());
         }
-        return Ok((Run::read(folder)?, None));
+        return Ok((Run::read(registry, folder)?, None));
     }
     if ScenarioChoice::scenarios(&settings.scenario) == [Scenario::I] {
         let problem = Problem::new("in scenario i no policy decides: there is nothing to explain");

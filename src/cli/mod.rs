@@ -145,7 +145,7 @@ fn dispatch(
         args::Command::Run(run) => run::run(registry, run, out, errors),
         args::Command::Sweep(sweep) => return sweep::sweep(registry, sweep, out, errors),
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
-        args::Command::Report(report) => report::report(report, errors),
+        args::Command::Report(report) => report::report(registry, report, errors),
         args::Command::Tune(tune) => return tune::tune(registry, tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(registry, command, out, errors),

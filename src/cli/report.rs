@@ -9,12 +9,17 @@ use super::say;
 use crate::error::{Error, Problem};
 use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, RunFolder, write_file, write_named};
+use crate::registry::Registry;
 use crate::sweep::folder::page_of;
 
 /// The name of the page where none is given.
 pub(super) const FILE: &str = "report.html";
 
-pub(super) fn report(arguments: &ReportArguments, errors: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn report(
+    registry: &Registry,
+    arguments: &ReportArguments,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let folder = &arguments.folder;
     // A run that writes to the folder would replace the numbers while their page is made.
     let _lock = match &arguments.out {
@@ -23,7 +28,7 @@ pub(super) fn report(arguments: &ReportArguments, errors: &mut dyn Write) -> Res
     };
     check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
     let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
-        (true, _) => Report::read(folder)?.html(),
+        (true, _) => Report::read(registry, folder)?.html(),
         (false, true) => {
             let (page, half_time) = page_of(folder)?;
             if let Some(half_time) = half_time {

@@ -187,6 +187,7 @@ fn run_watched(
         platform,
         placement: &experiment.placement,
         scenario,
+        narrator: experiment.narrator(),
     };
     let mut traces = Vec::new();
     if let Some(folder) = folder {

@@ -18,7 +18,7 @@ use crate::error::{Error, Problem};
 use crate::load::Loads;
 use crate::memory::{self, Limits, Size};
 use crate::platform::{self, LoadedPlatform};
-use crate::policy;
+use crate::policy::{self, explain::Narrator};
 use crate::registry::Registry;
 use crate::units::{HostId, ProcessId};
 use crate::workload::{Workload, registry};
@@ -252,6 +252,11 @@ impl Experiment {
     /// Whether its background load depends on the seed.
     pub fn load_uses_seed(&self) -> bool {
         self.loads.uses_seed()
+    }
+
+    /// Who tells of the calls of the policy.
+    pub fn narrator(&self) -> &'static dyn Narrator {
+        self.policy.narrator()
     }
 
     /// The name of the policy.

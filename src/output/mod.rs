@@ -47,9 +47,7 @@ pub(crate) use html::escaped;
 pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
 pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
-pub use read::{
-    Call, Decided, Difference, InputFile, Judged, Moved, Run, RunOfScenario, Superstep,
-};
+pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
 pub use sheet::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 pub use summary::{manifest, summary};

@@ -17,6 +17,9 @@ use crate::bsp::Scenario;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Results, Term};
+use crate::policy::Entry;
+use crate::policy::explain::{Decided, Judged, Narrator, Plain, Record};
+use crate::registry::Registry;
 
 /// A run: its manifest, and per scenario its supersteps, calls and migrations.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +32,8 @@ pub struct Run {
     pub inputs: Vec<InputFile>,
     /// The scenarios, in the order in which they were run.
     pub scenarios: Vec<RunOfScenario>,
+    /// Who tells of its calls: its policy, if the registry knows that.
+    pub(super) narrator: &'static dyn Narrator,
 }
 
 /// A file that a run was made of, as its manifest names it.
@@ -124,46 +129,16 @@ pub struct Call {
     pub explanation: Map<String, Value>,
 }
 
-/// A candidate of a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Judged {
-    /// Who, counted from 1.
-    pub process: u64,
-    /// Where it was.
-    pub from_cluster: String,
-    /// Where it was.
-    pub from_host: String,
-    /// Where it wanted to go.
-    pub to_cluster: String,
-    /// What it was offered there.
-    pub to_host: Option<String>,
-    /// The policy's measure of the benefit.
-    pub score: f64,
-    /// Predicted time where it was (t1).
-    pub stay_s: Option<f64>,
-    /// Predicted time at the destination (t2).
-    pub go_s: Option<f64>,
-    /// Whether it was to move.
-    pub accepted: bool,
-    /// Why.
-    pub reason: String,
-}
-
-/// A migration that a call decided.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decided {
-    /// Who, counted from 1.
-    pub process: u64,
-    /// From where.
-    pub from_cluster: String,
-    /// To where.
-    pub to_cluster: String,
-    /// From where.
-    pub from_host: String,
-    /// To where.
-    pub to_host: String,
+impl Call {
+    /// What its policy tells from.
+    pub fn record(&self) -> Record<'_> {
+        Record {
+            superstep: self.superstep,
+            candidates: &self.candidates,
+            migrations: &self.migrations,
+            explanation: &self.explanation,
+        }
+    }
 }
 
 /// A row of `migrations.csv`: a migration that happened.
@@ -254,7 +229,7 @@ impl Run {
     ///
     /// # Errors
     /// It cannot be read, was written by another version, or is not as it was written.
-    pub fn read(folder: &Path) -> Result<Self, Error> {
+    pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let name = |file: &str| folder.join(file).display().to_string();
         let read = |file: &str| {
             let path = folder.join(file);
@@ -268,7 +243,7 @@ impl Run {
         let supersteps = rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
         let calls = lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
         let migrations = rows(&read("migrations.csv")?, &name("migrations.csv"))?;
-        Self::assemble(manifest, supersteps, calls, migrations)
+        Self::assemble(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged(what).source(name(file)).into())
     }
 
@@ -290,7 +265,8 @@ impl Run {
         let supersteps = rows(&supersteps, "supersteps.csv")?;
         let calls = lines(&calls, "calls.jsonl")?;
         let migrations = rows(&migrations, "migrations.csv")?;
-        Self::assemble(manifest, supersteps, calls, migrations)
+        let registry = &experiment.registry;
+        Self::assemble(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged(what).source(file).into())
     }
 
@@ -321,6 +297,7 @@ impl Run {
 
     /// Sorts what was read by scenario, if it is what the manifest counts; else the file and what is wrong with it.
     fn assemble(
+        registry: &Registry,
         manifest: Manifest,
         supersteps: Vec<Superstep>,
         calls: Vec<Call>,
@@ -355,7 +332,10 @@ impl Run {
             scenarios.push(run);
         }
         scenarios.reverse();
+        let policy = manifest.experiment["policy"]["name"].as_str();
+        let policy = policy.and_then(|name| registry.policies().find(name).ok());
         Ok(Self {
+            narrator: policy.map_or(&Plain, Entry::narrator),
             experiment: manifest.experiment,
             processes: manifest.processes,
             inputs: manifest.inputs,

@@ -6,6 +6,7 @@
 //!
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
 
+pub mod explain;
 pub mod migbsp;
 pub mod migbsp_2007;
 mod never;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::explain::{Narrator, Plain};
 use super::{MigBsp2007Config, MigBspConfig, Never, Policy, ReplayConfig};
 use crate::document;
 use crate::error::{Error, Problem};
@@ -52,6 +53,11 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The values that `migsim tune` tries if none are given: an option, and a list or range as on the command line.
     const RANGES: &'static [(&'static str, &'static str)] = &[];
 
+    /// Tells of its calls in `migsim explain` and on the page of a run; by default their records are listed as they are.
+    fn narrator() -> &'static dyn Narrator {
+        &Plain
+    }
+
     /// Makes the policy.
     ///
     /// # Errors
@@ -71,6 +77,7 @@ pub struct Kind {
     build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
     resolve: fn(&Value) -> Result<Value, Error>,
     ranges: &'static [(&'static str, &'static str)],
+    narrator: &'static dyn Narrator,
 }
 
 /// A row of the table: `T` are the options of the policy.
@@ -83,6 +90,7 @@ pub(crate) fn row<T: PolicyOptions>(
         build: |options| document::from_value::<T>(options, "")?.policy(),
         resolve: |options| document::resolve::<T>(options, ""),
         ranges: T::RANGES,
+        narrator: T::narrator(),
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
     (entry.flags, entry.files) = (T::FLAGS, T::FILES);
@@ -109,6 +117,11 @@ impl Entry {
     /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.
     pub fn ranges(&self) -> &'static [(&'static str, &'static str)] {
         self.kind.ranges
+    }
+
+    /// Who tells of its calls.
+    pub fn narrator(&self) -> &'static dyn Narrator {
+        self.kind.narrator
     }
 
     fn with_whole_keys(&self, error: Error) -> Error {

@@ -1,5 +1,6 @@
 //! Folders of runs and sweeps as `report` and `explain` read them: complete, or refused.
 
+use migsim::Registry;
 use migsim::bsp::Scenario;
 use migsim::error::Error;
 use migsim::output::{Overview, Question, Report, Run, Story};
@@ -74,7 +75,7 @@ fn add_rows(folder: &TempDir, rows: &str) -> Option<()> {
 }
 
 fn read_run(folder: &TempDir) -> Result<(), Error> {
-    let run = Run::read(folder.path())?;
+    let run = Run::read(&Registry::standard(), folder.path())?;
     for scenario in [None, Some(Scenario::Ii)] {
         match Overview::new(&run, scenario) {
             Ok(overview) => {
@@ -101,7 +102,7 @@ fn read_run(folder: &TempDir) -> Result<(), Error> {
             }
         }
     }
-    let html = Report::read(folder.path())?.html();
+    let html = Report::read(&migsim::Registry::standard(), folder.path())?.html();
     assert!(html.ends_with("</html>\n"));
     Ok(())
 }

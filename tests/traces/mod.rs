@@ -127,11 +127,11 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
     for (name, values) in &perfetto.values {
         assert_eq!(paje.values[name], *values, "{}", what(name));
     }
-    let alphas = paje
+    let intervals = paje
         .values
         .iter()
-        .find(|(name, _)| name.starts_with("alpha"));
-    assert_eq!(alphas.map_or(0, |(_, values)| values.len()), calls);
+        .find(|(name, _)| name.starts_with("interval"));
+    assert_eq!(intervals.map_or(0, |(_, values)| values.len()), calls);
 
     // Links lead from place to place when the migrations say so.
     let mut found = paje.links.clone();

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::numbers::{duration, ratio};
-use super::whether::Weighing;
 use super::{Question, scenario_of};
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::experiment::{Change, Effect, Experiment, Progress, Trial};
 use crate::output::read::{Call, InputFile, Run};
 use crate::policy::ForcedMove;
+use crate::policy::explain::{Narrator, duration};
 use crate::words::counted;
 
 /// A call after which something moved and the run went on.
@@ -46,7 +45,7 @@ impl Case {
                 calls: this.calls.iter().map(|call| call.superstep).collect(),
                 moves: this.calls.iter().flat_map(moves).collect(),
                 judged,
-                changes: changes(&this.calls[judged]),
+                changes: changes(run.narrator, &this.calls[judged]),
             },
             inputs: run.inputs.clone(),
             event_hash: this.event_hash.clone(),
@@ -80,27 +79,19 @@ impl Case {
 
 /// What the policy foresees for those that moved: t2 over t1 of one superstep, computation and communication apart where the record has them,
 /// without what the move itself takes. None if it foresees no times.
-fn changes(call: &Call) -> Option<Vec<Change>> {
+fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     let change = |process: u64| {
-        let judged = call.candidates.iter();
-        let judged = judged
-            .clone()
-            .find(|one| one.process == process && one.accepted)?;
-        let (stay, go) = (judged.stay_s?, judged.go_s?);
-        let [computation, sends] = match Weighing::of(call, process) {
-            Some(weighing) => weighing.changes(),
-            None => [ratio(go, stay); 2],
-        };
+        let mut judged = call.candidates.iter();
+        let judged = judged.find(|one| one.process == process && one.accepted)?;
+        let [computation, sends] = narrator.changes(call.record(), judged)?;
         Some(Change {
             process,
             computation,
             sends,
         })
     };
-    call.migrations
-        .iter()
-        .map(|one| change(one.process))
-        .collect()
+    let migrations = call.migrations.iter();
+    migrations.map(|one| change(one.process)).collect()
 }
 
 /// What was to be expected and what came of it, in sentences.

@@ -1,21 +1,20 @@
 //! Why something moved, or stayed: what a run tells of one superstep, in sentences with numbers.
 //!
 //! ```text
-//! when     was a call due, and why: α, α', the votes
-//! which    PM and its terms, rank, threshold        (what the policy says of itself, whichever it is)
-//! whether  destination, t1 against t2, verdict
-//! after    what it cost, what the moves were expected to gain and what they gained, when they are paid back
+//! trigger    was a call due, and why                                  the policy ([`Narrator`])
+//! selection  which processes were candidates                          the policy
+//! placement  destination, t1 against t2, verdict
+//! outcome    what it cost, what the moves were expected to gain and what they gained, when they are paid back
 //! ```
-//! Without a superstep, an [`Overview`] of all calls. The sentences say no more than the records of the run ([`Run`]). What only MigBSP writes is told in its words; what any other policy says is
-//! listed as it says it. Processes and supersteps are counted from 1.
+//! Without a superstep, an [`Overview`] of all calls. The sentences say no more than the records of the run ([`Run`]). A policy without
+//! sentences of its own has its records listed. Processes and supersteps are counted from 1.
+//!
+//! [`Narrator`]: crate::policy::explain::Narrator
 
-mod after;
 mod case;
-mod numbers;
+mod outcome;
 mod overview;
-mod when;
-mod whether;
-mod which;
+mod placement;
 
 use serde_json::{Map, Value, json};
 
@@ -26,7 +25,7 @@ use super::read::{Call, Run, RunOfScenario};
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::experiment::Effect;
-use which::Potential;
+use crate::policy::explain::Scene;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +53,12 @@ pub struct Story {
 
 /// What the parts of an answer look at.
 #[derive(Clone, Copy, Debug)]
-struct Scene<'a> {
+struct Answer<'a> {
     run: &'a Run,
     this: &'a RunOfScenario,
     question: Question,
-    /// The call after the superstep, if there was one.
-    call: Option<&'a Call>,
-    /// PM at that call, where the policy has such.
-    potentials: Option<&'a [Potential]>,
+    /// The same for the policy.
+    scene: &'a Scene<'a>,
     /// What came of the moves of that call, or why that is not known; none if nothing moved.
     effect: Option<&'a Result<Effect, String>>,
 }
@@ -113,18 +110,25 @@ impl Story {
                 .source(flag)
                 .hint(format!("known processes: 1 to {}", run.processes)));
         }
-        let mut calls = this.calls.iter();
-        let call = calls.find(|call| call.superstep == question.superstep);
-        let potentials = call.and_then(which::potentials);
+        let policy = &run.experiment["policy"];
+        let name = policy["name"].as_str().unwrap_or("?");
         let scene = Scene {
+            policy: name,
+            options: &policy[name],
+            superstep: question.superstep,
+            supersteps,
+            process: question.process,
+            why_not: question.why_not,
+            calls: this.calls.iter().map(Call::record).collect(),
+        };
+        let answer = Answer {
             run,
             this,
             question,
-            call,
-            potentials: potentials.as_deref(),
+            scene: &scene,
             effect,
         };
-        Ok(scene.tell())
+        Ok(answer.tell())
     }
 
     /// The answer as text.
@@ -171,14 +175,13 @@ fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfScenario, Pr
     })
 }
 
-impl Scene<'_> {
+impl Answer<'_> {
     fn tell(self) -> Story {
         let Question {
             superstep, process, ..
         } = self.question;
-        let policy = self.run.experiment["policy"]["name"]
-            .as_str()
-            .unwrap_or("?");
+        let (scene, narrator) = (self.scene, self.run.narrator);
+        let policy = scene.policy;
         let who = process.map_or_else(String::new, |process| format!(", process {process}"));
         let mut facts = Map::new();
         let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
@@ -186,20 +189,17 @@ impl Scene<'_> {
         put("superstep", superstep.into());
         put("process", process.into());
         put("policy", policy.into());
-        put("has_call", self.call.is_some().into());
-        put(
-            "last_call",
-            self.last_call().map(|call| call.superstep).into(),
-        );
-        put(
-            "next_call",
-            self.next_call().map(|call| call.superstep).into(),
-        );
-        let mut parts = vec![("When", self.when(policy))];
-        if let Some(call) = self.call {
-            parts.push(("Which", self.which(call)));
-            parts.push(("Where and whether", self.whether(call)));
-            parts.push(("What happened then", self.after(call)));
+        put("has_call", scene.call().is_some().into());
+        let last = scene.last_call().map(|call| call.superstep);
+        put("last_call", last.into());
+        let next = scene.next_call().map(|call| call.superstep);
+        put("next_call", next.into());
+        let mut parts = vec![("When", narrator.trigger(scene))];
+        let mut calls = self.this.calls.iter();
+        if let Some(call) = calls.find(|call| call.superstep == superstep) {
+            parts.push(("Which", narrator.selection(scene, call.record())));
+            parts.push(("Where and whether", self.placement(call)));
+            parts.push(("What happened then", self.outcome(call)));
             self.put_call(call, &mut facts);
         }
         parts.retain(|(_, sentences)| !sentences.is_empty());
@@ -213,23 +213,6 @@ impl Scene<'_> {
         }
     }
 
-    /// The last call before the superstep.
-    fn last_call(&self) -> Option<&Call> {
-        self.this
-            .calls
-            .iter()
-            .rev()
-            .find(|call| call.superstep < self.question.superstep)
-    }
-
-    /// The first call after the superstep.
-    fn next_call(&self) -> Option<&Call> {
-        self.this
-            .calls
-            .iter()
-            .find(|call| call.superstep > self.question.superstep)
-    }
-
     /// The record of the call; of a long list only what is asked for.
     fn put_call(&self, call: &Call, facts: &mut Map<String, Value>) {
         let mut explanation = call.explanation.clone();
@@ -238,7 +221,7 @@ impl Scene<'_> {
                 list.retain(|entry| entry["process"].as_u64().is_none_or(|own| own == process));
             }
         }
-        let is_asked = |process: u64| self.question.process.is_none_or(|asked| asked == process);
+        let is_asked = |process: u64| self.scene.is_asked(process);
         let candidates: Vec<_> = call
             .candidates
             .iter()
@@ -266,10 +249,6 @@ impl Scene<'_> {
         if let Some(effect) = self.effect {
             facts.insert("effect".into(), case::json(effect));
         }
-        if let (Some(process), Some(all)) = (self.question.process, self.potentials) {
-            let ranks = which::ranks(all);
-            let rank = ranks.iter().position(|best| best.process == process);
-            facts.insert("rank".into(), rank.map(|rank| rank + 1).into());
-        }
+        facts.extend(self.run.narrator.facts(self.scene, call.record()));
     }
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::numbers::{duration, plain};
 use super::scenario_of;
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::output::read::{Call, Run, RunOfScenario};
 use crate::output::sheet::{Cell, Form, Sheet, Table, numbers, words};
 use crate::output::table::{Group as Way, by_clusters, ranges};
+use crate::policy::explain::{Narrator, Quiet, Short, duration};
 use crate::units::ProcessId;
 use crate::words::counted;
 
@@ -33,20 +33,9 @@ pub struct Overview<'a> {
 struct Group<'a> {
     why: String,
     calls: Vec<&'a Call>,
-    /// What was short of what, in words, and by how much at each call or candidate; of a policy that tells it.
-    short: Option<(&'static str, Unit)>,
-    by: Vec<f64>,
+    /// By how much each call or candidate was short of a move, if its policy tells that.
+    by: Vec<Short>,
 }
-
-/// The unit of what was short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Seconds,
-    None,
-}
-
-/// Why a call moved nobody: the reason, what it tells by how much, and the numbers.
-type Why = (String, Option<(&'static str, Unit)>, Vec<f64>);
 
 impl<'a> Overview<'a> {
     /// The calls of a scenario of `run`; none named: of iii, or else ii.
@@ -61,7 +50,7 @@ impl<'a> Overview<'a> {
             .partition(|call| !call.migrations.is_empty());
         let mut quiet: Vec<Group<'a>> = Vec::new();
         for call in others {
-            let (why, short, by) = why(call);
+            let (why, by) = why(run.narrator, call);
             match quiet.iter_mut().find(|group| group.why == why) {
                 Some(group) => {
                     group.calls.push(call);
@@ -70,7 +59,6 @@ impl<'a> Overview<'a> {
                 None => quiet.push(Group {
                     why,
                     calls: vec![call],
-                    short,
                     by,
                 }),
             }
@@ -296,13 +284,17 @@ impl Group<'_> {
             }
             _ => String::new(),
         };
-        let measured = match (self.short, bounds(self.by.iter().copied())) {
-            (Some((what, unit)), Some((least, most))) => {
-                let shown = |value: f64| match unit {
-                    Unit::Seconds => duration(value),
-                    Unit::None => format!("{value:.3}"),
+        let values = self.by.iter().map(|short| short.value);
+        let measured = match (self.by.first(), bounds(values)) {
+            (Some(short), Some((least, most))) => {
+                let shown = |value: f64| {
+                    if short.is_time {
+                        duration(value)
+                    } else {
+                        format!("{value:.3}")
+                    }
                 };
-                format!("{what}{}", between(least, most, shown))
+                format!("{}{}", short.words, between(least, most, shown))
             }
             _ => String::new(),
         };
@@ -337,24 +329,24 @@ fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Why a call decided no move, in plain words.
-fn why(call: &Call) -> Why {
+/// Why a call decided no move, in plain words, and by how much.
+fn why(narrator: &dyn Narrator, call: &Call) -> (String, Vec<Short>) {
     if call.candidates.is_empty() {
-        return without_candidates(call);
+        let Quiet { why, by } = narrator.quiet(call.record());
+        return (why, by.into_iter().collect());
     }
-    let reasons = call
-        .candidates
-        .iter()
-        .map(|one| without_number(&one.reason));
-    let mut reasons: Vec<String> = reasons.collect();
+    let reasons = call.candidates.iter();
+    let mut reasons: Vec<String> = reasons.map(|one| without_number(&one.reason)).collect();
     reasons.sort_unstable();
     reasons.dedup();
-    let missed = call
-        .candidates
-        .iter()
-        .filter_map(|one| Some(one.go_s? - one.stay_s?));
-    let reasons = reasons.join("; ");
-    (reasons, Some((", by ", Unit::Seconds)), missed.collect())
+    let missed = call.candidates.iter().filter_map(|one| {
+        Some(Short {
+            words: ", by ",
+            value: one.go_s? - one.stay_s?,
+            is_time: true,
+        })
+    });
+    (reasons.join("; "), missed.collect())
 }
 
 /// A reason without the number at its end: `shared with 3` is the same reason as `shared with 2`.
@@ -364,32 +356,6 @@ fn without_number(reason: &str) -> String {
             format!("{rest} others")
         }
         _ => reason.to_owned(),
-    }
-}
-
-/// The same of a call that considered nobody, from what the policy says of its highest potential and its threshold.
-fn without_candidates(call: &Call) -> Why {
-    let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
-    let why = |text: &str| format!("no candidate: {text}");
-    match (
-        number("highest_potential_s"),
-        number("highest_potential"),
-        number("threshold"),
-    ) {
-        (Some(highest), ..) if highest <= 0.0 => {
-            let told = why("the highest PM is not positive");
-            (told, Some((": ", Unit::Seconds)), vec![highest])
-        }
-        (_, Some(highest), Some(threshold)) if highest <= threshold => {
-            let threshold = plain(&call.explanation["threshold"]);
-            let told = why(&format!("no PM is above the threshold {threshold}"));
-            (told, Some((": the highest is ", Unit::None)), vec![highest])
-        }
-        _ if call.explanation.contains_key("highest_potential_s") => {
-            (why("no process had a PM"), None, Vec::new())
-        }
-        _ if call.explanation.is_empty() => ("the policy gives no reason".into(), None, Vec::new()),
-        _ => (why("the policy considered nobody"), None, Vec::new()),
     }
 }
 

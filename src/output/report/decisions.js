@@ -51,10 +51,8 @@
     constructor() {
       this.entries = entries();
       this.table = report.byId("decision-table");
-      // MigBSP's score is PM, a duration; other policies have their own measures.
-      const score = report.facts.policy === "migbsp" ? "PM [s]" : "score [of the policy]";
       const heads = COLUMNS.map(([name, kind]) => {
-        const head = report.element("th", name === "score" ? score : name, kind);
+        const head = report.element("th", name === "score" ? report.facts.scores.column : name, kind);
         head.scope = "col";
         return head;
       });

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::read::{Call, Judged, RunOfScenario};
+use super::super::read::{Call, RunOfScenario};
 use super::material::Report;
+use crate::policy::explain::Judged;
 
 /// Texts that are told once and named by their place.
 #[derive(Debug, Default)]

@@ -1,5 +1,5 @@
 "use strict";
-// The line charts: time of supersteps, alpha, imbalance, potentials. uPlot draws them.
+// The line charts: time of supersteps, intervals of calls, imbalance, scores. uPlot draws them.
 (function () {
   /** Draws a chart into a frame, again when colours or width change. `make(colours)` gives its data and options. */
   function chart(frame, label, make) {
@@ -103,13 +103,13 @@
     byScenario(frame, "longest / mean computation", ["1", 1], all);
   }
 
-  /** Alpha as steps, and how supersteps were judged as marks on it. */
-  function alpha() {
+  /** The interval between calls as steps, and how supersteps were judged as marks on it. */
+  function intervals() {
     const { facts } = report;
-    const frame = report.byId("alpha-chart");
-    const known = facts.scenarios.map((scenario, at) => [scenario, at]).filter(([, at]) => facts.alpha[at].length > 0);
+    const frame = report.byId("interval-chart");
+    const known = facts.scenarios.map((scenario, at) => [scenario, at]).filter(([, at]) => facts.intervals[at].length > 0);
     if (known.length === 0) {
-      report.instead(frame, `The policy ${facts.policy} tells of no α, or there was no call.`);
+      report.instead(frame, `The policy ${facts.policy} tells of no interval, or there was no call.`);
       return;
     }
     const last = known[known.length - 1];
@@ -120,7 +120,7 @@
     };
     known.forEach(([, at], line) => {
       let before = 0;
-      facts.alpha[at].forEach(({ superstep, alpha: value, next_alpha: next, votes }) => {
+      facts.intervals[at].forEach(({ superstep, length: value, next, votes }) => {
         point(Math.max(1, before + 1))[line] = value;
         point(superstep)[line] = value;
         if (superstep < facts.supersteps) point(superstep + 1)[line] = next;
@@ -134,24 +134,24 @@
         }
         before = superstep;
       });
-      const list = facts.alpha[at];
-      point(facts.supersteps)[line] = list[list.length - 1].next_alpha;
+      const list = facts.intervals[at];
+      point(facts.supersteps)[line] = list[list.length - 1].next;
     });
     const sorted = [...points.entries()].filter(([superstep]) => superstep >= 1 && superstep <= facts.supersteps).sort((a, b) => a[0] - b[0]);
     const columns = known.map((_, line) => line).concat([known.length, known.length + 1]);
     const data = [sorted.map(([superstep]) => superstep), ...columns.map((column) => sorted.map(([, values]) => values[column]))];
-    chart(frame, "alpha over supersteps", (colours) => ({
+    chart(frame, "interval over supersteps", (colours) => ({
       data,
       options: {
         scales: { x: { time: false, distr: 3, range: (plot, from, to) => [Math.max(1, from), Math.min(facts.supersteps + 1, to)] }, y: { distr: 3, log: 2 } },
         axes: [
           axis(colours, "superstep [number], logarithmic", { values: powers, size: 34 }),
-          axis(colours, "α [supersteps]", { size: 58, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : report.digits(tick, 6))) }),
+          axis(colours, "interval [supersteps]", { size: 58, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : report.digits(tick, 6))) }),
         ],
         series: [
           { label: "superstep" },
           ...known.map(([scenario, at]) => ({
-            label: `α of ${scenario.name}`, stroke: colours.scenarios[at % 3], width: 2, spanGaps: true, dash: at === 1 ? [6, 3] : undefined,
+            label: `interval of ${scenario.name}`, stroke: colours.scenarios[at % 3], width: 2, spanGaps: true, dash: at === 1 ? [6, 3] : undefined,
             paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: shown("", 1),
           })),
           mark(`stable (${last[0].name})`, colours.stable, 6),
@@ -159,8 +159,8 @@
         ],
       },
     }));
-    const isCut = facts.alpha[last[1]].some((one) => one.votes.length < one.alpha);
-    const note = `A call after every α supersteps. Marks: how scenario ${last[0].name} judged each superstep (green: stable, all times near their mean; large, vermilion: unstable).${isCut ? " Of long intervals the first 64 supersteps are on record." : ""}`;
+    const isCut = facts.intervals[last[1]].some((one) => one.votes.length < one.length);
+    const note = `The interval is the number of supersteps from call to call. Marks: how scenario ${last[0].name} judged each superstep (green: stable, all times near their mean; large, vermilion: unstable).${isCut ? " Of long intervals the first 64 supersteps are on record." : ""}`;
     frame.after(report.element("p", note, "note"));
   }
 
@@ -169,55 +169,59 @@
     points: { show: true, size, width: 1.5, stroke: colour, fill: size > 7 ? colour : "transparent" },
   });
 
-  /** PM of a process to a cluster, and its terms, call by call. */
-  function potentials() {
+  /** The score of a process at a cluster, and its terms, call by call. */
+  function scores() {
     const { facts, arrays } = report;
-    const section = report.byId("potentials");
-    const frame = report.byId("potential-chart");
-    const has = (at) => facts.potentials[at] && facts.potentials[at].calls.length > 0;
+    const section = report.byId("scores");
+    const frame = report.byId("score-chart");
+    const { title, sum, terms, scenarios } = facts.scores;
+    const has = (at) => scenarios[at] && scenarios[at].calls.length > 0;
+    report.byId("h-scores").textContent = title;
     if (!facts.scenarios.some((_, at) => has(at))) {
       section.querySelectorAll(".controls").forEach((element) => element.remove());
-      const isMany = facts.potentials.some((one) => one && one.too_many);
-      report.instead(frame, isMany ? "There are too many potentials for a page; calls.jsonl has all of them." : `The policy ${facts.policy} left no potentials on record.`);
+      const isMany = scenarios.some((one) => one && one.too_many);
+      report.instead(frame, isMany ? "There are too many scores for a page; calls.jsonl has all of them." : `The policy ${facts.policy} left no scores on record.`);
       return;
     }
-    report.scenarioOptions("potential-scenario", has);
-    const select = { scenario: report.byId("potential-scenario"), process: report.byId("potential-process"), cluster: report.byId("potential-cluster") };
+    report.scenarioOptions("score-scenario", has);
+    const select = { scenario: report.byId("score-scenario"), process: report.byId("score-process"), cluster: report.byId("score-cluster") };
     const movers = new Set(facts.scenarios.flatMap((scenario) => scenario.moves.map((move) => move[1])));
     const first = movers.size > 0 ? Math.min(...movers) : 1;
     report.options(select.process, Array.from({ length: facts.processes }, (_, at) => [String(at + 1), `p${at + 1}${movers.has(at + 1) ? " (moved)" : ""}`]), String(first));
     report.options(select.cluster, [["", "the best cluster"], ...facts.clusters.map((name, at) => [String(at), name])], "");
-    const terms = ["compute_s", "communication_s", "memory_s"];
     const read = () => {
       const at = Number(select.scenario.value);
-      const { calls, thresholds_s: thresholds } = facts.potentials[at];
-      const lists = terms.map((term) => arrays[`potential/${at}/${term}`]);
+      const { calls, thresholds_s: thresholds } = scenarios[at];
+      const lists = terms.map((term, index) => arrays[`score/${at}/${index}`]);
       const count = facts.clusters.length;
-      const columns = [[], [], [], []];
+      const columns = [...terms, sum].map(() => []);
       const chosen = [];
       calls.forEach((_, call) => {
         const base = (call * facts.processes + Number(select.process.value) - 1) * count;
-        const value = (cluster) => lists[0][base + cluster] + lists[1][base + cluster] - lists[2][base + cluster];
+        const value = (cluster) => lists.reduce((total, list) => total + list[base + cluster], 0);
         const all = select.cluster.value === "" ? facts.clusters.map((name, cluster) => cluster) : [Number(select.cluster.value)];
         const best = all.filter((cluster) => !Number.isNaN(value(cluster))).sort((a, b) => value(b) - value(a))[0];
         chosen.push(best);
-        const of = (list, sign) => (best === undefined ? null : sign * list[base + best]);
-        columns[0].push(of(lists[0], 1));
-        columns[1].push(of(lists[1], 1));
-        columns[2].push(of(lists[2], -1));
-        columns[3].push(best === undefined ? null : value(best));
+        lists.forEach((list, index) => columns[index].push(best === undefined ? null : list[base + best]));
+        columns[lists.length].push(best === undefined ? null : value(best));
       });
       return { calls, thresholds, columns, chosen };
     };
-    const draw = chart(frame, "potential of migration by call", (colours) => {
+    // The terms differ in colour and dash; the sum is bold.
+    const look = (colours, at) => {
+      if (at === terms.length) return { stroke: colours.terms[3], width: 3 };
+      if (at > terms.length) return { stroke: colours.terms[4], width: 1.5, dash: [12, 4] };
+      return { stroke: colours.terms[at % 3], width: 1.5, dash: [[2, 3], [6, 3], [8, 3, 2, 3]][at % 3] };
+    };
+    const draw = chart(frame, "scores by call", (colours) => {
       const { calls, thresholds, columns, chosen } = read();
       const lines = [...columns, thresholds];
       const largest = lines.flat().reduce((most, value) => Math.max(most, Math.abs(value || 0)), 0);
       const [unit, size] = report.timeUnit(largest);
-      const names = ["computation", "communication", "-(memory and move)", "PM = sum of the three", "threshold of candidates"];
+      const names = [...terms, sum, "threshold of candidates"];
       const value = shown(unit, 1);
-      report.byId("potential-note").textContent = chosen.every((one) => one === undefined)
-        ? "On record are no potentials of this process."
+      report.byId("score-note").textContent = chosen.every((one) => one === undefined)
+        ? "On record are no scores of this process."
         : `Cluster by call: ${calls.map((call, at) => (chosen[at] === undefined ? null : `${call}: ${facts.clusters[chosen[at]]}`)).filter(Boolean).slice(0, 40).join(", ")}.`;
       return {
         data: [calls.map((_, at) => at), ...lines.map((line) => line.map((one) => (one === null || one === undefined ? null : one / size)))],
@@ -228,13 +232,12 @@
               size: 34, incrs: whole,
               values: (plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) && calls[tick] !== undefined ? String(calls[tick]) : "")),
             }),
-            axis(colours, `potential [${unit}]`, { size: 58, values: numbers }),
+            axis(colours, `score [${unit}]`, { size: 58, values: numbers }),
           ],
           series: [
             { label: "call after superstep", value: (plot, at) => (calls[at] === undefined ? "-" : String(calls[at])) },
             ...names.map((label, at) => ({
-              label, stroke: colours.terms[at], width: at === 3 ? 3 : 1.5, dash: [[2, 3], [6, 3], [8, 3, 2, 3], undefined, [12, 4]][at], value,
-              points: { show: at < 4, size: 6 },
+              ...look(colours, at), label, value, points: { show: at <= terms.length, size: 6 },
             })),
           ],
         },
@@ -245,8 +248,8 @@
 
   report.startLines = function () {
     times();
-    alpha();
+    intervals();
     imbalance();
-    potentials();
+    scores();
   };
 })();

@@ -10,6 +10,7 @@ use super::super::traffic::{LinkTraffic, group_size, traffic};
 use crate::document::read_text;
 use crate::error::Error;
 use crate::experiment::{Experiment, Results};
+use crate::registry::Registry;
 
 /// A run, ready to be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +28,8 @@ impl Report {
     ///
     /// # Errors
     /// It cannot be read, was written by another version, or is not as it was written.
-    pub fn read(folder: &Path) -> Result<Self, Error> {
-        let run = Run::read(folder)?;
+    pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
+        let run = Run::read(registry, folder)?;
         let machine = read_machine(&folder.join("platform.json"))?;
         check_machine(&machine, &run)
             .map_err(|what| damaged(what).source(name(&folder.join("platform.json"))))?;

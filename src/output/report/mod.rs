@@ -4,9 +4,9 @@
 //! Report (material)   a run folder, or a run that has just been done
 //!   head              what was run, scenarios, verdict, ledger           HTML
 //!   gantt             rows, bars, levels of detail                       arrays
-//!   series            dates of supersteps, imbalance, alpha              arrays
+//!   series            dates of supersteps, imbalance, intervals          arrays
 //!   usage             how busy hosts and links are over time             arrays
-//!   potentials        PM and its terms                                   arrays
+//!   scores            scores of the policy and their terms               arrays
 //!   decisions         calls, candidates, reasons                         facts
 //!   drawing           the platform                                       SVG
 //! page                the template with all of it
@@ -21,7 +21,7 @@ mod head;
 mod material;
 mod pack;
 mod page;
-mod potentials;
+mod scores;
 mod series;
 mod usage;
 

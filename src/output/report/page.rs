@@ -10,7 +10,7 @@ use super::super::records::describe;
 use super::drawing::{self, Hosts};
 use super::material::Report;
 use super::pack::Pack;
-use super::{decisions, gantt, head, numbered, potentials, series, usage};
+use super::{decisions, gantt, head, numbered, scores, series, usage};
 
 const TEMPLATE: &str = include_str!("report.html");
 
@@ -154,10 +154,10 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
         "homes": homes,
         "scenarios": scenarios,
         "bars": bars,
-        "alpha": series::alpha(report),
+        "intervals": series::intervals(report),
         "host_usage": usage::hosts(report, pack),
         "link_usage": usage::links(report, pack),
-        "potentials": potentials::pack(report, pack),
+        "scores": scores::pack(report, pack),
         "decisions": decisions::facts(report),
     })
 }

@@ -1,4 +1,4 @@
-//! What changes from superstep to superstep: their dates, the imbalance, α.
+//! What changes from superstep to superstep: their dates, the imbalance, the interval between calls.
 
 use serde_json::{Value, json};
 
@@ -53,16 +53,16 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
     }
 }
 
-/// α at each call and after it, and how the supersteps before it were judged; empty for policies that have none.
-pub(super) fn alpha(report: &Report) -> Vec<Value> {
+/// The interval at each call and after it, and how the supersteps before it were judged; empty for policies that have none.
+pub(super) fn intervals(report: &Report) -> Vec<Value> {
     let of = |run: &super::super::read::RunOfScenario| {
         let one = |call: &super::super::read::Call| {
-            let number = |key: &str| call.explanation.get(key)?.as_u64();
+            let interval = report.run.narrator.interval(&call.explanation)?;
             Some(json!({
                 "superstep": call.superstep,
-                "alpha": number("alpha")?,
-                "next_alpha": number("next_alpha")?,
-                "votes": call.explanation.get("votes")?.as_str()?,
+                "length": interval.length,
+                "next": interval.next,
+                "votes": interval.votes,
             }))
         };
         run.calls.iter().filter_map(one).collect::<Value>()

@@ -2,6 +2,7 @@
 
 use crate::bsp::Scenario;
 use crate::platform::Platform;
+use crate::policy::explain::Narrator;
 use crate::units::HostId;
 
 /// A format of traces.
@@ -36,6 +37,8 @@ pub struct Traced<'a> {
     pub placement: &'a [HostId],
     /// Which scenario is run.
     pub scenario: Scenario,
+    /// Who knows when the next call is due.
+    pub narrator: &'static dyn Narrator,
 }
 
 impl Traced<'_> {

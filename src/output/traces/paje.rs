@@ -378,7 +378,7 @@ fn head() -> String {
 const fn counter_alias(counter: Counter) -> &'static str {
     match counter {
         Counter::Imbalance => "I",
-        Counter::Alpha => "N",
+        Counter::Interval => "N",
     }
 }
 

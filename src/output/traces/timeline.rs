@@ -11,7 +11,7 @@
 //! a process with nothing to do in a superstep goes on waiting. A superstep lasts from its first process's beginning to the next one's.
 
 use crate::bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
-use crate::policy::Measures;
+use crate::policy::{Measures, explain::Narrator};
 use crate::units::{HostId, ProcessId, Time};
 
 /// What a process does.
@@ -49,17 +49,17 @@ impl State {
 pub(super) enum Counter {
     /// The longest time of a process in the superstep over their mean, less 1.
     Imbalance,
-    /// α: supersteps until the next call.
-    Alpha,
+    /// Supersteps until the next call.
+    Interval,
 }
 
 impl Counter {
-    pub(super) const ALL: [Self; 2] = [Self::Imbalance, Self::Alpha];
+    pub(super) const ALL: [Self; 2] = [Self::Imbalance, Self::Interval];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Imbalance => "imbalance (longest / mean - 1)",
-            Self::Alpha => "alpha (supersteps to the next call)",
+            Self::Interval => "interval (supersteps to the next call)",
         }
     }
 }
@@ -98,11 +98,12 @@ pub(super) struct Timeline<S> {
     calls: Vec<Wait>,
     moves: Vec<MigrationRecord>, // by process when they are looked at
     /// The counters that follow from the calls.
-    alphas: Vec<(f64, Time)>,
+    intervals: Vec<(f64, Time)>,
+    narrator: &'static dyn Narrator,
 }
 
 impl<S: Sink> Timeline<S> {
-    pub(super) fn new(sink: S, processes: usize) -> Self {
+    pub(super) fn new(sink: S, processes: usize, narrator: &'static dyn Narrator) -> Self {
         Self {
             sink,
             origin: 0.0,
@@ -112,14 +113,15 @@ impl<S: Sink> Timeline<S> {
             waits: vec![true; processes],
             calls: Vec::new(),
             moves: Vec::new(),
-            alphas: Vec::new(),
+            intervals: Vec::new(),
+            narrator,
         }
     }
 
     /// Ends all states with the run.
     pub(super) fn end(mut self, makespan: Time) -> S {
         self.moves.sort_by_key(|one| one.process);
-        self.tell_alphas();
+        self.tell_intervals();
         for process in 0..self.arrived.len() {
             self.wait_until(process, makespan.get());
         }
@@ -175,9 +177,9 @@ impl<S: Sink> Timeline<S> {
         self.waits[process] = true;
     }
 
-    fn tell_alphas(&mut self) {
-        for (alpha, date) in self.alphas.drain(..) {
-            self.sink.count(Counter::Alpha, alpha, date.get());
+    fn tell_intervals(&mut self) {
+        for (interval, date) in self.intervals.drain(..) {
+            self.sink.count(Counter::Interval, interval, date.get());
         }
     }
 }
@@ -194,7 +196,7 @@ impl<S: Sink> Recorder for Timeline<S> {
         let (origin, now) = (self.origin, self.now);
         let mut first = if self.after.is_empty() { origin } else { now };
         let (mut longest, mut sum) = (0.0_f64, 0.0);
-        self.tell_alphas();
+        self.tell_intervals();
         self.moves.sort_by_key(|one| one.process);
         let times = measures.compute.iter().zip(&measures.communication);
         for (process, (compute, communication)) in times.enumerate() {
@@ -237,9 +239,8 @@ impl<S: Sink> Recorder for Timeline<S> {
         if call.wait.from < call.wait.until {
             self.calls.push(call.wait);
         }
-        let next = call.decision.outlined();
-        if let Some(alpha) = next.get("next_alpha").and_then(serde_json::Value::as_f64) {
-            self.alphas.push((alpha, call.wait.until));
+        if let Some(interval) = self.narrator.interval(&call.decision.outlined()) {
+            self.intervals.push((interval.next as f64, call.wait.until));
         }
     }
 

@@ -40,11 +40,11 @@ impl<'a> Trace<'a> {
         let timeline = match format {
             TraceFormat::Perfetto => {
                 let sink = Perfetto::new(lines, traced);
-                Format::Perfetto(Box::new(Timeline::new(sink, processes)))
+                Format::Perfetto(Box::new(Timeline::new(sink, processes, traced.narrator)))
             }
             TraceFormat::Paje => {
                 let sink = Paje::new(lines, traced);
-                Format::Paje(Box::new(Timeline::new(sink, processes)))
+                Format::Paje(Box::new(Timeline::new(sink, processes, traced.narrator)))
             }
         };
         Ok(Self { draft, timeline })

@@ -6,12 +6,14 @@
 //! decide  ──> potential  PM(i,j) = Comp + Comm - Mem; candidates above x · max
 //!         └─> viability  destination, t1 against t2, reservation
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
+//! explain                the records of all that in sentences
 //! ```
 //! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of one call follows
 //! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
 //! [`super::migbsp_2007`].
 
 mod config;
+pub(super) mod explain;
 pub(super) mod forecast;
 mod potential;
 #[cfg(test)]
@@ -32,10 +34,12 @@ pub use config::{
     ToleranceGrowth, ToleranceTrigger, ViabilityCommunication,
 };
 
+use self::explain::MigBspNarrator;
 use self::forecast::Forecasts;
 use self::potential::{Potential, Potentials, candidates, highest, supersteps};
 use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations, Weighing};
+use super::explain::Narrator;
 use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
 use crate::error::Error;
 use crate::plugin::{FlagValues, OptionFlag};
@@ -195,6 +199,10 @@ impl PolicyOptions for MigBspConfig {
         TOLERANCES,
         ("x", "0.4..1.0:0.02"),
     ];
+
+    fn narrator() -> &'static dyn Narrator {
+        &MigBspNarrator
+    }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         Ok(Box::new(MigBsp::new(self)?))

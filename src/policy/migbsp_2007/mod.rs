@@ -24,6 +24,7 @@
 pub mod claims;
 mod config;
 mod destination;
+mod explain;
 mod load;
 mod metrics;
 
@@ -34,8 +35,10 @@ use serde_json::{Map, Value, json};
 pub use config::{Load, MigBsp2007Config, OwnPartner};
 
 use self::destination::Offers;
+use self::explain::MigBsp2007Narrator;
 use self::load::HostLoads;
 use self::metrics::{Potential, ProcessTerms, elected, potentials, processes};
+use super::explain::Narrator;
 use super::migbsp::MigBspConfig;
 use super::migbsp::forecast::Forecasts;
 use super::migbsp::trigger::Trigger;
@@ -154,6 +157,10 @@ fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candi
 impl PolicyOptions for MigBsp2007Config {
     const FLAGS: &'static [OptionFlag] = &[ALPHA, TOLERANCE];
     const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, TOLERANCES];
+
+    fn narrator() -> &'static dyn Narrator {
+        &MigBsp2007Narrator
+    }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         Ok(Box::new(MigBsp2007::new(self)?))

@@ -1,7 +1,7 @@
-//! Numbers in sentences.
+//! Numbers in the sentences of `migsim explain`.
 
-/// A duration in the unit that suits it.
-pub(super) fn duration(seconds: f64) -> String {
+/// A duration \[s\] in the unit that suits it.
+pub fn duration(seconds: f64) -> String {
     match seconds.abs() {
         0.0 => "0 s".into(),
         1.0.. => format!("{seconds:.3} s"),
@@ -10,8 +10,8 @@ pub(super) fn duration(seconds: f64) -> String {
     }
 }
 
-/// How many times as long it takes; as long, where it takes no time.
-pub(super) fn ratio(go: f64, stay: f64) -> f64 {
+/// How many times as long `go` takes as `stay`; as long, where that takes no time.
+pub fn ratio(go: f64, stay: f64) -> f64 {
     let ratio = go / stay;
     if stay > 0.0 && ratio.is_finite() {
         ratio
@@ -21,7 +21,7 @@ pub(super) fn ratio(go: f64, stay: f64) -> f64 {
 }
 
 /// A value of a policy, as it is.
-pub(super) fn plain(value: &serde_json::Value) -> String {
+pub fn plain(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Array(list) => format!("a list of {}", list.len()),

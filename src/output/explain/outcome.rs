@@ -1,16 +1,18 @@
-//! What happened then: the price of the call, and what came of its moves.
+//! The outcome: the price of the call, and what came of its moves.
 
-use super::numbers::duration;
-use super::{Scene, case};
+use super::{Answer, case};
 use crate::bsp::Scenario;
 use crate::output::read::{Call, RunOfScenario};
+use crate::policy::explain::duration;
 use crate::words::counted;
 
-impl Scene<'_> {
-    pub(super) fn after(&self, call: &Call) -> Vec<String> {
+impl Answer<'_> {
+    pub(super) fn outcome(&self, call: &Call) -> Vec<String> {
         let mut sentences = vec![self.price(call)];
         match self.effect {
-            Some(Ok(effect)) => sentences.extend(case::told(effect, self.next_call().is_none())),
+            Some(Ok(effect)) => {
+                sentences.extend(case::told(effect, self.scene.next_call().is_none()));
+            }
             Some(Err(why)) => {
                 sentences.push(format!(
                     "What came of the moves is not known: the run cannot be done again without them, since {why}."
@@ -70,7 +72,8 @@ impl Scene<'_> {
     fn beside_application(&self, call: &Call) -> Option<String> {
         let (from, until) = (
             call.superstep + 1,
-            self.next_call()
+            self.scene
+                .next_call()
                 .map_or(self.this.supersteps.len() as u64, |next| next.superstep),
         );
         let base = self.run.get(Scenario::I).filter(|_| from <= until)?;
