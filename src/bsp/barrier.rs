@@ -303,6 +303,7 @@ impl Barrier {
         message: BarrierMessage,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
+        use BarrierMessage::{Arrived, Leave, Round};
         let Self {
             bytes,
             processes,
@@ -310,34 +311,29 @@ impl Barrier {
             protocol,
         } = self;
         match (protocol, message) {
-            (Protocol::RootSerial(root), BarrierMessage::Arrived(_)) => {
+            (Protocol::RootSerial(root), Arrived(_)) => {
                 root.arrive(*processes, leaving, context);
                 Ok(())
             }
-            (Protocol::RootSerial(_), BarrierMessage::Leave(_)) => {
+            (Protocol::RootSerial(_), Leave(_)) => {
                 leaving.extend(0..*processes);
                 Ok(())
             }
-            (Protocol::Central(central), BarrierMessage::Arrived(_)) => {
+            (Protocol::Central(central), Arrived(_)) => {
                 central.notices += 1;
                 central.answer(*processes, *bytes, context)
             }
-            (Protocol::Central(central), BarrierMessage::Leave(process)) => {
-                central.answers += 1;
-                leaving.push_back(process);
-                if central.answers == *processes - 1 {
-                    central.answers = 0;
-                    leaving.push_back(0);
-                }
+            (Protocol::Central(central), Leave(process)) => {
+                central.on_answered(process, *processes, leaving);
                 Ok(())
             }
-            (Protocol::Sequential(sequential), BarrierMessage::Arrived(_)) => {
+            (Protocol::Sequential(sequential), Arrived(_)) => {
                 sequential.on_gathered(*processes, *bytes, context)
             }
-            (Protocol::Sequential(sequential), BarrierMessage::Leave(process)) => {
+            (Protocol::Sequential(sequential), Leave(process)) => {
                 sequential.on_released(process, *processes, *bytes, leaving, context)
             }
-            (Protocol::Tree { gathered }, BarrierMessage::Arrived(child)) => gather_in_tree(
+            (Protocol::Tree { gathered }, Arrived(child)) => gather_in_tree(
                 gathered,
                 parent(child),
                 *processes,
@@ -345,24 +341,16 @@ impl Barrier {
                 leaving,
                 context,
             ),
-            (Protocol::Tree { .. }, BarrierMessage::Leave(process)) => {
+            (Protocol::Tree { .. }, Leave(process)) => {
                 leaving.push_back(process);
                 release_children(process, *processes, *bytes, context)
             }
-            (
-                Protocol::Dissemination(dissemination),
-                BarrierMessage::Round { to, round, parity },
-            ) => {
+            (Protocol::Dissemination(dissemination), Round { to, round, parity }) => {
                 dissemination.received[to as usize][parity as usize] |= 1 << round;
                 dissemination.go_on(to, *processes, *bytes, leaving, context)
             }
             // Each protocol gets its own notices only.
-            (
-                _,
-                BarrierMessage::Arrived(_)
-                | BarrierMessage::Leave(_)
-                | BarrierMessage::Round { .. },
-            ) => Ok(()),
+            (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
         }
     }
 }
@@ -417,6 +405,16 @@ impl Central {
             return Ok(());
         }
         context.between(process, 0, bytes, BarrierMessage::Arrived(process))
+    }
+
+    /// Process `process` has its answer and leaves; with the last of them process 0 does.
+    fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut VecDeque<u32>) {
+        self.answers += 1;
+        leaving.push_back(process);
+        if self.answers == processes - 1 {
+            self.answers = 0;
+            leaving.push_back(0);
+        }
     }
 
     /// Answers all together if all notices and process 0 are here.

@@ -129,23 +129,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
             Some((first, other)) => check_same(other, first, &plan, folder)?,
         }
         for (id, row) in store::rows(folder)? {
-            if let Some((known, first)) = rows.get(&id) {
-                // What failed because of its input may have been mended since.
-                if known.is_input && !row.is_input {
-                    rows.insert(id, (row, folder));
-                } else if *known != row && !row.is_input {
-                    let message = format!(
-                        "run {id} has other results here than in `{}`",
-                        first.display()
-                    );
-                    return Err(Problem::new(message)
-                        .source(folder.display().to_string())
-                        .hint("one of them was made by another program or is damaged: do it again")
-                        .into());
-                }
-            } else {
-                rows.insert(id, (row, folder));
-            }
+            add(&mut rows, id, (row, folder))?;
         }
     }
     let Some((_, plan)) = whole else {
@@ -181,6 +165,29 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
         return Err(Problem::new(message).hint(hint).into());
     }
     write(out, &plan, Shard::WHOLE, store.rows(), form)
+}
+
+/// Adds a row of a folder; of equal runs the first one is kept, and one that failed because of its input makes way.
+fn add<'f>(
+    rows: &mut BTreeMap<String, (Row, &'f Path)>,
+    id: String,
+    (row, folder): (Row, &'f Path),
+) -> Result<(), Error> {
+    let Some((known, first)) = rows.get(&id) else {
+        rows.insert(id, (row, folder));
+        return Ok(());
+    };
+    // What failed because of its input may have been mended since.
+    if known.is_input && !row.is_input {
+        rows.insert(id, (row, folder));
+    } else if *known != row && !row.is_input {
+        let first = first.display();
+        let message = format!("run {id} has other results here than in `{first}`");
+        let problem = Problem::new(message).source(folder.display().to_string());
+        let hint = "one of them was made by another program or is damaged: do it again";
+        return Err(problem.hint(hint).into());
+    }
+    Ok(())
 }
 
 pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::drawing::{Area, Drawn, MOST_VALUES, PANEL, named, pixels};
 use super::plan::Plan;
@@ -29,16 +30,7 @@ pub(super) struct Maps {
 impl Maps {
     /// The maps over the two parameters with the largest effect; none if there are not two or they have too many values.
     pub(super) fn of(plan: &Plan, summary: &Summary) -> Option<Self> {
-        let mut by_share: Vec<(usize, f64)> = summary
-            .effects
-            .iter()
-            .map(|effect| (effect.parameter, effect.share.unwrap_or(0.0)))
-            .collect();
-        by_share.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let parameters: Vec<usize> = by_share
-            .into_iter()
-            .map(|(parameter, _)| parameter)
-            .collect();
+        let parameters = by_effect(summary);
         let [x, y, rest @ ..] = &parameters[..] else {
             return None;
         };
@@ -47,82 +39,37 @@ impl Maps {
         if [x, y].iter().any(is_long) {
             return None;
         }
-        // As many of the others as have their own panels.
-        let (mut apart, mut panels) = (Vec::new(), 1);
-        for &parameter in rest {
-            if panels * values[parameter].count() <= MOST_PANELS {
-                panels *= values[parameter].count();
-                apart.push(parameter);
-            }
-        }
-        apart.sort_unstable();
-        let mut cells: BTreeMap<Vec<usize>, Cells<Vec<f64>>> = BTreeMap::new();
-        for (setting, summed) in summary.settings.iter().enumerate() {
-            let rank = |parameter: usize| values[parameter].ranks[setting];
-            let (Some(column), Some(row), Some(goal)) = (rank(*x), rank(*y), summed.goal) else {
-                continue;
-            };
-            let panel = apart
-                .iter()
-                .map(|parameter| rank(*parameter).unwrap_or(usize::MAX))
-                .collect();
-            cells
-                .entry(panel)
-                .or_default()
-                .entry((column, row))
-                .or_default()
-                .push(goal.mean);
-        }
-        if cells.is_empty() {
+        let apart = with_panels(rest, &values);
+        let panels = cells(summary, &values, (*x, *y), &apart);
+        if panels.is_empty() {
             return None; // no setting has both parameters, or none could be run
         }
         let panel_name = |ranks: &[usize]| {
             let pairs = apart.iter().zip(ranks);
-            let given: Vec<String> = pairs
-                .filter_map(|(parameter, rank)| {
-                    Some(format!(
-                        "{} = {}",
-                        plan.names[*parameter],
-                        label(values[*parameter].distinct.get(*rank)?)
-                    ))
-                })
-                .collect();
-            given.join(", ")
-        };
-        let averaged: Vec<&str> = rest
-            .iter()
-            .filter(|parameter| !apart.contains(parameter))
-            .map(|parameter| plan.names[*parameter].as_str())
-            .collect();
-        let over = if averaged.is_empty() {
-            String::new()
-        } else {
-            format!(", mean over {}", averaged.join(", "))
+            let given = pairs.filter_map(|(parameter, rank)| {
+                let value = values[*parameter].distinct.get(*rank)?;
+                Some(format!("{} = {}", plan.names[*parameter], label(value)))
+            });
+            given.collect::<Vec<_>>().join(", ")
         };
         let axis = |parameter: usize| {
-            (
-                plan.names[parameter].clone(),
-                values[parameter]
-                    .distinct
-                    .iter()
-                    .map(|value| label(value))
-                    .collect(),
-            )
+            let labels = values[parameter].distinct.iter();
+            let labels = labels.map(|value| label(value)).collect();
+            (plan.names[parameter].clone(), labels)
+        };
+        let is_averaged = |parameter: &&usize| !apart.contains(parameter);
+        let averaged = rest.iter().filter(is_averaged);
+        let averaged: Vec<&str> = averaged.map(|one| plan.names[*one].as_str()).collect();
+        let over = match averaged[..] {
+            [] => String::new(),
+            _ => format!(", mean over {}", averaged.join(", ")),
         };
         Some(Self {
             title: format!("{}{over}", summary.goal.name()),
             axes: [axis(*x), axis(*y)],
-            panels: cells
+            panels: panels
                 .into_iter()
-                .map(|(ranks, cells)| {
-                    (
-                        panel_name(&ranks),
-                        cells
-                            .into_iter()
-                            .map(|(at, goals)| (at, mean(&goals)))
-                            .collect(),
-                    )
-                })
+                .map(|(ranks, cells)| (panel_name(&ranks), cells))
                 .collect(),
         })
     }
@@ -208,22 +155,69 @@ impl Maps {
         }))?;
         if x_labels.len() <= 10 && y_labels.len() <= 14 {
             chart.draw_series(cells.iter().map(|(&(column, row), &goal)| {
-                let colour = if share(goal) < 0.55 { WHITE } else { BLACK };
-                let style = ("sans-serif", 10).into_font().color(&colour).pos(
-                    plotters::style::text_anchor::Pos::new(
-                        plotters::style::text_anchor::HPos::Center,
-                        plotters::style::text_anchor::VPos::Center,
-                    ),
-                );
-                Text::new(
-                    short(goal),
-                    (SegmentValue::CenterOf(column), SegmentValue::CenterOf(row)),
-                    style,
-                )
+                let place = (SegmentValue::CenterOf(column), SegmentValue::CenterOf(row));
+                Text::new(short(goal), place, on(share(goal)))
             }))?;
         }
         Ok(())
     }
+}
+
+/// The parameters, the one with the largest effect first.
+fn by_effect(summary: &Summary) -> Vec<usize> {
+    let effects = summary.effects.iter();
+    let mut by_share: Vec<(usize, f64)> = effects
+        .map(|effect| (effect.parameter, effect.share.unwrap_or(0.0)))
+        .collect();
+    by_share.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let parameters = by_share.into_iter().map(|(parameter, _)| parameter);
+    parameters.collect()
+}
+
+/// As many of the parameters `rest` as have their own panels.
+fn with_panels(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
+    let (mut apart, mut panels) = (Vec::new(), 1);
+    for &parameter in rest {
+        if panels * values[parameter].count() <= MOST_PANELS {
+            panels *= values[parameter].count();
+            apart.push(parameter);
+        }
+    }
+    apart.sort_unstable();
+    apart
+}
+
+/// The mean of the goal by the ranks of the parameters `apart`, then by column and row.
+fn cells(
+    summary: &Summary,
+    values: &[Values<'_>],
+    (x, y): (usize, usize),
+    apart: &[usize],
+) -> BTreeMap<Vec<usize>, Cells<f64>> {
+    let mut goals: BTreeMap<Vec<usize>, Cells<Vec<f64>>> = BTreeMap::new();
+    for (setting, summed) in summary.settings.iter().enumerate() {
+        let rank = |parameter: usize| values[parameter].ranks[setting];
+        let (Some(column), Some(row), Some(goal)) = (rank(x), rank(y), summed.goal) else {
+            continue;
+        };
+        let panel = apart.iter().map(|one| rank(*one).unwrap_or(usize::MAX));
+        let cells = goals.entry(panel.collect()).or_default();
+        cells.entry((column, row)).or_default().push(goal.mean);
+    }
+    let means = |cells: Cells<Vec<f64>>| {
+        let cells = cells.into_iter();
+        cells.map(|(at, goals)| (at, mean(&goals))).collect()
+    };
+    let panels = goals.into_iter();
+    panels.map(|(ranks, cells)| (ranks, means(cells))).collect()
+}
+
+/// How numbers are written on the colour of a share.
+fn on(share: f64) -> TextStyle<'static> {
+    let colour = if share < 0.55 { WHITE } else { BLACK };
+    let centre = Pos::new(HPos::Center, VPos::Center);
+    let font = ("sans-serif", 10).into_font();
+    font.color(&colour).pos(centre)
 }
 
 /// The colour map viridis (Smith and van der Walt 2015) in five steps; even in brightness, so that it reads in grey, too.

@@ -88,16 +88,6 @@ impl Summary {
             }
         };
         let settings: Vec<Setting> = (0..plan.settings.len()).map(one).collect();
-        let mut best: Vec<usize> = Vec::new();
-        for (index, setting) in settings.iter().enumerate() {
-            let Some(sample) = setting.goal else { continue };
-            let other = best.first().and_then(|best| settings[*best].goal);
-            match other {
-                Some(other) if goal.is_better(other.mean, sample.mean) => {}
-                Some(other) if other.mean == sample.mean => best.push(index),
-                _ => best = vec![index],
-            }
-        }
         let means: Vec<Option<f64>> = settings
             .iter()
             .map(|setting| Some(setting.goal?.mean))
@@ -108,8 +98,8 @@ impl Summary {
             .collect();
         Self {
             goal,
+            best: best(goal, &settings),
             settings,
-            best,
             effects,
         }
     }
@@ -207,6 +197,21 @@ impl Summary {
         }
         lines
     }
+}
+
+/// The settings with the best mean.
+fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
+    let mut best: Vec<usize> = Vec::new();
+    for (index, setting) in settings.iter().enumerate() {
+        let Some(sample) = setting.goal else { continue };
+        let other = best.first().and_then(|best| settings[*best].goal);
+        match other {
+            Some(other) if goal.is_better(other.mean, sample.mean) => {}
+            Some(other) if other.mean == sample.mean => best.push(index),
+            _ => best = vec![index],
+        }
+    }
+    best
 }
 
 impl Setting {

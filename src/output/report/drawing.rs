@@ -123,16 +123,41 @@ impl Column {
             .map(|((_, name), place)| (*place, *name))
             .collect();
         own.sort_unstable();
-        let cell = self.cell;
-        let per_line = ((width - GAP) / cell).max(1);
+        let per_line = ((width - GAP) / self.cell).max(1);
         let lines = if has_cells {
             own.len().div_ceil(per_line)
         } else {
             0
         };
         let idle = cluster.hosts.saturating_sub(own.len() as u64);
-        let has_idle = idle > 0;
-        let height = HEADER + lines * (CELL_HEIGHT + 4) + if has_idle { 18 } else { 4 };
+        let height = HEADER + lines * (CELL_HEIGHT + 4) + if idle > 0 { 18 } else { 4 };
+        self.frame(svg, (y, height), (index, cluster));
+        if has_cells {
+            self.cells(svg, y + HEADER, per_line, &own);
+        }
+        if idle > 0 {
+            draw(
+                svg,
+                format_args!(
+                    "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>",
+                    x + 14,
+                    y + height - 6,
+                    unused(idle, own.is_empty())
+                ),
+            );
+        }
+        draw(svg, format_args!("</g>"));
+        height
+    }
+
+    /// Begins the group of a cluster: its box, name and size.
+    fn frame(
+        self,
+        svg: &mut String,
+        (y, height): (usize, usize),
+        (index, cluster): (usize, &MachineCluster),
+    ) {
+        let Self { x, width, .. } = self;
         draw(
             svg,
             format_args!(
@@ -171,43 +196,38 @@ impl Column {
                 escaped(&described(cluster))
             ),
         );
-        if has_cells {
-            for (at, (place, name)) in own.iter().enumerate() {
-                let (left, upper) = (
-                    x + 12 + at % per_line * cell,
-                    y + HEADER + at / per_line * (CELL_HEIGHT + 4),
-                );
-                draw(
-                    svg,
-                    format_args!(
-                        "<g class=\"host\" data-host=\"{place}\"><title>{}</title><rect x=\"{left}\" y=\"{upper}\" width=\"{}\" height=\"{}\" rx=\"2\"/><text x=\"{}\" y=\"{}\"></text></g>",
-                        escaped(name),
-                        cell - 3,
-                        CELL_HEIGHT,
-                        left + (cell - 3) / 2,
-                        upper + 13
-                    ),
-                );
-            }
-        }
-        if has_idle {
-            let words = match (idle, own.is_empty()) {
-                (1, true) => "its host has no process".to_owned(),
-                (idle, true) => format!("{idle} hosts, never a process"),
-                (1, false) => "and 1 host that never has a process".to_owned(),
-                (idle, false) => format!("and {idle} hosts that never have a process"),
-            };
+    }
+
+    /// Draws the hosts from `y` on: place in the facts of the page, and name.
+    fn cells(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
+        let Self { x, cell, .. } = self;
+        for (at, (place, name)) in hosts.iter().enumerate() {
+            let (left, upper) = (
+                x + 12 + at % per_line * cell,
+                y + at / per_line * (CELL_HEIGHT + 4),
+            );
             draw(
                 svg,
                 format_args!(
-                    "<text class=\"small\" x=\"{}\" y=\"{}\">{words}</text>",
-                    x + 14,
-                    y + height - 6
+                    "<g class=\"host\" data-host=\"{place}\"><title>{}</title><rect x=\"{left}\" y=\"{upper}\" width=\"{}\" height=\"{}\" rx=\"2\"/><text x=\"{}\" y=\"{}\"></text></g>",
+                    escaped(name),
+                    cell - 3,
+                    CELL_HEIGHT,
+                    left + (cell - 3) / 2,
+                    upper + 13
                 ),
             );
         }
-        draw(svg, format_args!("</g>"));
-        height
+    }
+}
+
+/// Says how many hosts never have a process.
+fn unused(hosts: u64, is_whole: bool) -> String {
+    match (hosts, is_whole) {
+        (1, true) => "its host has no process".to_owned(),
+        (hosts, true) => format!("{hosts} hosts, never a process"),
+        (1, false) => "and 1 host that never has a process".to_owned(),
+        (hosts, false) => format!("and {hosts} hosts that never have a process"),
     }
 }
 

@@ -30,6 +30,31 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
         sheet.line(format!("{name:<8}  {course}  up to {}", shown(highest)));
     }
     sheet.line("");
+    sheet.table(means(loads, rows));
+    sheet.data(placed.table());
+    let total = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>();
+    sheet.line("");
+    let memory: f64 = (0..experiment.workload.processes())
+        .map(|process| {
+            let process = crate::units::ProcessId::from_index(process);
+            experiment.workload.memory(process).get()
+        })
+        .sum();
+    sheet.line(format!(
+        "in all {}, {} with {}; the memory of all processes is {}",
+        work(total(|load| load.work)),
+        counted(
+            loads.iter().map(|load| load.messages).sum::<usize>(),
+            "message"
+        ),
+        size(total(|load| load.volume)),
+        size(memory)
+    ));
+    sheet
+}
+
+/// The means over at most `rows` ranges of supersteps, and over all.
+fn means(loads: &[Load], rows: usize) -> Table {
     let columns = [
         words("supersteps", "supersteps"),
         numbers("work", "work_instructions"),
@@ -54,27 +79,7 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
     if !loads.is_empty() {
         table.push(row("all", loads));
     }
-    sheet.table(table);
-    sheet.data(placed.table());
-    let total = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>();
-    sheet.line("");
-    let memory: f64 = (0..experiment.workload.processes())
-        .map(|process| {
-            let process = crate::units::ProcessId::from_index(process);
-            experiment.workload.memory(process).get()
-        })
-        .sum();
-    sheet.line(format!(
-        "in all {}, {} with {}; the memory of all processes is {}",
-        work(total(|load| load.work)),
-        counted(
-            loads.iter().map(|load| load.messages).sum::<usize>(),
-            "message"
-        ),
-        size(total(|load| load.volume)),
-        size(memory)
-    ));
-    sheet
+    table
 }
 
 /// The means of some supersteps.
