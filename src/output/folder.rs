@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::draft::{Draft, lock, remove};
+use super::atomic_file::{Draft, lock, remove};
 use super::machine::Machine;
 use super::{TraceFormat, cannot_write, earlier, manifest, records, traffic};
 use crate::bsp::Scenario;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::sheet::{Cell, Table, numbers, words};
+use super::table_format::{Cell, Table, numbers, words};
 use crate::experiment::Experiment;
 use crate::words::counted;
 

@@ -2,7 +2,7 @@
 //!
 //! Nothing is guessed and nothing is left out: a folder of another version, a file that is cut or has a key too many or too few, a date
 //! that is no date, rows that are not those that the manifest counts, each is an error that names the file and the line.
-//! What only a report needs is read elsewhere (`report/material.rs`).
+//! What only a report needs is read elsewhere (`report/page_data.rs`).
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::guard::{read_inside, unguarded};
+use super::csv_guard::{read_inside, unguarded};
 use super::records;
 use super::summary::{SCHEMA, manifest};
 use crate::bsp::Scenario;

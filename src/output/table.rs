@@ -2,8 +2,8 @@
 
 use super::placed::Placed;
 use super::records::{describe, number, place};
-use super::sheet::{Cell, Sheet, Table, Tone, numbers, words};
 use super::summary::process_supersteps;
+use super::table_format::{Cell, Sheet, Table, Tone, numbers, words};
 use crate::bsp::{CallRecord, Scenario};
 use crate::experiment::{Experiment, Results, ScenarioRun, Term};
 use crate::units::ProcessId;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use serde::Deserialize;
 
-use super::guard::{guarded, unguarded};
+use super::csv_guard::{guarded, unguarded};
 use crate::bsp::{Scenario, Transfer};
 use crate::experiment::{Experiment, Results, ScenarioRun};
 use crate::platform::Route;

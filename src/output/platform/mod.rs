@@ -10,7 +10,7 @@ use std::ops::Range;
 pub use draw::draw;
 
 use super::quantities::{duration, rate, size, speed};
-use super::sheet::{Cell, Sheet, Table, numbers, words};
+use super::table_format::{Cell, Sheet, Table, numbers, words};
 use crate::platform::{LoadedPlatform, Platform, Route, Routes};
 use crate::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
 use crate::words::counted;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::read::{Call, RunOfScenario};
-use super::material::Report;
+use super::page_data::Report;
 use crate::policy::explain::Judged;
 
 /// Texts that are told once and named by their place.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::super::activity::Activity;
 use super::super::read::RunOfScenario;
-use super::material::Report;
-use super::pack::{Pack, share};
+use super::compress::{Pack, share};
+use super::page_data::Report;
 
 /// The most units of a chart.
 const MOST_UNITS: usize = 20_000;

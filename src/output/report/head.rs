@@ -6,7 +6,7 @@ use super::super::html::escaped;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
 use super::super::table::{against_i, decimals, heading_of, seconds};
-use super::material::Report;
+use super::page_data::Report;
 use crate::bsp::Scenario;
 use crate::experiment::{Basis, Term};
 use crate::words::counted;

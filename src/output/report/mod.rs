@@ -11,21 +11,21 @@
 //!   drawing           the platform                                       SVG
 //! page                the template with all of it
 //! ```
-//! Arrays are packed into one block (`pack.rs`), facts are JSON; the scripts of the page (`*.js` in this folder) draw them and put texts in as
+//! Arrays are packed into one block (`compress.rs`), facts are JSON; the scripts of the page (`*.js` in this folder) draw them and put texts in as
 //! texts only. The same run gives the same bytes. uPlot (`vendor/`, MIT) draws the line charts.
 
+mod compress;
 mod decisions;
 mod drawing;
 mod gantt;
 mod head;
-mod material;
-mod pack;
 mod page;
+mod page_data;
 mod scores;
 mod series;
 mod usage;
 
-pub use material::Report;
+pub use page_data::Report;
 
 /// The key by which names are sorted so that `h9` comes before `h10`: what precedes the first number, the number, the whole.
 fn numbered(name: &str) -> (&str, u64, &str) {

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::super::earlier;
 use super::super::html::escaped;
 use super::super::records::describe;
+use super::compress::Pack;
 use super::drawing::{self, Hosts};
-use super::material::Report;
-use super::pack::Pack;
+use super::page_data::Report;
 use super::{decisions, gantt, head, numbered, scores, series, usage};
 
 const TEMPLATE: &str = include_str!("report.html");

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::read::RunOfScenario;
-use super::material::Report;
-use super::pack::Pack;
+use super::compress::Pack;
+use super::page_data::Report;
 use crate::policy::explain::Score;
 
 /// The most numbers of all scenarios.

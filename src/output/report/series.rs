@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::compress::Pack;
 use super::gantt::edges;
-use super::material::Report;
-use super::pack::Pack;
+use super::page_data::Report;
 
 /// Adds the dates and the imbalance of each unit (see `gantt.rs`).
 #[expect(

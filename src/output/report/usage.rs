@@ -11,9 +11,9 @@ use super::super::activity::{Activity, Whereabouts};
 use super::super::machine::Machine;
 use super::super::read::RunOfScenario;
 use super::super::traffic::group_size;
-use super::material::Report;
+use super::compress::{Pack, share};
 use super::numbered;
-use super::pack::{Pack, share};
+use super::page_data::Report;
 
 /// The intervals of a run, of equal length.
 const INTERVALS: usize = 240;

@@ -11,8 +11,8 @@
 
 mod loads;
 mod picture;
-mod sheet;
+mod table;
 
 pub use loads::{Load, loads};
 pub use picture::picture;
-pub use sheet::workload_sheet;
+pub use table::workload_sheet;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::quantities::{digits, size, work};
 use super::super::svg::{escaped, open};
 use super::Load;
-use super::sheet::parts;
+use super::table::parts;
 
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;

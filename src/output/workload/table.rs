@@ -4,8 +4,8 @@ use super::Load;
 use crate::experiment::Experiment;
 use crate::output::placed::Placed;
 use crate::output::quantities::{digits, size, work};
-use crate::output::sheet::{Cell, Sheet, Table, numbers, words};
 use crate::output::table::heading;
+use crate::output::table_format::{Cell, Sheet, Table, numbers, words};
 use crate::words::counted;
 
 /// A line of letters: its name, its value, and how that is written.
