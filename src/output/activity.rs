@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use super::csv_guard::{guarded, read_if_there};
+use super::csv_guard::guarded;
+use super::inside::read_if_there;
 use super::machine::{Machine, Place};
 use super::read::{Run, RunOfScenario, damaged};
 use crate::bsp::{Recorder, Scenario};

@@ -1,17 +1,12 @@
-//! Names in CSV that a spreadsheet would compute, and links that lead out of a folder.
+//! Texts in CSV that a spreadsheet would compute.
 //!
 //! Spreadsheets take a cell that begins with `=`, `+`, `-`, `@`, a tab or a line end for a formula (OWASP, *CSV Injection*). A text that
 //! begins with one of these gets a `'` before it, and so does one that begins with `'` itself: whoever reads the table takes one `'` away
 //! and has the text as it was. Numbers are written as they are.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde::{Deserialize, Deserializer};
-
-use crate::document::cannot_read;
-use crate::error::Problem;
 
 /// What formulas begin with, and the sign that says that there is none.
 const FIRST: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
@@ -33,40 +28,6 @@ pub(super) fn unguarded<'d, D: Deserializer<'d>>(cell: D) -> Result<String, D::E
         Some(text) => text.to_owned(),
         None => cell,
     })
-}
-
-/// A file of a folder that somebody else may have made, unless it is a link that leads out of the folder.
-///
-/// # Errors
-/// It is, or there is no such file.
-pub(crate) fn inside(file: &Path) -> io::Result<PathBuf> {
-    let folder = file.parent().filter(|folder| *folder != Path::new(""));
-    let (found, folder) = (
-        fs::canonicalize(file)?,
-        fs::canonicalize(folder.unwrap_or(Path::new(".")))?,
-    );
-    if found.starts_with(folder) {
-        Ok(found)
-    } else {
-        Err(io::Error::other("it is a link out of its folder"))
-    }
-}
-
-/// Reads a file of a folder that somebody else may have made with `read`, unless it is a link that leads out of the folder.
-pub(crate) fn read_inside<'p, T>(
-    file: &'p Path,
-    read: impl FnOnce(&'p Path) -> Result<T, Problem>,
-) -> Result<T, Problem> {
-    inside(file).map_err(|error| cannot_read(file, &error))?;
-    read(file)
-}
-
-/// The same for a file that may be missing.
-pub(super) fn read_if_there<'p, T>(
-    file: &'p Path,
-    read: impl FnOnce(&'p Path) -> Result<T, Problem>,
-) -> Result<Option<T>, Problem> {
-    file.exists().then(|| read_inside(file, read)).transpose()
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::csv_guard::{read_inside, unguarded};
+use super::csv_guard::unguarded;
+use super::inside::read_inside;
 use super::records;
 use super::summary::{SCHEMA, manifest};
 use crate::bsp::Scenario;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::activity::{self, Activity};
-use super::super::csv_guard::read_if_there;
+use super::super::inside::read_if_there;
 use super::super::machine::{Machine, SCHEMA};
 use super::super::read::{Run, damaged, rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
