@@ -189,7 +189,7 @@ impl Results {
 
     /// How much longer a run takes than scenario i, as a fraction of it: `(T - T_i) / T_i`. The papers call it overhead for
     /// scenario ii, and its negative gain for scenario iii. `None` without a scenario i that takes time.
-    pub fn excess(&self, run: &ScenarioRun) -> Option<f64> {
+    pub fn relative_overhead(&self, run: &ScenarioRun) -> Option<f64> {
         let base = self.get(Scenario::I)?.outcome.makespan.get();
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
     }

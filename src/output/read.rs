@@ -64,7 +64,7 @@ pub struct RunOfScenario {
     /// The hash of its events.
     pub event_hash: String,
     /// How much longer than scenario i it takes, as a fraction of it; `None` without scenario i, and for it.
-    pub excess: Option<f64>,
+    pub relative_overhead: Option<f64>,
     /// Where the difference to scenario i comes from; `None` without scenario i, and for it.
     pub ledger: Option<Difference>,
     /// All supersteps.
@@ -320,7 +320,7 @@ impl Run {
                 migration_s: counts.migration_s,
                 messages: counts.messages,
                 event_hash: counts.event_hash.clone(),
-                excess: counts
+                relative_overhead: counts
                     .overhead_percent
                     .or(counts.gain_percent.map(|gain| 0.0 - gain))
                     .map(|percent| percent / 100.0),

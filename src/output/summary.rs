@@ -102,11 +102,19 @@ fn scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Va
     if let (Some(ledger), Some(map)) = (results.ledger(run), fields.as_object_mut()) {
         map.insert("ledger".into(), self::ledger(&ledger));
     }
-    if let (Some(excess), Some(map)) = (results.excess(run), fields.as_object_mut()) {
+    if let (Some(relative_overhead), Some(map)) =
+        (results.relative_overhead(run), fields.as_object_mut())
+    {
         match run.scenario {
             Scenario::I => {}
-            Scenario::Ii => drop(map.insert("overhead_percent".into(), (100.0 * excess).into())),
-            Scenario::Iii => drop(map.insert("gain_percent".into(), (0.0 - 100.0 * excess).into())),
+            Scenario::Ii => drop(map.insert(
+                "overhead_percent".into(),
+                (100.0 * relative_overhead).into(),
+            )),
+            Scenario::Iii => drop(map.insert(
+                "gain_percent".into(),
+                (0.0 - 100.0 * relative_overhead).into(),
+            )),
         }
     }
     fields

@@ -115,17 +115,17 @@ fn scenarios(results: &Results) -> Table {
 
 /// How much longer than scenario i it takes.
 fn against(results: &Results, run: &ScenarioRun) -> Cell {
-    let excess = results.excess(run);
-    let Some(excess) = excess.filter(|_| run.scenario != Scenario::I) else {
+    let relative_overhead = results.relative_overhead(run);
+    let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
         return Cell::empty();
     };
-    let (word, amount) = against_i(run.scenario, excess);
+    let (word, amount) = against_i(run.scenario, relative_overhead);
     let shown = match word {
         TAKES => format!("{word} {amount}"),
         _ => format!("{word:<8} {amount:>6}"),
     };
-    let cell = Cell::value(100.0 * excess, shown);
-    cell.in_tone(match excess {
+    let cell = Cell::value(100.0 * relative_overhead, shown);
+    cell.in_tone(match relative_overhead {
         _ if run.scenario != Scenario::Iii => Tone::Plain,
         ..0.0 => Tone::Good,
         0.0 => Tone::Plain,
@@ -139,9 +139,9 @@ const MANY_TIMES: f64 = 11.0;
 const TAKES: &str = "takes";
 
 /// What a scenario costs or gains against scenario i, given by how much it is longer as a fraction of it: `gain`, `10.8 %`.
-pub(super) fn against_i(scenario: Scenario, excess: f64) -> (&'static str, String) {
+pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
     // What rounds to nothing has no sign, and is not called a loss.
-    let percent = match 100.0 * excess {
+    let percent = match 100.0 * relative_overhead {
         -0.05..0.05 => 0.0,
         other => other,
     };
@@ -150,7 +150,7 @@ pub(super) fn against_i(scenario: Scenario, excess: f64) -> (&'static str, Strin
         Scenario::Iii if percent > 0.0 => ("loss", percent),
         Scenario::Iii => ("gain", 0.0 - percent),
     };
-    match 1.0 + excess {
+    match 1.0 + relative_overhead {
         times @ MANY_TIMES.. => (TAKES, format!("{times:.1} times as long")),
         _ => (word, format!("{percent:.1} %")),
     }
@@ -369,8 +369,8 @@ mod tests {
 
     #[test]
     fn a_loss_is_called_a_loss_and_what_is_many_times_longer_so() {
-        let shown = |excess| {
-            let (word, amount) = against_i(Scenario::Iii, excess);
+        let shown = |relative_overhead| {
+            let (word, amount) = against_i(Scenario::Iii, relative_overhead);
             format!("{word} {amount}")
         };
         assert_eq!(shown(-0.108), "gain 10.8 %");

@@ -125,10 +125,19 @@ impl<'a> Overview<'a> {
             duration(this.scheduling_s),
             duration(mean)
         ));
-        let against = this.excess.map_or_else(String::new, |excess| {
-            let than = if excess < 0.0 { "less" } else { "more" };
-            format!(", {:.1} % {than} than scenario i", 100.0 * excess.abs())
-        });
+        let against = this
+            .relative_overhead
+            .map_or_else(String::new, |relative_overhead| {
+                let than = if relative_overhead < 0.0 {
+                    "less"
+                } else {
+                    "more"
+                };
+                format!(
+                    ", {:.1} % {than} than scenario i",
+                    100.0 * relative_overhead.abs()
+                )
+            });
         sheet.line(format!(
             "With that the run took {}{against}.",
             duration(this.makespan_s)
@@ -262,7 +271,7 @@ impl<'a> Overview<'a> {
             "policy": self.policy,
             "supersteps": this.supersteps.len(),
             "makespan_s": this.makespan_s,
-            "against_i_percent": this.excess.map(|excess| 100.0 * excess),
+            "against_i_percent": this.relative_overhead.map(|relative_overhead| 100.0 * relative_overhead),
             "calls": this.calls.len(),
             "moved": this.migrations.iter().filter(|one| one.cause == "policy").count(),
             "scheduling_s": this.scheduling_s,

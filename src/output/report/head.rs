@@ -42,7 +42,7 @@ pub(super) fn verdict(report: &Report) -> String {
     match (run.get(Scenario::I), moved, run.get(Scenario::Ii)) {
         (Some(base), Some(moved), _) => judged(base, moved),
         (Some(base), None, Some(decided)) => {
-            let overhead = 100.0 * decided.excess.unwrap_or(0.0);
+            let overhead = 100.0 * decided.relative_overhead.unwrap_or(0.0);
             format!(
                 "The {} of scenario ii cost {overhead:.1} %: {} s instead of {} s. Nothing moves there, so this run does not tell what migration gains.",
                 counted(decided.calls.len(), "call"),
@@ -70,7 +70,7 @@ pub(super) fn verdict(report: &Report) -> String {
 }
 
 fn judged(base: &RunOfScenario, moved: &RunOfScenario) -> String {
-    let gain = 0.0 - 100.0 * moved.excess.unwrap_or(0.0);
+    let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = format!(
         "{} s instead of {} s",
         seconds(moved.makespan_s),
@@ -116,10 +116,10 @@ pub(super) fn scenarios(report: &Report) -> String {
         "<table>\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
     );
     for run in &report.run.scenarios {
-        let against = match (run.scenario, run.excess) {
+        let against = match (run.scenario, run.relative_overhead) {
             (Scenario::I, _) | (_, None) => String::new(),
-            (scenario, Some(excess)) => {
-                let (word, amount) = against_i(scenario, excess);
+            (scenario, Some(relative_overhead)) => {
+                let (word, amount) = against_i(scenario, relative_overhead);
                 format!("{word} {amount}")
             }
         };
