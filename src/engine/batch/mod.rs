@@ -1,7 +1,7 @@
 //! Batch transfer: flows on links that do not change, solved together without a queue of all events.
 //!
 //! ```text
-//!                   few flows, or of few sizes: sets of active flows recur  ──> memoized (rate_cache)
+//!                   few flows, or sets of active flows recur (transfer)  ──> memoized (rate_cache)
 //! known starts ─ contention ─ group by group ┤
 //!                   everything else                                         ──> incremental (maxmin::incremental, completion)
 //! ```

@@ -185,6 +185,27 @@ impl PathTable {
         &self.list[path as usize]
     }
 
+    /// How many endpoint classes there are.
+    pub(super) fn endpoint_classes(&self) -> usize {
+        self.endpoint_classes
+    }
+
+    /// The endpoint classes of sender and receiver; none if the path has no shared links.
+    #[inline]
+    pub(super) fn ends(&self, path: PathId) -> Option<(usize, usize)> {
+        let path = &self.list[path as usize];
+        let classes = self.endpoint_classes as u64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "below the number of classes"
+        )]
+        let ends = (
+            (path.pair / classes) as usize,
+            (path.pair % classes) as usize,
+        );
+        path.is_shared().then_some(ends)
+    }
+
     /// The shared links of a path, each with what a flow takes there of its rate.
     #[inline]
     pub(crate) fn uses(&self, path: PathId) -> &[(u32, f64)] {
