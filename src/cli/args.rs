@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::command::{OptionValues, parse_counts};
+use super::options::{OptionValues, parse_counts};
 use super::{complete, threads};
 use crate::bsp::Scenario;
 use crate::output::Form;

@@ -1,60 +1,16 @@
 //! The command line with the flags and names of a registry: [`Arguments`] says what belongs to all, plug-ins add the rest.
 
-use std::collections::BTreeMap;
-
 use clap::builder::ValueParser;
-use clap::{Arg, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, Command, CommandFactory};
 use serde_json::{Value, json};
 
 use super::args::Arguments;
 use super::complete::texts;
+use super::options::{MARK, parse_counts, parse_numbers};
 use crate::error::{Error, Problem};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::registry::Registry;
 use crate::sweep::Spec;
-
-/// The values of the flags that plug-ins declare, by name.
-#[derive(Clone, Debug, Default)]
-pub(super) struct OptionValues(BTreeMap<String, Spec>);
-
-impl OptionValues {
-    /// What was given for a flag.
-    pub(super) fn get(&self, flag: &OptionFlag) -> Option<&Spec> {
-        self.0.get(flag.name)
-    }
-}
-
-/// Flags of plug-ins are told from others by their ids.
-const MARK: &str = "option:";
-
-impl FromArgMatches for OptionValues {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = |id: &clap::Id| {
-            let name = id.as_str().strip_prefix(MARK)?;
-            Some((
-                name.to_owned(),
-                matches.get_one::<Spec>(id.as_str())?.clone(),
-            ))
-        };
-        Ok(Self(matches.ids().filter_map(given).collect()))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-/// The flags are added by [`of_registry`], which knows them.
-impl Args for OptionValues {
-    fn augment_args(command: Command) -> Command {
-        command
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        command
-    }
-}
 
 /// The definition of the command line for the plug-ins of `registry`.
 ///
@@ -202,25 +158,6 @@ fn parse_grid(text: &str) -> Result<Value, String> {
     let (rows, columns) = text.split_once(['x', 'X']).ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
     Ok(json!([number(rows)?, number(columns)?]))
-}
-
-pub(super) fn parse_counts(text: &str) -> Result<Spec, String> {
-    let message = "it must be a whole number that is not negative";
-    parse_values(text, Value::is_u64, message)
-}
-
-fn parse_numbers(text: &str) -> Result<Spec, String> {
-    parse_values(text, Value::is_number, "it must be a finite number")
-}
-
-/// Values that are all of one type.
-fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
-    let spec = Spec::parse(text)?;
-    if spec.ends().iter().all(is_right) {
-        Ok(spec)
-    } else {
-        Err(message.to_owned())
-    }
 }
 
 #[cfg(test)]

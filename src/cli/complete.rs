@@ -8,6 +8,9 @@ use clap_complete::Shell;
 
 use crate::{engine, experiment, paper, platform};
 
+/// The argument that stands for the rules of each paper applied to every other.
+pub(super) const READINGS: &str = "one-reading";
+
 /// Reads a value as `P` does, and offers names to shells.
 #[derive(Clone, Debug)]
 pub(super) struct Offering<P> {
@@ -56,7 +59,7 @@ pub(super) fn networks() -> Offering<StringValueParser> {
 
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
-    texts(names.chain(["all", super::reproduce::READINGS]))
+    texts(names.chain(["all", READINGS]))
 }
 
 fn platform_names() -> Vec<&'static str> {

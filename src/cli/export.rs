@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::args::{PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments};
 use super::machine::limits;
+use super::print::{print, say_notes};
 use super::run::layers;
 use super::tune::{plain_or_quoted, set};
-use super::{print, say_notes};
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Layers, Shared, built_in_names, lookup};

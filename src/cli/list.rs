@@ -6,7 +6,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::args::Listing;
-use super::print;
+use super::print::print;
 use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;

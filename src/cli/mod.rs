@@ -9,6 +9,8 @@ mod export;
 mod interrupt;
 mod list;
 mod machine;
+mod options;
+mod print;
 mod refusal;
 mod report;
 mod reproduce;
@@ -27,13 +29,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+pub use args::Arguments;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use serde_json::Value;
+use print::print;
 
-pub use args::Arguments;
-
-use crate::error::{Broken, Error, Problem, visible};
+use crate::error::{Broken, Error};
 use crate::registry::Registry;
 
 /// The command `migsim` with what comes with the program.
@@ -157,48 +158,6 @@ fn dispatch(
         args::Command::Man { command: page } => shell::man(command.clone(), page.as_deref(), out),
     };
     done.map(|()| true)
-}
-
-/// Says something on stderr; if that is closed, nothing can be done.
-fn say(errors: &mut dyn Write, line: &str) {
-    let _ = writeln!(errors, "{}", visible(line));
-}
-
-/// Says on stderr what a user should know of the settings that were filled in.
-fn say_notes(notes: &[String], errors: &mut dyn Write) {
-    for note in notes {
-        say(errors, &format!("note: {note}"));
-    }
-}
-
-/// Prints JSON, in which a terminal finds nothing that steers it.
-fn print_json(out: &mut dyn Write, value: &Value) -> Result<(), Error> {
-    print(out, &harmless(format!("{value:#}\n")))
-}
-
-/// JSON in which a terminal finds nothing that steers it.
-fn harmless(mut text: String) -> String {
-    if text.contains(|letter: char| letter != '\n' && letter.is_control()) {
-        // The rest of the control characters is escaped already.
-        text = text.replace('\u{7f}', "\\u007f");
-        for letter in '\u{80}'..='\u{9f}' {
-            text = text.replace(letter, &format!("\\u{:04x}", u32::from(letter)));
-        }
-    }
-    text
-}
-
-/// Prints a result; a reader that has gone away (`| head`) is no failure.
-fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            let problem = Problem::new(format!("cannot write the result: {error}"));
-            Err(Error::Output(problem.source("standard output").hint(
-                "redirect it into a file on a disk with enough space",
-            )))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::ReportArguments;
 use super::machine::limits;
-use super::say;
+use super::print::say;
 use crate::error::{Error, Problem};
 use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, RunFolder, write_file, write_named};

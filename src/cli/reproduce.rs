@@ -8,17 +8,15 @@ use serde_json::{Value, json};
 
 use super::args::ReproduceArguments;
 use super::bar::{Bar, with_bar};
+use super::complete::READINGS;
 use super::machine::limits;
-use super::print;
+use super::print::print;
 use super::threads::threads;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
 use crate::memory::{self, Purpose};
 use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
-
-/// The argument that stands for the rules of each paper applied to every other.
-pub(super) const READINGS: &str = "one-reading";
 
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,

@@ -5,7 +5,8 @@ use std::io::Write;
 use clap::Command;
 
 use super::args::Format;
-use super::{complete, print};
+use super::complete;
+use super::print::print;
 use crate::error::{Error, Problem};
 use crate::registry::Registry;
 use crate::workload::trace::DESCRIPTION;

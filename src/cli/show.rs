@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::args::{FormArguments, WorkloadCommand};
 use super::machine::limits;
+use super::print::{print, say_notes};
 use super::run::layers;
-use super::{print, say_notes};
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};

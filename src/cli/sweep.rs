@@ -12,13 +12,13 @@ use serde_json::Value;
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
 use super::bar::{Bar, with_bar_and_farewell};
 use super::machine::limits;
+use super::print::{harmless, print, print_json, say, say_notes};
 use super::run::{
     SWEEP_FILE, check_options, chosen_policy, given, load_flag, load_source, pairs,
     read_experiment, values_beside,
 };
 use super::slurm::Job;
 use super::threads::threads;
-use super::{harmless, print, print_json, say, say_notes};
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;

@@ -6,6 +6,7 @@
 //!
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
 
+mod entry;
 pub mod explain;
 pub mod migbsp;
 pub mod migbsp_2007;
@@ -21,12 +22,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(crate) use entry::row;
+pub use entry::{Entry, Kind, PolicyOptions, Table};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
 pub use never::Never;
 pub use pairs::Pairs;
-pub use registry::{Entry, Kind, NEVER, PolicyOptions, Table, USUAL};
-pub(crate) use registry::{row, standard};
+pub(crate) use registry::standard;
+pub use registry::{NEVER, USUAL};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
 
 use crate::error::Error;

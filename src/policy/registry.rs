@@ -1,15 +1,7 @@
 //! The policies that come with the program: one row each. Help, listings, schemas and errors come from their table.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
-use super::explain::{Narrator, Plain};
-use super::{MigBsp2007Config, MigBspConfig, Never, Policy, ReplayConfig};
-use crate::document;
-use crate::error::{Error, Problem};
-use crate::plugin::{self, OptionFlag};
+use super::entry::{Table, row};
+use super::{MigBsp2007Config, MigBspConfig, Never, ReplayConfig};
 
 /// The policy of an experiment that names none.
 pub const USUAL: &str = "migbsp";
@@ -40,109 +32,11 @@ pub(crate) fn standard() -> Table {
     Table::new(["policy", "policies", "policy.name"], rows)
 }
 
-/// The options of a policy, as they stand under `policy.<name>` in an experiment.
-///
-/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the rest says what the command does with the options.
-pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The options with flags of their own.
-    const FLAGS: &'static [OptionFlag] = &[];
-
-    /// The options that name files.
-    const FILES: &'static [&'static str] = &[];
-
-    /// The values that `migsim tune` tries if none are given: an option, and a list or range as on the command line.
-    const RANGES: &'static [(&'static str, &'static str)] = &[];
-
-    /// Tells of its calls in `migsim explain` and on the page of a run; by default their records are listed as they are.
-    fn narrator() -> &'static dyn Narrator {
-        &Plain
-    }
-
-    /// Makes the policy.
-    ///
-    /// # Errors
-    /// Options are out of range; each problem has the key of its option.
-    fn policy(self) -> Result<Box<dyn Policy>, Error>;
-}
-
-/// A policy by its name.
-pub type Entry = plugin::Entry<Kind>;
-
-/// The policies, by name.
-pub type Table = plugin::Table<Kind>;
-
-/// What can be done with the options of a policy.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
-    resolve: fn(&Value) -> Result<Value, Error>,
-    ranges: &'static [(&'static str, &'static str)],
-    narrator: &'static dyn Narrator,
-}
-
-/// A row of the table: `T` are the options of the policy.
-pub(crate) fn row<T: PolicyOptions>(
-    name: &'static str,
-    summary: &'static str,
-    source: &'static str,
-) -> Entry {
-    let kind = Kind {
-        build: |options| document::from_value::<T>(options, "")?.policy(),
-        resolve: |options| document::resolve::<T>(options, ""),
-        ranges: T::RANGES,
-        narrator: T::narrator(),
-    };
-    let mut entry = Entry::new::<T>([name, summary, source], kind);
-    (entry.flags, entry.files) = (T::FLAGS, T::FILES);
-    entry
-}
-
-impl Entry {
-    /// Makes the policy from its options.
-    ///
-    /// # Errors
-    /// All options that are unknown, unreadable or out of range, each with its whole key.
-    pub fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
-        (self.kind.build)(options).map_err(|error| self.with_whole_keys(error))
-    }
-
-    /// The options with all defaults filled in.
-    ///
-    /// # Errors
-    /// As [`Self::build`], ranges aside.
-    pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys(error))
-    }
-
-    /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.
-    pub fn ranges(&self) -> &'static [(&'static str, &'static str)] {
-        self.kind.ranges
-    }
-
-    /// Who tells of its calls.
-    pub fn narrator(&self) -> &'static dyn Narrator {
-        self.kind.narrator
-    }
-
-    fn with_whole_keys(&self, error: Error) -> Error {
-        let Error::Input(problems) = error else {
-            return error;
-        };
-        let whole = |problem: Problem| {
-            let key = match &problem.location.key {
-                Some(key) => format!("policy.{}.{key}", self.name),
-                None => format!("policy.{}", self.name),
-            };
-            problem.key(key)
-        };
-        Error::Input(problems.into_iter().map(whole).collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
-    use serde_json::json;
 
     fn problems(name: &str, options: &Value) -> String {
         let error = standard().find(name).unwrap().build(options);

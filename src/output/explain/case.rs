@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Question, scenario_of};
+use super::question::{Question, scenario_of};
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::experiment::{Change, Effect, Experiment, Progress, Trial};

@@ -1,6 +1,7 @@
 //! The outcome: the price of the call, and what came of its moves.
 
-use super::{Answer, case};
+use super::case;
+use super::question::Answer;
 use crate::bsp::Scenario;
 use crate::output::read::{Call, RunOfScenario};
 use crate::policy::explain::duration;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::scenario_of;
+use super::question::scenario_of;
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::output::read::{Call, Run, RunOfScenario};

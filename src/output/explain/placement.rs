@@ -1,6 +1,6 @@
 //! Where and whether: the destination of each candidate, t1 against t2, the verdict.
 
-use super::Answer;
+use super::question::Answer;
 use crate::output::read::Call;
 use crate::policy::explain::{Judged, Narrator, duration};
 use crate::words::counted;

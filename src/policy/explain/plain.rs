@@ -3,14 +3,10 @@
 use serde_json::Value;
 
 use super::numbers::plain;
-use super::{Narrator, Record, Scene};
+use super::record::Record;
+use super::scene::Scene;
 
-/// Lists records as they are.
-#[derive(Clone, Copy, Debug)]
-pub struct Plain;
-
-impl Narrator for Plain {}
-
+/// That the policy asked for a call, or that none was due.
 pub(super) fn trigger(scene: &Scene<'_>) -> Vec<String> {
     let Scene {
         policy, superstep, ..

@@ -1,0 +1,89 @@
+//! Who tells of the calls of a policy.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::numbers::{duration, ratio};
+use super::plain::{self, listed};
+use super::record::{Judged, Record};
+use super::scene::{Interval, Quiet, Scene, Score, ScoreWords};
+
+/// Tells of the calls of a policy; what it does not tell is told from the record as it is.
+pub trait Narrator: fmt::Debug + Send + Sync {
+    /// Whether a call was due after the superstep, and why.
+    fn trigger(&self, scene: &Scene<'_>) -> Vec<String> {
+        plain::trigger(scene)
+    }
+
+    /// Which processes were candidates at the call, and why.
+    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<String> {
+        listed(scene, call, &[])
+    }
+
+    /// What is to be said of the host that a candidate was offered, behind its name.
+    fn offer(&self, _call: Record<'_>, _candidate: &Judged) -> String {
+        String::new()
+    }
+
+    /// The predicted times of a candidate where it is and at its destination \[s\], in words.
+    fn times(&self, _call: Record<'_>, _candidate: &Judged, [stay, go]: [f64; 2]) -> [String; 2] {
+        [
+            format!("t1 = {}", duration(stay)),
+            format!("t2 = {}", duration(go)),
+        ]
+    }
+
+    /// How many times as long computation and communication of a candidate take at its destination, without what the move itself takes;
+    /// none if the policy foresees no times.
+    fn changes(&self, _call: Record<'_>, candidate: &Judged) -> Option<[f64; 2]> {
+        Some([ratio(candidate.go_s?, candidate.stay_s?); 2])
+    }
+
+    /// Why a call without candidates had none.
+    fn quiet(&self, call: Record<'_>) -> Quiet {
+        Quiet::new(if call.explanation.is_empty() {
+            "the policy gives no reason"
+        } else {
+            "no candidate: the policy considered nobody"
+        })
+    }
+
+    /// Further numbers behind the sentences, for programs.
+    fn facts(&self, _scene: &Scene<'_>, _call: Record<'_>) -> Map<String, Value> {
+        Map::new()
+    }
+
+    /// The interval that a call closes, from its explanation; none if the policy has no such.
+    fn interval<'a>(&self, _explanation: &'a Map<String, Value>) -> Option<Interval<'a>> {
+        None
+    }
+
+    /// The words for its scores.
+    fn score_words(&self) -> ScoreWords {
+        ScoreWords {
+            title: "Scores of a process",
+            column: "score [of the policy]",
+            sum: "score",
+            terms: &[],
+        }
+    }
+
+    /// The scores that a call compared, with the threshold that candidates had to pass, from its explanation.
+    fn scores<'a>(&self, _explanation: &'a Map<String, Value>) -> (Vec<Score<'a>>, Option<f64>) {
+        (Vec::new(), None)
+    }
+}
+
+/// Runs are compared by what happened in them, not by who tells of it.
+impl PartialEq for dyn Narrator + '_ {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+/// Lists records as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+impl Narrator for Plain {}
