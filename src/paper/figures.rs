@@ -6,8 +6,8 @@
 use plotters::coord::ranged1d::{KeyPointHint, Ranged};
 use plotters::prelude::*;
 
-use super::Page;
 use super::cells::{CellResult, against_i};
+use super::page::Page;
 use super::reproduce::PaperResults;
 use crate::error::{Error, Problem};
 

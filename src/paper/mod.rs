@@ -18,6 +18,7 @@ mod figures;
 mod lbm;
 mod lu;
 mod one_reading;
+mod page;
 mod pages;
 mod reproduce;
 mod runs;
@@ -36,42 +37,17 @@ pub use facts::{
     Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Fitted, Schedule, expand,
 };
 pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
-pub use pages::{Page, one_reading_page, pages};
+pub use page::Page;
+pub use pages::{one_reading_page, pages};
 pub use reproduce::{
     ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
     reproduce_changed,
 };
-pub use runs::{Case, Done, Runs};
+pub use runs::{Case, Done, Evaluation, Paper, Runs};
 pub use single_set::{Step, search};
 pub use text::text;
 
 use crate::error::{Error, Problem};
-
-/// A paper that can be reproduced.
-#[derive(Clone, Copy, Debug)]
-pub struct Paper {
-    /// Its name in `migsim reproduce`.
-    pub name: &'static str,
-    /// Authors and title.
-    pub title: &'static str,
-    /// The built-in experiment that holds its calibration, if the paper publishes runs; others of the paper extend it.
-    pub experiment: Option<&'static str>,
-    /// Its facts.
-    pub facts: &'static str,
-    /// The run that a configuration of its facts stands for.
-    pub case: fn(&Config) -> Case,
-    /// Whether a cell was used to fit constants.
-    pub in_sample: fn(&Cell) -> bool,
-    /// The function that evaluates each claim, by id.
-    pub claims: &'static [(&'static str, Evaluation)],
-    /// The function that judges a decision which only words tell, by id.
-    pub rules: &'static [(&'static str, Evaluation)],
-    /// What was tried for that which does not come out (Markdown; may be empty).
-    pub notes: &'static str,
-}
-
-/// Evaluates a claim on the simulated runs.
-pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// All papers.
 pub const PAPERS: &[Paper] = &[

@@ -6,18 +6,10 @@ use super::cells::median;
 use super::decisions::Verdict;
 use super::figures::{figures, names};
 use super::one_reading::{Reading, differences, rule_sets};
+use super::page::Page;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::{Totals, summary};
 use crate::error::{Error, Problem};
-
-/// A file to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Its name.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
 
 const README: &str = "# Five papers, reproduced
 

@@ -5,14 +5,40 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::Paper;
 use super::calls::{Calls, of};
 use super::changes::{Changes, source_of};
-use super::facts::Config;
+use super::claims::Outcome;
+use super::facts::{Cell, Config};
 use crate::bsp::{CallRecord, Scenario};
 use crate::error::Error;
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared};
 use crate::registry::Registry;
+
+/// A paper that can be reproduced.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// Its name in `migsim reproduce`.
+    pub name: &'static str,
+    /// Authors and title.
+    pub title: &'static str,
+    /// The built-in experiment that holds its calibration, if the paper publishes runs; others of the paper extend it.
+    pub experiment: Option<&'static str>,
+    /// Its facts.
+    pub facts: &'static str,
+    /// The run that a configuration of its facts stands for.
+    pub case: fn(&Config) -> Case,
+    /// Whether a cell was used to fit constants.
+    pub in_sample: fn(&Cell) -> bool,
+    /// The function that evaluates each claim, by id.
+    pub claims: &'static [(&'static str, Evaluation)],
+    /// The function that judges a decision which only words tell, by id.
+    pub rules: &'static [(&'static str, Evaluation)],
+    /// What was tried for that which does not come out (Markdown; may be empty).
+    pub notes: &'static str,
+}
+
+/// Evaluates a claim on the simulated runs.
+pub type Evaluation = fn(&Runs<'_>) -> Outcome;
 
 /// A finished run: the experiment and its three scenarios.
 #[derive(Debug)]
