@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use migsim::paper::{Facts, PAPERS, fitted_keys};
+use migsim::experiment::Progress;
+use migsim::paper::{Constant, Facts, PAPERS, fitted_keys, reproduce};
 use serde_json::Value;
 
 fn root() -> &'static Path {
@@ -91,6 +92,26 @@ fn every_fitted_value_belongs_to_a_constant_that_is_listed() {
         let missing: Vec<&String> = fitted.difference(&listed).collect();
         assert!(missing.is_empty(), "{}: {missing:?}", paper.name);
     }
+}
+
+#[test]
+fn a_shared_constant_has_the_same_value_in_the_paper_that_counts_it() {
+    let all = reproduce("all", &Progress::default()).unwrap();
+    let mut shared = 0;
+    for paper in &all.papers {
+        for constant in &paper.constants {
+            let Some(name) = &constant.shared_with else {
+                continue;
+            };
+            let other = all.papers.iter().find(|one| one.paper == name).unwrap();
+            let of_key = |one: &&Constant| one.keys[0] == constant.keys[0];
+            let there = other.constants.iter().find(of_key).unwrap();
+            assert_eq!(there.shared_with, None, "{} of {name}", constant.what);
+            assert_eq!(there.value, constant.value, "{} of {name}", constant.what);
+            shared += 1;
+        }
+    }
+    assert!(shared > 5, "{shared}");
 }
 
 #[test]

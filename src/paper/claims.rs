@@ -13,9 +13,11 @@ pub(super) fn told(holds: bool, value: impl Into<Value>) -> Outcome {
     Ok((Some(holds), value.into()))
 }
 
-/// Whether a percentage rounds to the published one, give or take one point (half a point of rounding on either side).
+/// Whether a percentage is the published one when it is rounded as that was printed.
 pub(super) fn about(value: f64, published: f64) -> bool {
-    (value - published).abs() <= 1.0
+    let printed = published.to_string();
+    let decimals = printed.split_once('.').map_or(0, |(_, part)| part.len());
+    format!("{value:.decimals$}") == printed
 }
 
 /// Whether each value is larger than the one before it.
@@ -29,4 +31,15 @@ pub(super) fn over<T: Copy>(
     one: impl FnMut(T) -> Result<f64, Error>,
 ) -> Result<Vec<f64>, Error> {
     items.iter().copied().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about;
+
+    #[test]
+    fn a_percentage_is_rounded_as_it_was_printed() {
+        assert!(about(2.51, 3.0) && !about(2.28, 3.0) && !about(3.51, 3.0));
+        assert!(about(16.94, 16.9) && !about(16.96, 16.9) && about(9.584, 9.58));
+    }
 }

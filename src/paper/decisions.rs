@@ -41,11 +41,51 @@ impl Verdict {
     }
 }
 
+/// What a decision is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecisionKind {
+    /// A call comes at a superstep.
+    Call,
+    /// Nobody moves, or nobody of those that are named.
+    Stay,
+    /// The system is stable, or it is not.
+    Stability,
+    /// Processes move.
+    Migration,
+}
+
+impl DecisionKind {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 4] = [Self::Call, Self::Stay, Self::Stability, Self::Migration];
+
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Call => "calls",
+            Self::Stay => "stays",
+            Self::Stability => "stability",
+            Self::Migration => "migrations",
+        }
+    }
+
+    fn of(decision: &Decision) -> Self {
+        match decision.kind.as_str() {
+            "migration" => Self::Migration,
+            "no_migration" | "not_viable" => Self::Stay,
+            "stable" | "unstable" => Self::Stability,
+            _ => Self::Call,
+        }
+    }
+}
+
 /// A decision, compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DecisionResult {
     /// The id of the decision.
     pub id: String,
+    /// What it is about.
+    pub kind: DecisionKind,
     /// How it compares.
     pub verdict: Verdict,
     /// What is published.
@@ -121,6 +161,7 @@ pub(super) fn compare(
     };
     DecisionResult {
         id: decision.id.clone(),
+        kind: DecisionKind::of(decision),
         verdict,
         published: published(decision),
         simulated: runs.iter().map(told).collect(),
@@ -146,6 +187,7 @@ fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d 
 pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
     DecisionResult {
         id: decision.id.clone(),
+        kind: DecisionKind::of(decision),
         verdict: holds.map_or(Verdict::NotCheckable, is_true),
         published: published(decision),
         simulated: value,
@@ -427,6 +469,16 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
         }),
         _ => true,
     }
+}
+
+/// Whether a decision reports a move of `call`, or of the same call within two supersteps.
+pub(super) fn reports(decision: &Decision, calls: &[Told], call: &Told, one: &Moved) -> bool {
+    let is_near = |(from, to): (u64, u64)| {
+        (from.saturating_sub(2)..=to.saturating_add(2)).contains(&call.superstep)
+    };
+    decision.kind == "migration"
+        && range(decision, calls).is_some_and(is_near)
+        && is_told(decision, &numbers(names(decision)), one)
 }
 
 /// Whether a move is of a process that a paper tells; where it tells none, of one that leaves the place it tells.

@@ -8,6 +8,7 @@
 //! No published number reaches a simulation: a paper's file says which built-in experiment and which settings belong to a
 //! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].
 
+mod ambiguities;
 mod calls;
 mod cells;
 mod changes;
@@ -26,13 +27,15 @@ mod single_set;
 mod sw_dynamic;
 mod sw_irregular;
 mod text;
+mod unreported;
 mod wsppd2007;
 
+pub use ambiguities::Answer;
 pub use calls::{Calls, Told};
 pub use cells::CellResult;
 pub use changes::Changes;
 pub use claims::Outcome;
-pub use decisions::{DecisionResult, ScheduleResult, Verdict};
+pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
 pub use facts::{
     Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Fitted, Schedule, expand,
 };
@@ -46,6 +49,7 @@ pub use reproduce::{
 pub use runs::{Case, Done, Evaluation, Paper, Runs};
 pub use single_set::{Step, search};
 pub use text::text;
+pub use unreported::UnreportedMoves;
 
 use crate::error::{Error, Problem};
 

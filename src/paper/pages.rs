@@ -78,11 +78,12 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
 fn readme(reproduction: &Reproduction) -> String {
     let mut text = String::from(README);
     text.push_str(
-        "\n| paper | cells | within 2.5 % | within 5 % | median error | decisions | call schedules | claims | fitted |\n|---|---|---|---|---|---|---|---|---|\n",
+        "\n| paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | claims | fitted |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut row = |name: &str, totals: &Totals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");
         let has_cells = !totals.errors.is_empty();
+        let kinds = totals.by_kind.map(of).join(" | ");
         let percent = |bound: f64| {
             if has_cells {
                 format!("{:.0} %", totals.within(bound))
@@ -96,11 +97,12 @@ fn readme(reproduction: &Reproduction) -> String {
         line(
             &mut text,
             format_args!(
-                "| {name} | {} | {} | {} | {median} | {} | {} | {} | {} |",
+                "| {name} | {} | {} | {} | {median} | {} | {kinds} | {} | {} | {} | {} |",
                 totals.errors.len(),
                 percent(0.025),
                 percent(0.05),
                 of(totals.decisions),
+                of(totals.unreported),
                 of(totals.schedules),
                 of(totals.claims),
                 totals.constants,
@@ -306,9 +308,11 @@ fn markdown(paper: &PaperResults) -> String {
     );
     times(&mut text, paper);
     decisions(&mut text, paper);
+    unreported(&mut text, paper);
     schedules(&mut text, paper);
     claims(&mut text, paper);
     constants(&mut text, paper);
+    ambiguities(&mut text, paper);
     if !paper.notes.is_empty() {
         line(&mut text, format_args!("\n{}", paper.notes.trim_end()));
     }
@@ -403,6 +407,38 @@ fn schedules(text: &mut String, paper: &PaperResults) {
     }
 }
 
+fn unreported(text: &mut String, paper: &PaperResults) {
+    if paper.unreported.is_empty() {
+        return;
+    }
+    text.push_str("\n## Moves that the paper does not report\n\nOf the runs whose migrations it reports: a reported move that comes makes a decision match, whatever else moves.\n");
+    text.push_str("\n| run | moves | reported | others |\n|---|---|---|---|\n");
+    for run in &paper.unreported {
+        let others = run.others.iter();
+        let others: Vec<String> = others
+            .map(|(superstep, from, to, count)| format!("{superstep}: {count} from {from} to {to}"))
+            .collect();
+        let others = match &others[..] {
+            [] => "-".to_owned(),
+            [first @ .., _] if first.len() >= 6 => {
+                format!(
+                    "{}; and at {} more",
+                    others[..6].join("; "),
+                    others.len() - 6
+                )
+            }
+            all => all.join("; "),
+        };
+        line(
+            text,
+            format_args!(
+                "| {} | {} | {} | {others} |",
+                run.case, run.moves, run.reported
+            ),
+        );
+    }
+}
+
 fn claims(text: &mut String, paper: &PaperResults) {
     text.push_str("\n## Claims\n\n| id | verdict | claim | simulated value |\n|---|---|---|---|\n");
     for claim in &paper.claims {
@@ -434,12 +470,47 @@ fn constants(text: &mut String, paper: &PaperResults) {
     );
     for constant in &paper.constants {
         let evidence = cell_text(&constant.evidence);
+        let shared = constant.shared_with.as_ref();
+        let shared = shared.map_or_else(String::new, |paper| format!(" (counted with {paper})"));
         line(
             text,
             format_args!(
-                "| {} | {} | {evidence} |",
+                "| {}{shared} | {} | {evidence} |",
                 constant.what,
                 constant.keys.join(", ")
+            ),
+        );
+    }
+}
+
+fn ambiguities(text: &mut String, paper: &PaperResults) {
+    if paper.answers.is_empty() {
+        return;
+    }
+    text.push_str("\n## What the papers leave open, and our reading\n\n| id | question | our settings | reason |\n|---|---|---|---|\n");
+    for answer in &paper.answers {
+        let settings = answer.settings.iter().map(|(key, value)| match value {
+            serde_json::Value::Null if key.starts_with("platform:") => format!("`{key}`"),
+            value => format!("`{key}`: {}", rounded(value)),
+        });
+        let settings: Vec<String> = settings.collect();
+        let settings = if settings.is_empty() {
+            "-".to_owned()
+        } else {
+            settings.join(", ")
+        };
+        let reasons = if answer.origins.is_empty() {
+            "not of this paper".to_owned()
+        } else {
+            answer.origins.join("; ")
+        };
+        line(
+            text,
+            format_args!(
+                "| {} | {} | {settings} | {} |",
+                answer.id,
+                answer.question,
+                cell_text(&reasons)
             ),
         );
     }

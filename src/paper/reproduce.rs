@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::ambiguities::{Answer, answers};
 use super::calls::Calls;
 use super::cells::CellResult;
 use super::changes::Changes;
@@ -13,6 +14,7 @@ use super::changes::source_of;
 use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
 use super::runs::{Case, Runs};
+use super::unreported::{UnreportedMoves, unreported};
 use super::{PAPERS, Paper};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
@@ -63,8 +65,12 @@ pub struct PaperResults {
     pub call_schedules: Vec<ScheduleResult>,
     /// Its claims.
     pub claims: Vec<ClaimResult>,
+    /// The moves of its runs that the paper does not report.
+    pub unreported: Vec<UnreportedMoves>,
     /// What was fitted.
     pub constants: Vec<Constant>,
+    /// How its experiment reads what the papers leave open.
+    pub answers: Vec<Answer>,
     /// Where the paper contradicts itself.
     pub contradictions: Vec<Contradiction>,
     /// What was tried for that which does not come out (Markdown).
@@ -135,7 +141,9 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
         decisions: compared.decisions,
         call_schedules: compared.call_schedules,
         claims,
+        unreported: compare_moves(paper, &facts, &runs)?,
         constants: constants(paper, &facts, &runs)?,
+        answers: answers_of(paper, &runs)?,
         contradictions: facts.contradictions,
         notes: paper.notes,
     })
@@ -385,6 +393,40 @@ fn evaluate(
         value,
         published_numbers_agree: claim.consistent_with_published_numbers,
     })
+}
+
+/// The moves of each run whose migrations the paper reports.
+fn compare_moves(
+    paper: &Paper,
+    facts: &Facts,
+    runs: &Runs<'_>,
+) -> Result<Vec<UnreportedMoves>, Error> {
+    let mut of_runs: BTreeMap<String, (Config, Vec<&Decision>)> = BTreeMap::new();
+    let judged = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    for decision in facts.decisions.iter().filter(judged) {
+        for config in expand(&decision.config) {
+            let moves = scenario_of(&config) != Some(Scenario::Ii);
+            if moves {
+                let key = (paper.case)(&config).key();
+                let run = of_runs.entry(key).or_insert((config, Vec::new()));
+                run.1.push(decision);
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (config, decisions) in of_runs.values() {
+        let calls = runs.of_config(config)?.calls(Scenario::Iii);
+        rows.extend(unreported(case_of(config), decisions, &calls));
+    }
+    Ok(rows)
+}
+
+/// How the experiment of a paper reads what the papers leave open; nothing for a paper without runs.
+fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
+    let Some(experiment) = paper.experiment else {
+        return Ok(Vec::new());
+    };
+    answers(&runs.load(&Case::new(experiment))?)
 }
 
 /// The fitted constants, with their evidence from the experiment's and the platform's files.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::cells::median;
-use super::decisions::Verdict;
+use super::decisions::{DecisionKind, Verdict};
 use super::reproduce::{PaperResults, Reproduction};
 
 /// Tables of cells, decisions, schedules and claims of each paper, with a summary and the fitted constants.
@@ -194,30 +194,46 @@ pub(super) struct Totals {
     pub in_figures: usize,
     /// Decisions that match, and that can be checked.
     pub decisions: (usize, usize),
+    /// The same for each kind of decision, in the order of [`DecisionKind::ALL`].
+    pub by_kind: [(usize, usize); 4],
+    /// Moves of the runs whose migrations are reported: those that the paper does not report, and all.
+    pub unreported: (usize, usize),
     /// Call schedules that match, and all.
     pub schedules: (usize, usize),
     /// Claims that hold, and all.
     pub claims: (usize, usize),
-    /// Fitted constants.
+    /// Fitted constants; those that papers share count once.
     pub constants: usize,
 }
 
 impl Totals {
     /// Those of some papers.
     pub(super) fn of<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
+        let papers: Vec<&PaperResults> = papers.into_iter().collect();
         let mut totals = Self::default();
-        for paper in papers {
+        for paper in &papers {
             let in_tables = paper.cells.iter().filter(|cell| !cell.in_figure);
             totals.errors.extend(in_tables.map(|cell| cell.error.abs()));
             totals.in_figures += paper.cells.iter().filter(|cell| cell.in_figure).count();
             let decisions = paper.decisions.iter().map(|one| one.verdict);
             count_verdicts(&mut totals.decisions, decisions);
+            for (kind, counts) in DecisionKind::ALL.iter().zip(&mut totals.by_kind) {
+                let of_kind = paper.decisions.iter().filter(|one| one.kind == *kind);
+                count_verdicts(counts, of_kind.map(|one| one.verdict));
+            }
+            for run in &paper.unreported {
+                totals.unreported.0 += run.moves - run.reported;
+                totals.unreported.1 += run.moves;
+            }
             let schedules = paper.call_schedules.iter().map(|one| one.verdict);
             count_verdicts(&mut totals.schedules, schedules);
             let holding = paper.claims.iter().filter(|claim| claim.verdict == "holds");
             totals.claims.0 += holding.count();
             totals.claims.1 += paper.claims.len();
-            totals.constants += paper.constants.len();
+            let counted_there = |shared: &String| papers.iter().any(|one| one.paper == shared);
+            let constants = paper.constants.iter();
+            let counted = constants.filter(|one| !one.shared_with.iter().any(counted_there));
+            totals.constants += counted.count();
         }
         totals
     }
@@ -262,9 +278,21 @@ pub(super) fn sentence(name: &str, totals: &Totals) -> String {
         ));
     }
     let (matched, checkable) = totals.decisions;
+    let kinds = DecisionKind::ALL.iter().zip(&totals.by_kind);
+    let kinds: Vec<String> = kinds
+        .filter(|(_, (_, all))| *all > 0)
+        .map(|(kind, (matched, all))| format!("{} {matched} of {all}", kind.name()))
+        .collect();
     parts.push(format!(
-        "{matched} of {checkable} checkable decisions match"
+        "{matched} of {checkable} checkable decisions match ({})",
+        kinds.join(", ")
     ));
+    if totals.unreported.1 > 0 {
+        let (others, all) = totals.unreported;
+        parts.push(format!(
+            "{others} of {all} moves of these runs are not reported"
+        ));
+    }
     if totals.schedules.1 > 0 {
         let (matched, all) = totals.schedules;
         parts.push(format!("{matched} of {all} call schedules"));
