@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use migsim::experiment::Progress;
-use migsim::paper::{Constant, Facts, PAPERS, fitted_keys, reproduce};
+use migsim::paper::{Constant, Facts, PAPERS, Verdict, fitted_keys, reproduce};
 use serde_json::Value;
 
 fn root() -> &'static Path {
@@ -91,6 +91,22 @@ fn every_fitted_value_belongs_to_a_constant_that_is_listed() {
         let fitted = fitted_keys(paper).unwrap();
         let missing: Vec<&String> = fitted.difference(&listed).collect();
         assert!(missing.is_empty(), "{}: {missing:?}", paper.name);
+    }
+}
+
+#[test]
+fn what_is_not_reproduced_has_a_reason_and_what_is_has_none() {
+    let all = reproduce("all", &Progress::default()).unwrap();
+    for (results, paper) in all.papers.iter().zip(PAPERS) {
+        let facts = Facts::parse(paper.name, paper.facts).unwrap();
+        let decisions = results.decisions.iter().map(|one| (&one.id, one.verdict));
+        let schedules = results.call_schedules.iter();
+        let schedules = schedules.map(|one| (&one.id, one.verdict));
+        for (id, verdict) in decisions.chain(schedules) {
+            let is_missed = matches!(verdict, Verdict::Near | Verdict::Mismatch);
+            assert_eq!(facts.reasons.contains_key(id), is_missed, "{id}");
+        }
+        assert!(results.cells.iter().all(|cell| cell.is_explained));
     }
 }
 
