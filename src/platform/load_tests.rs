@@ -599,9 +599,9 @@ fn the_machine_of_the_papers_is_as_in_figure_3() {
             route.links().count(),
         )
     };
-    assert_eq!(between("Labtec-0", "Corisco-3"), (5.7e-6, 12.5e6, 2));
+    assert_eq!(between("Labtec-0", "Corisco-3"), (5.55e-6, 12.5e6, 2));
     assert_eq!(between("Labtec-0", "ICE-0"), (46.2e-6, 125e6, 3));
-    assert_eq!(between("Aquario-19", "Labtec-0"), (20.4e-6, 125e6, 4));
+    assert_eq!(between("Aquario-19", "Labtec-0"), (21.7e-6, 125e6, 4));
     assert!(origins["clusters[1].speed"].starts_with("inferred"));
     let printed = open("ufrgs-as-printed").unwrap().platform;
     assert_eq!(printed.hosts[20].speed.get(), 1e9);

@@ -618,11 +618,12 @@ mod tests {
             own_cluster: OwnCluster::Competes,
             ..MigBspConfig::default()
         };
-        // 500 kB from lan at 10 MB/s to n, a and s, and nothing to lan itself.
-        assert_eq!(memory(&config), [0.05, 0.05, 0.0, 0.05]);
-        // From a at 100 MB/s, at 10 MB/s to lan.
+        // 500 kB from lan at 9.96 MB/s to n, a and s, and nothing to lan itself.
+        let (slow, fast) = (500e3 / 9.96e6, 500e3 / 99.6e6);
+        assert_eq!(memory(&config), [slow, slow, 0.0, slow]);
+        // From a at 99.6 MB/s, at 9.96 MB/s to lan.
         config.memory_origin = MemoryOrigin::Initial;
-        assert_eq!(memory(&config), [0.005, 0.005, 0.05, 0.005]);
+        assert_eq!(memory(&config), [fast, fast, slow, fast]);
     }
 
     #[test]

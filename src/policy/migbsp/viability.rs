@@ -433,10 +433,11 @@ mod tests {
             let weighing = call.weigh(0, offer, 0, &reservations);
             (weighing.stay().get(), weighing.go().get())
         };
-        // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 + 5) ms and 10 · (1 + 5) ms.
+        // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
+        let message = 10.0 * 500e3 / 99.6e6;
         let (stay, go) = times("n-0");
-        assert!((stay - 2.02).abs() < 1e-12 && (go - 0.05 - 0.01 / 1.5).abs() < 1e-12);
-        assert!((times("a-0").1 - 0.06).abs() < 1e-12);
+        assert!((stay - 2.02).abs() < 1e-12 && (go - message - 0.01 / 1.5).abs() < 1e-12);
+        assert!((times("a-0").1 - message - 0.01).abs() < 1e-12);
     }
 
     /// Hands `look` a call with these options in which processes are on the named hosts of `lbm`, each of which has computed 1e6
