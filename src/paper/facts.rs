@@ -155,8 +155,57 @@ pub struct Claim {
     pub check: String,
     /// The number it names.
     pub published_value: Option<Value>,
+    /// The comparisons that it consists of; none if a function evaluates it.
+    #[serde(default)]
+    pub compare: Vec<Comparison>,
     /// Whether the published numbers agree with it.
     pub consistent_with_published_numbers: Option<bool>,
+}
+
+/// A percentage of a run beside a published one.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Comparison {
+    /// What is compared.
+    pub measure: Measure,
+    /// The run.
+    pub config: Config,
+    /// What is published \[%\]; without it the number that the claim names.
+    pub published: Option<f64>,
+}
+
+/// A percentage of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// `100 (T_i - T_iii) / T_i`.
+    Gain,
+    /// `100 (T_ii - T_i) / T_i`.
+    Overhead,
+}
+
+impl Claim {
+    /// The number it names.
+    ///
+    /// # Errors
+    /// It names none: a fault of the program, which holds the facts.
+    pub fn number(&self) -> Result<f64, Error> {
+        let number = self.published_value.as_ref().and_then(Value::as_f64);
+        number.ok_or_else(|| self.names_no_number())
+    }
+
+    /// The numbers it names.
+    ///
+    /// # Errors
+    /// As [`Self::number`].
+    pub fn numbers(&self) -> Result<Vec<f64>, Error> {
+        let numbers = self.published_value.as_ref().and_then(Value::as_array);
+        let numbers = numbers.map(|all| all.iter().filter_map(Value::as_f64).collect());
+        numbers.ok_or_else(|| self.names_no_number())
+    }
+
+    fn names_no_number(&self) -> Error {
+        Problem::new(format!("the claim `{}` names no number", self.id)).into()
+    }
 }
 
 /// Two things in a paper that cannot both be.

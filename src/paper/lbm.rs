@@ -9,10 +9,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::calls::Calls;
-use super::claims::{about, over, rising, told};
+use super::claims::{over, rising, told};
 use super::facts::{Cell, Config};
 use super::runs::{Case, Done, Runs};
-use super::{Evaluation, Paper};
+use super::{Evaluation, Paper, Rule};
 use crate::bsp::Scenario;
 use crate::error::Error;
 
@@ -75,7 +75,7 @@ fn in_sample(cell: &Cell) -> bool {
     }
 }
 
-const RULES: &[(&str, Evaluation)] = &[
+const RULES: &[(&str, Rule)] = &[
     // "One migration with 10 supersteps" cannot be for α = 16, whose first call would come later (lbm-x01): Table 1 has none there.
     ("lbm-d03", |runs| {
         let moves = |alpha| -> Result<Vec<String>, Error> {
@@ -169,19 +169,15 @@ fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Err
 }
 
 const CLAIMS: &[(&str, Evaluation)] = &[
-    ("lbm-c01", |runs| little_overhead(runs, A1)),
-    ("lbm-c02", |runs| {
-        let gains = over(&ALPHAS, |alpha| Ok(run(runs, A1, 2000, alpha)?.gain()))?;
-        told(gains.iter().all(|&gain| about(gain, 33.0)), gains)
-    }),
-    ("lbm-c03", |runs| {
+    ("lbm-c01", |runs, _| little_overhead(runs, A1)),
+    ("lbm-c03", |runs, _| {
         let spreads = [
             spread(&by_alpha(runs, A1, 2000, Scenario::Ii)?),
             spread(&by_alpha(runs, A1, 2000, Scenario::Iii)?),
         ];
         told(spreads.iter().all(|&spread| spread < 1.0), spreads.to_vec())
     }),
-    ("lbm-c04", |runs| {
+    ("lbm-c04", |runs, _| {
         // Read as: each scenario across α (lbm-x12). From 500 supersteps on, where the paper's own columns differ by at most 3.2 %.
         let mut spreads = Vec::new();
         for supersteps in [500, 1000, 1500, 2000] {
@@ -191,7 +187,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(spreads.iter().all(|&spread| spread < 4.0), spreads)
     }),
-    ("lbm-c05", |runs| {
+    ("lbm-c05", |runs, _| {
         let mut all = Vec::new();
         for experiment in [A1, A2] {
             for alpha in ALPHAS {
@@ -201,7 +197,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let is_right = !all.is_empty() && all.iter().all(|one| one.ends_with(" to s-0"));
         told(is_right, all)
     }),
-    ("lbm-c06", |runs| {
+    ("lbm-c06", |runs, _| {
         // As many calls as the interval fits in, and the same excess for each.
         let mut per_call = Vec::new();
         let mut is_regular = true;
@@ -216,11 +212,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(is_regular && spread(&per_call) < 1.0, per_call)
     }),
-    ("lbm-c07", |runs| {
+    ("lbm-c07", |runs, _| {
         let times = by_alpha(runs, B1, 1500, Scenario::Iii)?;
         told(times.is_sorted_by(|a, b| a > b), times)
     }),
-    ("lbm-c08", |runs| {
+    ("lbm-c08", |runs, _| {
         // After the second move α grows at each call. With 10 supersteps there is no call after it.
         let mut last = Vec::new();
         let mut is_stable = true;
@@ -236,31 +232,27 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(is_stable, last)
     }),
-    ("lbm-c09", |runs| little_overhead(runs, A2)),
-    ("lbm-c10", |runs| {
+    ("lbm-c09", |runs, _| little_overhead(runs, A2)),
+    ("lbm-c10", |runs, _| {
         let gains = over(&LENGTHS, |supersteps| {
             Ok(run(runs, A2, supersteps, 4)?.gain())
         })?;
         told(rising(&gains), gains)
     }),
-    ("lbm-c11", |runs| {
-        let gains = over(&ALPHAS, |alpha| Ok(run(runs, A2, 2000, alpha)?.gain()))?;
-        told(gains.iter().all(|&gain| about(gain, 39.0)), gains)
-    }),
-    ("lbm-c12", |runs| {
+    ("lbm-c12", |runs, _| {
         let ratios = over(&LENGTHS, |supersteps| {
             let second = time(runs, (A2, supersteps, 4), Scenario::I)?;
             Ok(second / time(runs, (A1, supersteps, 4), Scenario::I)?)
         })?;
         told(ratios.iter().all(|&ratio| ratio > 1.0), ratios)
     }),
-    ("lbm-c13", |runs| {
+    ("lbm-c13", |runs, _| {
         let gains = over(&LENGTHS, |supersteps| {
             Ok(run(runs, B2, supersteps, 4)?.gain())
         })?;
         told(gains.iter().all(|&gain| gain < 0.0), gains)
     }),
-    ("lbm-c14", |runs| {
+    ("lbm-c14", |runs, _| {
         let mut counts = Vec::new();
         for supersteps in LENGTHS {
             counts.push(run(runs, B2, supersteps, 4)?.records(Scenario::Iii).len() as u64);
@@ -268,14 +260,14 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let expected: Vec<u64> = LENGTHS.iter().map(|supersteps| supersteps / 4).collect();
         told(counts == expected, counts)
     }),
-    ("lbm-c15", |runs| {
+    ("lbm-c15", |runs, _| {
         let counts: Vec<usize> = LENGTHS
             .iter()
             .map(|&supersteps| Ok(run(runs, B2, supersteps, 8)?.migrations()))
             .collect::<Result<_, Error>>()?;
         told(counts == [1, 6, 11, 11, 11, 11, 11], counts)
     }),
-    ("lbm-c16", |runs| {
+    ("lbm-c16", |runs, _| {
         let done = run(runs, B2, 2000, 16)?;
         let calls = done.calls(Scenario::Iii);
         let last = intervals(&calls).last().map_or(0, |(_, next)| *next);
@@ -287,7 +279,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "last_alpha": last, "gain_percent": done.gain() }),
         )
     }),
-    ("lbm-c17", |runs| {
+    ("lbm-c17", |runs, _| {
         let mut wrong = Vec::new();
         for supersteps in LENGTHS {
             for scenario in [Scenario::Ii, Scenario::Iii] {
@@ -299,7 +291,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(wrong.is_empty(), json!({ "rows_in_another_order": wrong }))
     }),
-    ("lbm-c18", |runs| {
+    ("lbm-c18", |runs, _| {
         let mut all = Vec::new();
         for alpha in ALPHAS {
             for scenario in [Scenario::Ii, Scenario::Iii] {
@@ -310,7 +302,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let doubles = all.iter().all(|(before, next)| *next == 2 * before);
         told(doubles && !all.is_empty(), json!(all))
     }),
-    ("lbm-c19", |runs| {
+    ("lbm-c19", |runs, _| {
         let mut least = Vec::new();
         for alpha in ALPHAS {
             for scenario in [Scenario::Ii, Scenario::Iii] {
@@ -322,7 +314,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let is_floor = least.iter().all(|(alpha, next)| *next >= Some(*alpha));
         told(is_floor, json!(least))
     }),
-    ("lbm-c20", |runs| {
+    ("lbm-c20", |runs, _| {
         // As the sister papers do it later: D grows after ω calls in a row in which nothing has moved.
         let adapted = of_length(B2, 500, 4)
             .with("policy.migbsp.d_growth", "multiply")
@@ -333,7 +325,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         ];
         told(times[0] < times[1], times.to_vec())
     }),
-    ("lbm-c21", |runs| {
+    ("lbm-c21", |runs, _| {
         let computes = over(&[A1, A2], |name| computing_share(runs, name))?;
         let communicates = over(&[B1, B2], |name| computing_share(runs, name))?;
         told(
@@ -342,7 +334,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "computing_share_of_a": computes, "of_b": communicates }),
         )
     }),
-    ("lbm-c22", |runs| {
+    ("lbm-c22", |runs, _| {
         // What each move of test B on mapping 2 took, beside the Mem(i,j) of the call that decided it.
         let done = run(runs, B2, 2000, 8)?;
         let platform = &done.experiment.platform.platform;
@@ -371,7 +363,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "taken_s": taken, "mem_s": priced }),
         )
     }),
-    ("lbm-c23", |runs| {
+    ("lbm-c23", |runs, _| {
         let done = run(runs, B2, 100, 8)?;
         let again = done
             .experiment
@@ -382,7 +374,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         };
         told(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
-    ("lbm-c24", |runs| {
+    ("lbm-c24", |runs, _| {
         // At each call: did more supersteps of the interval pass the test of the times than fail it, and did α grow?
         let mut counts = [[0_u32; 2]; 2];
         for experiment in [A1, B1, B2] {

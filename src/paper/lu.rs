@@ -78,18 +78,8 @@ fn calls(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Calls, Error> {
 const PROCS: [u64; 4] = [25, 50, 100, 200];
 const ORDERS: [u64; 3] = [500, 1000, 2000];
 
-/// A claim that a gain has some percentage.
-macro_rules! gain_is {
-    ($n:literal, $procs:literal, $published:literal) => {
-        |runs| {
-            let gain = gain(runs, $n, $procs)?;
-            told(about(gain, $published), gain)
-        }
-    };
-}
-
 const CLAIMS: &[(&str, Evaluation)] = &[
-    ("lu-c01", |runs| {
+    ("lu-c01", |runs, claim| {
         let mut all = vec![
             gain(runs, 5000, 25)?,
             gain(runs, 5000, 50)?,
@@ -99,17 +89,17 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             all.extend(over(&PROCS, |procs| gain(runs, n, procs))?);
         }
         let most = all.into_iter().fold(f64::MIN, f64::max);
-        told(about(most, 19.0), most)
+        told(about(most, claim.number()?), most)
     }),
-    ("lu-c02", |runs| {
+    ("lu-c02", |runs, _| {
         let gains = over(&PROCS, |procs| gain(runs, 500, procs))?;
         told(gains.iter().all(|&gain| gain <= 0.0), gains)
     }),
-    ("lu-c03", |runs| {
+    ("lu-c03", |runs, _| {
         let times = over(&PROCS, |procs| time(runs, 500, procs, Scenario::I))?;
         told(rising(&times), times)
     }),
-    ("lu-c04", |runs| {
+    ("lu-c04", |runs, _| {
         let differences = over(&PROCS, |procs| {
             Ok(time(runs, 500, procs, Scenario::Iii)? - time(runs, 500, procs, Scenario::Ii)?)
         })?;
@@ -118,13 +108,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             differences,
         )
     }),
-    ("lu-c05", gain_is!(1000, 25, 12.0)),
-    ("lu-c06", gain_is!(1000, 50, 5.0)),
-    ("lu-c07", |runs| {
+    ("lu-c07", |runs, _| {
         let gains = [gain(runs, 1000, 25)?, gain(runs, 1000, 50)?];
         told(gains[1] < gains[0], gains.to_vec())
     }),
-    ("lu-c08", |runs| {
+    ("lu-c08", |runs, _| {
         let done = run(runs, 500, 25)?;
         let workload = done.experiment.workload.as_ref();
         let mut plan = Plan::default();
@@ -138,11 +126,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             (1..workload.supersteps() - 2).all(|superstep| work(superstep + 2) < work(superstep));
         told(falls, falls)
     }),
-    ("lu-c09", |runs| {
+    ("lu-c09", |runs, _| {
         let times = forced_moves(runs, [4, 500, 1500, 3000])?;
         told(rising(&times), times)
     }),
-    ("lu-c10", |runs| {
+    ("lu-c10", |runs, _| {
         let mut highest = Vec::new();
         let mut is_equal = true;
         for procs in [100, 200] {
@@ -162,25 +150,23 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "ii_equals_iii": is_equal, "highest_potential_s": highest }),
         )
     }),
-    ("lu-c11", gain_is!(2000, 25, 15.0)),
-    ("lu-c12", |runs| {
+    ("lu-c12", |runs, _| {
         let times = over(&[25, 50], |procs| time(runs, 2000, procs, Scenario::I))?;
         told(times[1] < times[0], times)
     }),
-    ("lu-c13", |runs| {
+    ("lu-c13", |runs, _| {
         let gains = over(&[25, 50], |procs| gain(runs, 2000, procs))?;
         told(gains[1] < gains[0], gains)
     }),
-    ("lu-c14", |runs| {
+    ("lu-c14", |runs, _| {
         let gain = gain(runs, 2000, 50)?;
         told((8.0..=11.0).contains(&gain), gain)
     }),
-    ("lu-c15", gain_is!(2000, 100, 4.0)),
-    ("lu-c16", |runs| {
+    ("lu-c16", |runs, _| {
         let gains = over(&[100, 50, 25], |procs| gain(runs, 2000, procs))?;
         told(rising(&gains), gains)
     }),
-    ("lu-c17", |runs| {
+    ("lu-c17", |runs, _| {
         let mut by_procs = Vec::new();
         for procs in [25, 50] {
             let orders = [500, 1000, 2000, 5000];
@@ -193,28 +179,18 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(by_procs.iter().all(|gains| rising(gains)), by_procs)
     }),
-    ("lu-c18", gain_is!(5000, 25, 19.0)),
-    ("lu-c19", gain_is!(5000, 50, 15.0)),
-    ("lu-c20", |runs| {
-        let gain = gain(runs, 5000, 200)?;
-        told(about(gain, 2.3), gain)
-    }),
-    ("lu-c21", |runs| {
+    ("lu-c21", |runs, _| {
         let counts: Vec<usize> = [500, 1000, 2000, 5000]
             .iter()
             .map(|&n| Ok(run(runs, n, 200)?.migrations()))
             .collect::<Result<_, Error>>()?;
         told(counts[..3] == [0, 0, 0] && counts[3] > 0, counts)
     }),
-    ("lu-c22", |runs| {
+    ("lu-c22", |runs, _| {
         let gains = over(&[25, 50], |procs| gain(runs, 5000, procs))?;
         told(gains.iter().all(|&gain| gain >= 15.0), gains)
     }),
-    ("lu-c23", |runs| {
-        let overhead = overhead(runs, 2000, 50)?;
-        told(about(overhead, 3.0), overhead)
-    }),
-    ("lu-c24", |runs| {
+    ("lu-c24", |runs, _| {
         let mut least = f64::MAX;
         for n in ORDERS {
             for procs in PROCS {
@@ -224,19 +200,19 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(least > 0.0, least)
     }),
-    ("lu-c25", |runs| {
+    ("lu-c25", |runs, _| {
         // "Short" has no number: the overheads at order 2000 stay below 4 %, which is what the paper's own table has.
         let overheads = over(&PROCS, |procs| overhead(runs, 2000, procs))?;
         told(overheads.iter().all(|&overhead| overhead < 4.0), overheads)
     }),
-    ("lu-c26", |runs| {
+    ("lu-c26", |runs, _| {
         let counts: Vec<usize> = ORDERS
             .iter()
             .map(|&n| Ok(run(runs, n, 25)?.experiment.workload.supersteps()))
             .collect::<Result<_, Error>>()?;
         told(counts == [1001, 2001, 4001], counts)
     }),
-    ("lu-c27", |runs| {
+    ("lu-c27", |runs, _| {
         // The memory of a process is 8 B for each of its cells.
         let done = run(runs, 1000, 50)?;
         let workload = done.experiment.workload.as_ref();
@@ -253,7 +229,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             total,
         )
     }),
-    ("lu-c28", |runs| {
+    ("lu-c28", |runs, _| {
         let done = run(runs, 500, 50)?;
         let workload = done.experiment.workload.as_ref();
         let mut plan = Plan::default();
@@ -269,15 +245,15 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let counts = [plan.messages.len(), sends(5), sends(1), sends(0)];
         told(counts == [10 * 4 + 5 * 9, 4, 9, 13], counts.to_vec())
     }),
-    ("lu-c29", |_| {
+    ("lu-c29", |_, _| {
         let residue = elimination_residue(24);
         told(residue < 1e-9, residue)
     }),
-    ("lu-c30", |runs| {
+    ("lu-c30", |runs, _| {
         let later: Vec<u64> = alphas_after(&calls(runs, 1000, 25)?, 11);
         told(later.is_sorted_by(|a, b| a < b), later)
     }),
-    ("lu-c31", |runs| {
+    ("lu-c31", |runs, _| {
         let calls = calls(runs, 1000, 50)?;
         let dates: Vec<u64> = calls.iter().map(|call| call.superstep).collect();
         let gaps: Vec<u64> = dates.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -292,7 +268,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             dates,
         )
     }),
-    ("lu-c32", |runs| {
+    ("lu-c32", |runs, _| {
         let counts: Vec<usize> = [0.25, 0.5, 1.0, 2.0]
             .iter()
             .map(|&d| {
@@ -306,7 +282,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "d": [0.25, 0.5, 1.0, 2.0], "calls": counts }),
         )
     }),
-    ("lu-c33", |runs| {
+    ("lu-c33", |runs, _| {
         let done = run(runs, 1000, 50)?;
         let calls = done.records(Scenario::Iii);
         let evaluated: Vec<usize> = calls
@@ -321,7 +297,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         // 50 processes against the four Sets that are not their own, not against 174 processors.
         told(evaluated == [50 * 4], evaluated)
     }),
-    ("lu-c34", |runs| {
+    ("lu-c34", |runs, _| {
         let done = run(runs, 1000, 50)?;
         let again = done
             .experiment
@@ -335,7 +311,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         };
         told(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
-    ("lu-c35", |runs| {
+    ("lu-c35", |runs, _| {
         let done = run(runs, 500, 25)?;
         let platform = &done.experiment.platform.platform;
         let fastest = platform
@@ -347,11 +323,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         });
         told(name == "Aquario", name)
     }),
-    ("lu-c36", |runs| {
+    ("lu-c36", |runs, _| {
         let times = forced_moves(runs, [4, 1000])?;
         told(times[0] < times[1], times)
     }),
-    ("lu-c37", |runs| {
+    ("lu-c37", |runs, _| {
         // The computation of the slowest process is a fixed share of n^3 / p: what is left is communication and barrier.
         let shares = over(&PROCS, |procs| {
             let slowest = if procs == 200 {

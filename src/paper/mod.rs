@@ -13,6 +13,7 @@ mod calls;
 mod cells;
 mod changes;
 mod claims;
+mod comparisons;
 mod decisions;
 mod facts;
 mod figures;
@@ -37,7 +38,8 @@ pub use changes::Changes;
 pub use claims::Outcome;
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
 pub use facts::{
-    Cell, Claim, Config, Contradiction, Decision, Facts, Figure, Fitted, Schedule, expand,
+    Cell, Claim, Comparison, Config, Contradiction, Decision, Facts, Figure, Fitted, Measure,
+    Schedule, expand,
 };
 pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
 pub use page::Page;
@@ -46,7 +48,7 @@ pub use reproduce::{
     ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
     reproduce_changed,
 };
-pub use runs::{Case, Done, Evaluation, Paper, Runs};
+pub use runs::{Case, Done, Evaluation, Paper, Rule, Runs};
 pub use single_set::{Step, search};
 pub use text::text;
 pub use unreported::UnreportedMoves;

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::ambiguities::{Answer, answers};
 use super::calls::Calls;
 use super::cells::CellResult;
 use super::changes::Changes;
 use super::changes::source_of;
+use super::comparisons::compare_percentages;
 use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
 use super::runs::{Case, Runs};
@@ -378,8 +379,8 @@ fn evaluate(
 ) -> Result<ClaimResult, Error> {
     let evaluation = paper.claims.iter().find(|(id, _)| *id == claim.id);
     let (holds, value) = match evaluation {
-        Some((_, evaluate)) => evaluate(runs)?,
-        None => (None, json!(null)),
+        Some((_, evaluate)) => evaluate(runs, claim)?,
+        None => compare_percentages(claim, runs)?,
     };
     let verdict = match holds {
         Some(true) => "holds",

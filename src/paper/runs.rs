@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::calls::{Calls, of};
 use super::changes::{Changes, source_of};
 use super::claims::Outcome;
-use super::facts::{Cell, Config};
+use super::facts::{Cell, Claim, Config};
 use crate::bsp::{CallRecord, Scenario};
 use crate::error::Error;
 use crate::experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Shared};
@@ -29,16 +29,19 @@ pub struct Paper {
     pub case: fn(&Config) -> Case,
     /// Whether a cell was used to fit constants.
     pub in_sample: fn(&Cell) -> bool,
-    /// The function that evaluates each claim, by id.
+    /// The function that evaluates each claim that its facts do not describe as a comparison, by id.
     pub claims: &'static [(&'static str, Evaluation)],
     /// The function that judges a decision which only words tell, by id.
-    pub rules: &'static [(&'static str, Evaluation)],
+    pub rules: &'static [(&'static str, Rule)],
     /// What was tried for that which does not come out (Markdown; may be empty).
     pub notes: &'static str,
 }
 
 /// Evaluates a claim on the simulated runs.
-pub type Evaluation = fn(&Runs<'_>) -> Outcome;
+pub type Evaluation = fn(&Runs<'_>, &Claim) -> Outcome;
+
+/// Judges a decision on the simulated runs.
+pub type Rule = fn(&Runs<'_>) -> Outcome;
 
 /// A finished run: the experiment and its three scenarios.
 #[derive(Debug)]

@@ -88,18 +88,8 @@ const ALPHAS: [u64; 4] = [2, 4, 8, 16];
 /// The largest overhead of the paper's own table \[%\].
 const LARGEST_OVERHEAD: f64 = 10.27;
 
-/// A claim that a gain or an overhead has some percentage.
-macro_rules! percentage_is {
-    ($what:ident, $n:literal, $alpha:literal, $published:literal) => {
-        |runs| {
-            let percentage = $what(runs, $n, $alpha)?;
-            told(about(percentage, $published), percentage)
-        }
-    };
-}
-
 const CLAIMS: &[(&str, Evaluation)] = &[
-    ("swi-c01", |runs| {
+    ("swi-c01", |runs, _| {
         let mut most = f64::MIN;
         for n in ORDERS {
             for alpha in ALPHAS {
@@ -108,7 +98,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(most > 10.0, most)
     }),
-    ("swi-c02", |runs| {
+    ("swi-c02", |runs, _| {
         // "Acceptable" has no number: no more than the paper's own table has, give or take a point.
         let mut most = f64::MIN;
         for n in ORDERS {
@@ -118,8 +108,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(most <= LARGEST_OVERHEAD + 1.0, most)
     }),
-    ("swi-c03", percentage_is!(overhead, 10, 2, 8.0)),
-    ("swi-c04", |runs| {
+    ("swi-c04", |runs, _| {
         let mut falls = true;
         let mut all = serde_json::Map::new();
         for n in ORDERS {
@@ -129,7 +118,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(falls, all)
     }),
-    ("swi-c05", |runs| {
+    ("swi-c05", |runs, _| {
         let two = dates(&calls(runs, 10, 2)?);
         let four = dates(&calls(runs, 10, 4)?);
         told(
@@ -137,17 +126,16 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "2": two, "4": four }),
         )
     }),
-    ("swi-c06", |runs| {
+    ("swi-c06", |runs, _| {
         let times = over(&[2, 4], |alpha| time(runs, 10, alpha, Scenario::Ii))?;
         let count = calls(runs, 10, 4)?.len();
         told(times[1] < times[0] && count == 2, times)
     }),
-    ("swi-c07", |runs| {
+    ("swi-c07", |runs, _| {
         let times = over(&[2, 4], |alpha| time(runs, 10, alpha, Scenario::Iii))?;
         told(times[1] < times[0], times)
     }),
-    ("swi-c08", percentage_is!(gain, 25, 2, 11.0)),
-    ("swi-c09", |runs| {
+    ("swi-c09", |runs, _| {
         // Slower than alone; p24 and p25 stay; and had they moved with the others at 24, it would have been faster.
         let done = run(runs, 25, 8)?;
         let stay = done
@@ -161,7 +149,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "i_s": alone, "iii_s": with, "iii_with_p24_and_p25_s": moved }),
         )
     }),
-    ("swi-c10", |runs| {
+    ("swi-c10", |runs, _| {
         let left = |alpha: u64| -> Result<u64, Error> {
             let last = last_move(&calls(runs, 25, alpha)?).unwrap_or_default();
             Ok(2 * 25 - 1 - last)
@@ -169,7 +157,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let left = vec![left(2)?, left(16)?];
         told(left == [19, 1], left)
     }),
-    ("swi-c11", |runs| {
+    ("swi-c11", |runs, _| {
         // 25x25, scenario i, supersteps 30 to 49: in each the last two processes are on Corisco, whose clock alone sets the time.
         let done = run(runs, 25, 2)?;
         let run = done.results.get(Scenario::I);
@@ -187,18 +175,17 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let least = shares.fold(f64::MAX, f64::min);
         told(least > 0.95, least)
     }),
-    ("swi-c12", percentage_is!(overhead, 50, 2, 3.0)),
-    ("swi-c13", |runs| {
+    ("swi-c13", |runs, _| {
         let gains = over(&ALPHAS, |alpha| gain(runs, 50, alpha))?;
         told(gains.iter().all(|&gain| gain > 0.0), gains)
     }),
-    ("swi-c14", |runs| {
+    ("swi-c14", |runs, _| {
         let first = over(&ORDERS, |n| {
             Ok(first_move(&calls(runs, n, 2)?).map_or(f64::NAN, |superstep| superstep as f64))
         })?;
         told(first.is_sorted() && first[0] < first[4], first)
     }),
-    ("swi-c15", |runs| {
+    ("swi-c15", |runs, _| {
         // The share grows uniformly, but the sum over all processes does not stay when n grows.
         let mut totals = Vec::new();
         let mut grows = true;
@@ -223,11 +210,14 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             .all(|total| (total / totals[0] - 1.0).abs() < 0.01);
         told(is_fixed && grows, totals)
     }),
-    ("swi-c16", |runs| {
+    ("swi-c16", |runs, claim| {
         let gains = over(&[2, 4], |alpha| gain(runs, 50, alpha))?;
-        told(about(gains[1], 9.0) && gains[1] > gains[0], gains)
+        told(
+            about(gains[1], claim.number()?) && gains[1] > gains[0],
+            gains,
+        )
     }),
-    ("swi-c17", |runs| {
+    ("swi-c17", |runs, _| {
         let last = [2, 4].map(|alpha| {
             Ok(calls(runs, 50, alpha)?
                 .last()
@@ -236,7 +226,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let last: Vec<u64> = last.into_iter().collect::<Result<_, Error>>()?;
         told(last[0] == last[1] + 2, last)
     }),
-    ("swi-c18", |runs| {
+    ("swi-c18", |runs, _| {
         let times = over(&ALPHAS, |alpha| time(runs, 50, alpha, Scenario::Iii))?;
         let moves_frontal = calls(runs, 50, 8)?.iter().any(|call| {
             call.superstep == 56
@@ -246,12 +236,12 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let is_best = times.iter().all(|&time| time >= times[2]);
         told(moves_frontal && is_best, times)
     }),
-    ("swi-c19", |runs| {
+    ("swi-c19", |runs, _| {
         // "Good" has no number, and the paper's own gain at α = 16 is 0.1 %: all are positive.
         let gains = over(&ALPHAS, |alpha| gain(runs, 100, alpha))?;
         told(gains.iter().all(|&gain| gain > 0.0), gains)
     }),
-    ("swi-c20", |runs| {
+    ("swi-c20", |runs, _| {
         let calls = calls(runs, 100, 2)?;
         let origins: BTreeSet<&str> = calls
             .iter()
@@ -261,7 +251,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let origins: Vec<&str> = origins.into_iter().collect();
         told(origins == ["Corisco", "Frontal"], json!(origins))
     }),
-    ("swi-c21", |runs| {
+    ("swi-c21", |runs, _| {
         let calls = calls(runs, 100, 2)?;
         let hosts: Vec<&str> = calls
             .iter()
@@ -275,11 +265,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "moves": hosts.len(), "hosts": different.len() }),
         )
     }),
-    ("swi-c22", |runs| {
+    ("swi-c22", |runs, _| {
         let overheads = over(&ALPHAS, |alpha| overhead(runs, 200, alpha))?;
         told(overheads.iter().all(|&overhead| overhead < 2.0), overheads)
     }),
-    ("swi-c23", |runs| {
+    ("swi-c23", |runs, _| {
         // "Satisfactory" has no number: what migrations gain is more than what the scheduler costs.
         let mut pays = true;
         let gains = over(&ALPHAS, |alpha| {
@@ -288,7 +278,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         })?;
         told(pays, gains)
     }),
-    ("swi-c24", |runs| {
+    ("swi-c24", |runs, _| {
         // α doubles at each call when the test asks those that compute, and does not when it asks all.
         let dates_of = |population: &str| -> Result<Vec<u64>, Error> {
             let case = of_size(200, 2).with("policy.migbsp.population", population);
@@ -303,11 +293,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             json!({ "computing": computing, "all": all }),
         )
     }),
-    ("swi-c25", |runs| {
+    ("swi-c25", |runs, _| {
         let supersteps = run(runs, 200, 2)?.experiment.workload.supersteps();
         told(supersteps - 388 == 10, supersteps - 388)
     }),
-    ("swi-c26", |runs| {
+    ("swi-c26", |runs, _| {
         let mut places = BTreeSet::new();
         for n in ORDERS {
             for alpha in ALPHAS {
@@ -319,14 +309,14 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let places: Vec<String> = places.into_iter().collect();
         told(places == ["Aquario"], places)
     }),
-    ("swi-c27", |runs| {
+    ("swi-c27", |runs, _| {
         // The first call comes at 2, the first one that moves something later.
         let first = over(&ORDERS, |n| {
             Ok(first_move(&calls(runs, n, 2)?).map_or(f64::NAN, |superstep| superstep as f64))
         })?;
         told(first.iter().all(|&superstep| superstep > 2.0), first)
     }),
-    ("swi-c28", |runs| {
+    ("swi-c28", |runs, _| {
         let mut holds = true;
         let mut counts = Vec::new();
         for n in ORDERS {
@@ -344,7 +334,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(holds, counts)
     }),
-    ("swi-c29", |runs| {
+    ("swi-c29", |runs, _| {
         let done = run(runs, 50, 2)?;
         let (mut holds, mut messages) = (true, 0);
         for plan in plans(done.experiment.workload.as_ref()) {
@@ -357,7 +347,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         // 49 of 50 columns send in 50 supersteps each.
         told(holds && messages == 49 * 50, messages)
     }),
-    ("swi-c30", |runs| {
+    ("swi-c30", |runs, _| {
         // By order, the highest PM of scenario ii, and how many migrations were decided there.
         let mut all = serde_json::Map::new();
         let mut holds = true;
@@ -375,7 +365,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(holds, all)
     }),
-    ("swi-c31", |runs| {
+    ("swi-c31", |runs, _| {
         let done = run(runs, 10, 2)?;
         let works = works_of_first(done.experiment.workload.as_ref());
         // The paper cuts off: 287.5e5 is printed as 287e5.
@@ -385,7 +375,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             vec![works[1], forecast],
         )
     }),
-    ("swi-c32", |runs| {
+    ("swi-c32", |runs, _| {
         // PI against I in every superstep of an interval, wherever it begins.
         let mut least = f64::MAX;
         for n in ORDERS {
@@ -400,7 +390,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(least >= 0.5, least)
     }),
-    ("swi-c33", |runs| {
+    ("swi-c33", |runs, _| {
         // The α whose last migration comes last is the best one.
         let mut holds = true;
         let mut all = serde_json::Map::new();
@@ -420,7 +410,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         }
         told(holds, all)
     }),
-    ("swi-c34", |runs| {
+    ("swi-c34", |runs, _| {
         // The last processes of 25x25 moved at 30, while the same load in all is shifted to the last supersteps.
         let gains = over(&[0.5, 0.375, 0.25, 0.125, 0.001], |first| {
             let case = of_size(25, 2)
@@ -430,7 +420,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         })?;
         told(rising(&gains), gains)
     }),
-    ("swi-c35", |runs| {
+    ("swi-c35", |runs, _| {
         // Hosts of Aquario on which something computes, by superstep, when nothing moves: 200x200.
         let done = run(runs, 200, 2)?;
         let platform = &done.experiment.platform.platform;
@@ -454,14 +444,14 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             .collect();
         told(at == [0, 16, 20, 14, 0], at)
     }),
-    ("swi-c36", |runs| {
+    ("swi-c36", |runs, _| {
         // Without a cost of calls nothing is left of the overhead.
         let free = of_size(50, 2).with("costs.call.fixed", "0 s");
         let free = runs.run(&free)?.overhead();
         let paid = overhead(runs, 50, 2)?;
         told(free == 0.0 && paid > 0.0, vec![free, paid])
     }),
-    ("swi-c37", |runs| {
+    ("swi-c37", |runs, _| {
         let done = run(runs, 50, 2)?;
         let evaluated = done.records(Scenario::Iii).first().map_or(0, |call| {
             call.decision.explained()["potentials"]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::claims::Outcome;
 use super::runs::Case;
-use super::{Evaluation, Paper};
+use super::{Evaluation, Paper, Rule};
 use crate::policy::migbsp_2007::claims::claim;
 
 /// The paper.
@@ -30,7 +30,7 @@ fn judged(id: &str) -> Outcome {
 }
 
 /// Each rule of its call with the check of a claim that follows it.
-const RULES: &[(&str, Evaluation)] = &[
+const RULES: &[(&str, Rule)] = &[
     ("w07-d01", |_| judged("w07-c02")),
     ("w07-d02", |_| judged("w07-c01")),
     ("w07-d03", |_| judged("w07-c03")),
@@ -39,27 +39,27 @@ const RULES: &[(&str, Evaluation)] = &[
 ];
 
 const CLAIMS: &[(&str, Evaluation)] = &[
-    ("w07-c01", |_| judged("w07-c01")),
-    ("w07-c02", |_| judged("w07-c02")),
-    ("w07-c03", |_| judged("w07-c03")),
-    ("w07-c04", |_| judged("w07-c04")),
-    ("w07-c05", |_| judged("w07-c05")),
-    ("w07-c06", |_| judged("w07-c06")),
-    ("w07-c07", |_| judged("w07-c07")),
-    ("w07-c08", |_| judged("w07-c08")),
-    ("w07-c09", |_| judged("w07-c09")),
-    ("w07-c10", |_| judged("w07-c10")),
-    ("w07-c11", |_| judged("w07-c11")),
-    ("w07-c12", |_| judged("w07-c12")),
-    ("w07-c13", |_| judged("w07-c13")),
-    ("w07-c14", |_| judged("w07-c14")),
-    ("w07-c15", |_| judged("w07-c15")),
-    ("w07-c16", |_| judged("w07-c16")),
-    ("w07-c17", |_| judged("w07-c17")),
-    ("w07-c18", |_| judged("w07-c18")),
-    ("w07-c19", |_| judged("w07-c19")),
+    ("w07-c01", |_, _| judged("w07-c01")),
+    ("w07-c02", |_, _| judged("w07-c02")),
+    ("w07-c03", |_, _| judged("w07-c03")),
+    ("w07-c04", |_, _| judged("w07-c04")),
+    ("w07-c05", |_, _| judged("w07-c05")),
+    ("w07-c06", |_, _| judged("w07-c06")),
+    ("w07-c07", |_, _| judged("w07-c07")),
+    ("w07-c08", |_, _| judged("w07-c08")),
+    ("w07-c09", |_, _| judged("w07-c09")),
+    ("w07-c10", |_, _| judged("w07-c10")),
+    ("w07-c11", |_, _| judged("w07-c11")),
+    ("w07-c12", |_, _| judged("w07-c12")),
+    ("w07-c13", |_, _| judged("w07-c13")),
+    ("w07-c14", |_, _| judged("w07-c14")),
+    ("w07-c15", |_, _| judged("w07-c15")),
+    ("w07-c16", |_, _| judged("w07-c16")),
+    ("w07-c17", |_, _| judged("w07-c17")),
+    ("w07-c18", |_, _| judged("w07-c18")),
+    ("w07-c19", |_, _| judged("w07-c19")),
     // No run can show that a programmer has nothing to do.
-    ("w07-c20", |_| {
+    ("w07-c20", |_, _| {
         Ok((
             None,
             "an application has no call of the scheduler (trait `Workload`)".into(),

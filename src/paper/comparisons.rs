@@ -1,0 +1,28 @@
+//! Claims that only compare percentages of runs with published ones; their facts say which.
+
+use serde_json::Value;
+
+use super::claims::{Outcome, about, told};
+use super::facts::{Claim, Measure};
+use super::runs::Runs;
+
+/// The comparisons of a claim: it holds if all of them do, and cannot be told if there are none.
+pub(super) fn compare_percentages(claim: &Claim, runs: &Runs<'_>) -> Outcome {
+    let mut holds = true;
+    let mut values = Vec::new();
+    for one in &claim.compare {
+        let done = runs.of_config(&one.config)?;
+        let value = match one.measure {
+            Measure::Gain => done.gain(),
+            Measure::Overhead => done.overhead(),
+        };
+        let published = one.published.map_or_else(|| claim.number(), Ok)?;
+        holds &= about(value, published);
+        values.push(value);
+    }
+    match values[..] {
+        [] => Ok((None, Value::Null)),
+        [value] => told(holds, value),
+        _ => told(holds, values),
+    }
+}
