@@ -57,7 +57,7 @@ fn the_story_of_the_lu_paper_is_told() {
     );
     assert!(told.contains("5 processes are candidates"), "{told}");
     assert!(told.contains("5 migrations happened"), "{told}");
-    // PM of p25 is 19.848 - 7.060 ms; t1 = 22.229 ms, t2 = 13.338 + 4.5 ms.
+    // t1 and t2 have the communication beside the computation.
     let story = Story::new(
         &run,
         Question {
@@ -79,10 +79,13 @@ fn the_story_of_the_lu_paper_is_told() {
     let weighed = &facts["call"]["explanation"]["weighed"][0];
     let part = |key: &str| weighed[key].as_f64().unwrap();
     let judged = &facts["call"]["candidates"][0];
-    assert_eq!(judged["stay_s"].as_f64().unwrap(), part("stay_compute_s"));
+    assert_eq!(
+        judged["stay_s"].as_f64().unwrap(),
+        part("stay_compute_s") + part("stay_communication_s")
+    );
     assert_eq!(
         judged["go_s"].as_f64().unwrap(),
-        part("go_compute_s") + part("go_operations_s")
+        part("go_compute_s") + part("go_communication_s") + part("go_operations_s")
     );
     assert_eq!(part("go_operations_s"), 4.5e-3);
     let told = story.text();
@@ -90,7 +93,7 @@ fn the_story_of_the_lu_paper_is_told() {
         told.contains("PM of p25, which is in Corisco, by cluster:"),
         "{told}"
     );
-    // p7 is 10.230 - 8.789 ms short of the threshold.
+    // p7 is 10.325 - 8.884 ms short of the threshold.
     let asked = Question {
         process: Some(7),
         why_not: true,
@@ -98,7 +101,7 @@ fn the_story_of_the_lu_paper_is_told() {
     };
     let told = tell(&run, asked).unwrap();
     assert!(
-        told.contains("p7 stays: its highest PM misses the threshold by 1.442 ms"),
+        told.contains("p7 stays: its highest PM misses the threshold by 1.441 ms"),
         "{told}"
     );
     let told = tell(
@@ -501,7 +504,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             is_first = false;
         }
     }
-    assert!(quiet > 5 && moving > 5, "{quiet} {moving}");
+    assert!(quiet > 5 && moving > 4, "{quiet} {moving}");
 }
 
 #[test]

@@ -19,11 +19,14 @@ const WITHIN: [(Scenario, f64); 3] = [
     (Scenario::Iii, 0.07),
 ];
 const MEDIAN_WITHIN: f64 = 0.01;
-/// The one cell beyond them, (n, processes, scenario), and its error. With p195-p200 gone the slowest host has two processes at 0.75
-/// instead of 0.6 GHz each, which takes 70 s off the computation; the published total falls by 10.5 s only.
-const EXCEPTION: (u64, u64, Scenario) = (5000, 200, Scenario::Iii);
-const EXCEPTION_ERROR: f64 = -0.086;
-const EXCEPTION_WITHIN: f64 = 0.01;
+/// The two cells beyond them, (n, processes, scenario, error). The largest run is extrapolated from n <= 1000. With p195-p200 gone its
+/// slowest host has two processes at 0.75 instead of 0.6 GHz each, which takes 70 s off the computation; the published total falls by
+/// 10.5 s only.
+const EXCEPTIONS: [(u64, u64, Scenario, f64); 2] = [
+    (5000, 200, Scenario::I, 0.036),
+    (5000, 200, Scenario::Iii, -0.087),
+];
+const EXCEPTION_WITHIN: f64 = 0.001;
 
 /// The published times [s]: n, processes, scenarios i, ii and iii. Table 2 of the paper for n up to 2000, Figure 6 for n = 5000
 /// (which has no scenario ii). The text gives 56.18 s for 2000/50 iii; the gains that it states fit the 54.18 s of the table.
@@ -108,8 +111,8 @@ fn errors(scenario: Scenario) -> Vec<(u64, u64, f64)> {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the one gap is to be seen")]
-fn all_published_times_are_reproduced_but_one() {
+#[expect(clippy::print_stdout, reason = "the gaps are to be seen")]
+fn all_published_times_are_reproduced_but_those_of_the_largest_run() {
     let mut beyond = Vec::new();
     for (scenario, tolerance) in WITHIN {
         for (n, procs, error) in errors(scenario) {
@@ -118,19 +121,16 @@ fn all_published_times_are_reproduced_but_one() {
             }
         }
     }
-    let [(n, procs, scenario, error)] = beyond[..] else {
-        panic!("beyond the tolerance: {beyond:?}");
-    };
-    println!(
-        "beyond the tolerance: {n}/{procs} {}, {:+.1} %",
-        scenario.name(),
-        error * 100.0
-    );
-    assert_eq!((n, procs, scenario), EXCEPTION);
-    assert!(
-        (error - EXCEPTION_ERROR).abs() <= EXCEPTION_WITHIN,
-        "{error}"
-    );
+    assert_eq!(beyond.len(), EXCEPTIONS.len(), "{beyond:?}");
+    for ((n, procs, scenario, error), expected) in beyond.into_iter().zip(EXCEPTIONS) {
+        println!(
+            "beyond the tolerance: {n}/{procs} {}, {:+.1} %",
+            scenario.name(),
+            error * 100.0
+        );
+        assert_eq!((n, procs, scenario), (expected.0, expected.1, expected.2));
+        assert!((error - expected.3).abs() <= EXCEPTION_WITHIN, "{error}");
+    }
 }
 
 #[test]
