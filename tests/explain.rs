@@ -101,7 +101,7 @@ fn the_story_of_the_lu_paper_is_told() {
     };
     let told = tell(&run, asked).unwrap();
     assert!(
-        told.contains("p7 stays: its highest PM misses the threshold by 1.441 ms"),
+        told.contains("p7 stays: its highest PM misses the threshold by 1.442 ms"),
         "{told}"
     );
     let told = tell(
