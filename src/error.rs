@@ -39,6 +39,7 @@ pub struct Problem {
 
 /// What a name that means nothing should have named.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unknown {
     /// A key of an input.
     Key(String),
@@ -202,6 +203,7 @@ fn in_line(text: &str) -> String {
 
 /// Why something could not be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The command line or an input file is wrong.
     #[error("{}", join(.0))]
@@ -219,6 +221,7 @@ pub enum Error {
 
 /// What must always hold, and did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Broken {
     /// What, in which superstep and for which process.
     pub problem: Problem,

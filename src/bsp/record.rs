@@ -5,6 +5,7 @@ use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
 /// When a superstep happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SuperstepDates {
     /// When the first process began it.
     pub start: Time,
@@ -35,6 +36,7 @@ impl Wait {
 
 /// A rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CallRecord {
     /// After which superstep, counted from 0.
     pub superstep: usize,
@@ -64,6 +66,7 @@ pub struct CallRecord {
 
 /// Why a process moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// A decision of the policy.
     Policy,
@@ -83,6 +86,7 @@ impl Cause {
 
 /// A migration that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct MigrationRecord {
     /// After which superstep, counted from 0.
     pub superstep: usize,
@@ -104,6 +108,7 @@ pub struct MigrationRecord {
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// When the last process had ended: the execution time.
     pub makespan: Time,

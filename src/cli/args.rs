@@ -535,7 +535,7 @@ pub(super) struct VariedArguments {
       migsim tune --app sw --n 25 --load walk --seeds 1..8 --fresh 101..120 --budget 2000\n  \
     Other keys, or other ranges:\n    \
       migsim tune --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --vary policy.migbsp.delta=0.0..1.0:0.1\n\n\
-    What is given several values varies, and nothing else; if that is nothing, α, D, ω and x do, but for those that are given one value. \
+    What is given several values varies, and nothing else; if that is nothing, the options of the policy that have a usual range do, but for those that are given one value. \
     The search is successive halving over seeds (Jamieson and Talwalkar 2016) and then compass search (Kolda, Lewis and Torczon 2003)."
 )]
 pub(super) struct TuneArguments {

@@ -1,5 +1,8 @@
 //! The command line with the flags and names of a registry: [`Arguments`] says what belongs to all, plug-ins add the rest.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use clap::builder::ValueParser;
 use clap::{Arg, Command, CommandFactory};
 use serde_json::{Value, json};
@@ -30,6 +33,15 @@ pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
         Ok(command)
     } else {
         Err(Error::Input(problems))
+    }
+}
+
+/// The same under the name of the program that was called, which a user's crate may choose.
+pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
+    let stem = program.and_then(|path| Path::new(path).file_stem()?.to_str());
+    match stem {
+        Some(name) if !name.is_empty() => command.name(name.to_owned()),
+        _ => command,
     }
 }
 
@@ -162,6 +174,8 @@ fn parse_grid(text: &str) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::FromArgMatches;
+
     use super::*;
     use crate::policy::{Never, Policy, PolicyOptions};
 
@@ -189,6 +203,45 @@ mod tests {
         fn policy(self) -> Result<Box<dyn Policy>, Error> {
             Ok(Box::new(Never {}))
         }
+    }
+
+    #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    #[serde(default)]
+    struct Spun {
+        spin_count: u64,
+    }
+
+    impl PolicyOptions for Spun {
+        const FLAGS: &'static [OptionFlag] =
+            &[OptionFlag::new("spin", FlagValues::Counts, "how often").of_key("spin_count")];
+
+        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+            Ok(Box::new(Never {}))
+        }
+    }
+
+    #[test]
+    fn a_flag_of_a_plug_in_sets_its_option() {
+        let registry = Registry::standard().policy::<Spun>("spun", "-", "-");
+        let command = of_registry(&registry).unwrap();
+        command.clone().debug_assert();
+        let layers = |line: &str| {
+            let matches = command.clone().try_get_matches_from(line.split(' '));
+            let arguments = Arguments::from_arg_matches(&matches.unwrap()).unwrap();
+            let crate::cli::args::Command::Run(run) = arguments.command else {
+                unreachable!("the line says run");
+            };
+            crate::cli::run::layers(&registry, &run.settings)
+        };
+        let set = layers("migsim run --app lu --policy spun --spin 3").unwrap();
+        assert_eq!(set.get("policy.spun.spin_count"), Some(json!(3)));
+        let error = layers("migsim run --app lu --spin 3")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("`--spin` is an option of the policy `spun`, not of `migbsp`"),
+            "{error}"
+        );
     }
 
     #[test]

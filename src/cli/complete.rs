@@ -77,19 +77,21 @@ fn experiment_names() -> Vec<&'static str> {
 /// generator knows for no argument that has names.
 pub(super) fn script(shell: Shell, command: &mut Command) -> String {
     let mut text = Vec::new();
-    clap_complete::generate(shell, command, "migsim", &mut text);
+    let name = command.get_name().to_owned();
+    clap_complete::generate(shell, command, &name, &mut text);
     let mut text = String::from_utf8_lossy(&text).into_owned();
     for names in [platform_names(), experiment_names()] {
         text = with_files(shell, &text, &names);
     }
     if shell == Shell::Fish {
         // The generator leaves out arguments without a flag.
+        let known = name.replace('-', "_");
         for one in command.get_subcommands() {
-            let condition = format!("__fish_migsim_using_subcommand {}", one.get_name());
-            text += &fish_places(one, &condition);
+            let condition = format!("__fish_{known}_using_subcommand {}", one.get_name());
+            text += &fish_places(&name, one, &condition);
             for inner in one.get_subcommands() {
                 let seen = format!("__fish_seen_subcommand_from {}", inner.get_name());
-                text += &fish_places(inner, &format!("{condition}; and {seen}"));
+                text += &fish_places(&name, inner, &format!("{condition}; and {seen}"));
             }
         }
     }
@@ -97,7 +99,7 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
 }
 
 /// What fish offers for the arguments of a command that have no flag.
-fn fish_places(command: &Command, condition: &str) -> String {
+fn fish_places(name: &str, command: &Command, condition: &str) -> String {
     let places = command.get_positionals();
     let names = places.flat_map(Arg::get_possible_values);
     let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
@@ -105,7 +107,7 @@ fn fish_places(command: &Command, condition: &str) -> String {
         return String::new();
     }
     let names = names.join(" ");
-    format!("complete -c migsim -n \"{condition}\" -a \"{names}\"\n")
+    format!("complete -c {name} -n \"{condition}\" -a \"{names}\"\n")
 }
 
 fn with_files(shell: Shell, script: &str, names: &[&str]) -> String {

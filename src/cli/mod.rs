@@ -76,7 +76,7 @@ pub fn run_with(
 ) -> u8 {
     let typed: Vec<_> = arguments.into_iter().collect();
     let command = match command::of_registry(registry) {
-        Ok(command) => command,
+        Ok(command) => command::named(command, typed.first()),
         Err(error) => {
             let _ = writeln!(errors, "{error}");
             return error.exit_code();

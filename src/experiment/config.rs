@@ -18,6 +18,7 @@ use crate::workload::registry;
 
 /// The version of the format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub enum SchemaVersion {
     /// The only version so far.
     #[default]
@@ -40,6 +41,7 @@ pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
 /// Which built-in experiment was filled in below the settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Basis {
     /// Its name; `one-reading` has the neutral settings, `none` stands for the defaults alone.
     pub experiment: String,
@@ -68,6 +70,7 @@ pub(super) const NONE: &str = "none";
 /// An experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ExperimentConfig {
     /// Where an editor finds the schema; has no meaning for the experiment.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
@@ -128,6 +131,7 @@ pub struct ExperimentConfig {
     untagged,
     expecting = "a mapping is a rule (\"by-core\"), a list of hosts, or the name of a CSV file"
 )]
+#[non_exhaustive]
 pub enum MappingKey {
     /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`), for some hosts alone if names stand behind it (`by-core:epyc,old-3`);
     /// names with commas between them, as in a list; or a CSV file with the columns `process,host` (`places.csv`).

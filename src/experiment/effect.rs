@@ -56,6 +56,7 @@ pub struct Change {
 
 /// What came of a call until the next one.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Effect {
     /// The first superstep after the call, counted from 1.
     pub from: u64,
@@ -75,6 +76,7 @@ pub struct Effect {
 
 /// A makespan of some supersteps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Makespan {
     /// Until the last process had computed, summed over the supersteps \[s\].
     pub computation_s: f64,
@@ -86,6 +88,7 @@ pub struct Makespan {
 
 /// A makespan of the same supersteps, foreseen from those before the call.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Prediction {
     /// The first of the supersteps it comes from, counted from 1.
     pub from: u64,

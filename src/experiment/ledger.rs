@@ -30,6 +30,7 @@ use crate::units::Time;
 
 /// What time was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Term {
     /// Messages of rescheduling calls: reports, lists between managers, answers.
     CallMessages,
@@ -88,6 +89,7 @@ impl Term {
 
 /// The difference of two makespans by term.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Ledger {
     /// One tick \[s\], a power of two.
     pub tick: f64,

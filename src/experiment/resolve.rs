@@ -25,6 +25,7 @@ use crate::workload::{Workload, registry};
 
 /// A file that a result depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Input {
     /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
     pub role: &'static str,
@@ -36,6 +37,7 @@ pub struct Input {
 
 /// An experiment that is ready to run.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Experiment {
     /// The machine, with the load that others put on it, and its file.
     pub platform: Arc<LoadedPlatform>,

@@ -19,6 +19,7 @@ use crate::units::HostId;
 
 /// One scenario that was run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScenarioRun {
     /// Which.
     pub scenario: Scenario,

@@ -24,6 +24,7 @@ use crate::registry::Registry;
 
 /// A run: its manifest, and per scenario its supersteps, calls and migrations.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Run {
     /// The settings (`experiment` of the manifest).
     pub experiment: Value,
@@ -39,6 +40,7 @@ pub struct Run {
 
 /// A file that a run was made of, as its manifest names it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct InputFile {
     /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
     pub role: String,
@@ -50,6 +52,7 @@ pub struct InputFile {
 
 /// What a run folder tells of a scenario.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RunOfScenario {
     /// Which.
     pub scenario: Scenario,
@@ -77,6 +80,7 @@ pub struct RunOfScenario {
 
 /// The difference of a makespan to that of scenario i.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Difference {
     /// What each term adds to it \[s\], in the order of [`Term::ALL`].
     pub terms: Vec<(Term, f64)>,
@@ -87,6 +91,7 @@ pub struct Difference {
 /// A row of `supersteps.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Superstep {
     /// Of which scenario.
     pub scenario: Scenario,
@@ -103,6 +108,7 @@ pub struct Superstep {
 /// A line of `calls.jsonl`: the decision record of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Call {
     /// Of which scenario.
     pub scenario: Scenario,
@@ -145,6 +151,7 @@ impl Call {
 /// A row of `migrations.csv`: a migration that happened.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Moved {
     /// Of which scenario.
     pub scenario: Scenario,

@@ -14,6 +14,7 @@ use crate::error::visible;
 
 /// How a sheet is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// Aligned columns.
     #[default]

@@ -17,6 +17,7 @@ use crate::registry::Registry;
 
 /// The version of the format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub enum SweepVersion {
     /// The only version so far.
     #[default]
@@ -27,6 +28,7 @@ pub enum SweepVersion {
 /// How the values of the parameters combine to settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Combine {
     /// Every value with every other; the last parameter changes fastest.
     #[default]

@@ -21,6 +21,7 @@ const PLAN: &str = "plan.json";
 
 /// What to tell when a sweep has ended.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// The result, for people.
     pub text: String,

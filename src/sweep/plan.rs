@@ -21,6 +21,7 @@ use crate::workload::registry::Entry;
 
 /// The version of the format of `plan.json`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum PlanVersion {
     /// The only version so far.
     #[default]
@@ -31,6 +32,7 @@ pub enum PlanVersion {
 /// What is to be run; as `plan.json` it makes a folder of results complete without the files it came from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Plan {
     /// The version of the format.
     pub schema: PlanVersion,

@@ -97,6 +97,7 @@ pub struct Tuning<'a> {
 
 /// A round of the search: settings that were run with the same seeds.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Round {
     /// What was searched: `halving` or `compass`.
     pub method: &'static str,
@@ -114,6 +115,7 @@ pub struct Round {
 
 /// What the search has found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Found {
     /// The best setting.
     pub best: Setting,
@@ -141,6 +143,7 @@ pub struct Found {
 
 /// The best setting beside the defaults, on seeds that the search has not seen; one seed if seeds change nothing.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The seeds.
     pub seeds: Vec<u64>,

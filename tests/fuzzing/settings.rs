@@ -82,6 +82,7 @@ fn is_large(sweep: &Sweep) -> bool {
         Combine::Grid => counts.fold(1, u64::saturating_mul),
         Combine::Zip => counts.max().unwrap_or(1),
         Combine::Random(count) | Combine::Latin(count) => count,
+        other => unreachable!("a new way to combine: {other}"),
     };
     let seeds = sweep.seeds.as_ref().map_or(1, migsim::sweep::Spec::count);
     settings.saturating_mul(seeds) > MOST_RUNS

@@ -20,6 +20,7 @@ pub struct Record<'a> {
 /// A candidate of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Judged {
     /// Who, counted from 1.
     pub process: u64,
@@ -46,6 +47,7 @@ pub struct Judged {
 /// A migration that a call decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Decided {
     /// Who, counted from 1.
     pub process: u64,
