@@ -253,3 +253,16 @@ fn tune_and_explain_say_the_same() {
         assert_eq!(notes, 1, "{command:?}: {errors}");
     }
 }
+
+#[test]
+fn a_setting_that_is_set_back_to_its_default_has_no_origin() {
+    // The experiment tells why `runtime.load` is `present`; the default is not written.
+    let shown = |more: &[&str]| -> Value {
+        let line = [&["run", "sw-dynamic", "--show"], more].concat();
+        serde_json::from_slice(&succeeded(migsim(&line)).stdout).expect("JSON")
+    };
+    let origin = |shown: &Value| shown["origins"]["runtime.load"].clone();
+    assert!(origin(&shown(&[])).is_string());
+    let back = shown(&["--set", "runtime.load=since-call"]);
+    assert_eq!(origin(&back), Value::Null);
+}

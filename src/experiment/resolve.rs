@@ -207,6 +207,15 @@ impl Experiment {
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
             keys.remove("mapping"); // the workload itself says where its processes start
         }
+        // What was set back to a default that is not written has no value whose origin could be told.
+        let mut back: Vec<String> = config.origins.keys().cloned().collect();
+        back.retain(|key| layers.overrides(key).is_some() && lookup(&resolved, key).is_none());
+        for key in back {
+            config.origins.remove(&key);
+            if let Some(told) = resolved["origins"].as_object_mut() {
+                told.shift_remove(&key);
+            }
+        }
         let problems = origin_problems(&config.origins, &resolved);
         if !problems.is_empty() {
             return Err(Error::Input(problems));
