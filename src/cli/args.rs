@@ -62,7 +62,8 @@ pub(super) enum Command {
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
-            migsim reproduce one-reading\n\n\
+            migsim reproduce one-reading\n  \
+            migsim reproduce audit --out results\n\n\
             Exit code 1 when a cell is more than 2.5 % away and no reason is recorded for it.")]
     Reproduce(ReproduceArguments),
     /// Traces: a text file of what each process computes and sends in each superstep
@@ -324,7 +325,8 @@ pub(super) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
-    /// The paper (see `migsim list papers`), all, or one-reading: the rules of each paper applied to every other
+    /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; audit: what a reviewer asks
+    /// of all papers (held-out predictions, sensitivity, ablation; takes minutes)
     #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(super) paper: String,
     /// For one-reading: search the single set of rules that does best for all papers, from the rules of this paper (or `default`) on, one

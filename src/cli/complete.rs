@@ -11,6 +11,9 @@ use crate::{engine, experiment, paper, platform};
 /// The argument that stands for the rules of each paper applied to every other.
 pub(super) const READINGS: &str = "one-reading";
 
+/// The argument that stands for what a reviewer asks of all reproductions.
+pub(super) const AUDIT: &str = "audit";
+
 /// Reads a value as `P` does, and offers names to shells.
 #[derive(Clone, Debug)]
 pub(super) struct Offering<P> {
@@ -59,7 +62,7 @@ pub(super) fn networks() -> Offering<StringValueParser> {
 
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
-    texts(names.chain(["all", READINGS]))
+    texts(names.chain(["all", READINGS, AUDIT]))
 }
 
 fn platform_names() -> Vec<&'static str> {

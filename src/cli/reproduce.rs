@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::args::ReproduceArguments;
 use super::bar::{Bar, with_bar};
-use super::complete::READINGS;
+use super::complete::{AUDIT, READINGS};
 use super::machine::limits;
 use super::print::print;
 use super::threads::threads;
@@ -22,7 +22,7 @@ pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    if arguments.paper != READINGS && arguments.paper != "all" {
+    if ![READINGS, AUDIT, "all"].contains(&arguments.paper.as_str()) {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
     }
     check_memory(arguments)?;
@@ -36,6 +36,9 @@ pub(super) fn reproduce(
     }
     if arguments.paper == READINGS {
         return one_reading(arguments, &threads, out);
+    }
+    if arguments.paper == AUDIT {
+        return audit(arguments, &threads, out);
     }
     let reproduction = watched(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
@@ -81,7 +84,7 @@ pub(super) fn reproduce(
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
-    let (needed, what) = if arguments.paper == READINGS {
+    let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
         (memory::readings(threads), "the rules of all papers")
     } else {
         (memory::papers(threads), "the runs of the papers")
@@ -103,7 +106,8 @@ fn watched<R: Send>(
     let bar = Bar {
         unit: "supersteps",
         total: None,
-        has_lines: false,
+        // The others end within seconds.
+        has_lines: arguments.paper == AUDIT,
         is_quiet: arguments.quiet,
     };
     with_bar(&bar, &|| progress.supersteps(), || {
@@ -126,6 +130,28 @@ fn one_reading(
         print(out, &page.text)?;
     }
     write(arguments, &[page])?;
+    Ok(true)
+}
+
+/// What a reviewer asks: the page is printed, and written with its tables.
+fn audit(
+    arguments: &ReproduceArguments,
+    threads: &ThreadPool,
+    out: &mut dyn Write,
+) -> Result<bool, Error> {
+    let (page, tables) = watched(arguments, threads, paper::audit)?;
+    let sheets = tables.pages()?;
+    match arguments.form.form_unless(arguments.quiet) {
+        None => {}
+        Some(Form::Json) => print(out, &format!("{:#}\n", to_json(&tables)?))?,
+        Some(Form::Csv) => {
+            let texts: Vec<&str> = sheets.iter().map(|sheet| sheet.text.as_str()).collect();
+            print(out, &texts.join("\n"))?;
+        }
+        Some(_) => print(out, &page.text)?,
+    }
+    write(arguments, &[page])?;
+    write(arguments, &sheets)?;
     Ok(true)
 }
 

@@ -31,6 +31,9 @@ pub struct Facts {
     /// Why a cell, a decision or a schedule is not reproduced, by id (ours).
     #[serde(default)]
     pub reasons: BTreeMap<String, String>,
+    /// What an auditor of the reproduction asks about.
+    #[serde(default)]
+    pub audit: AuditFacts,
 }
 
 /// A constant or an option of our experiments that was fitted to published numbers.
@@ -43,6 +46,41 @@ pub struct Fitted {
     pub keys: Vec<String>,
     /// The paper that counts it, if it is the same constant there; it counts once in the total.
     pub shared_with: Option<String>,
+}
+
+/// What was searched for a reproduction, and which cells of the paper contradict the rest of it: facts about our work and about the paper.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct AuditFacts {
+    /// How many constants were counted before an option that was chosen for published numbers counted whatever it was called.
+    pub former_constants: Option<usize>,
+    /// What was searched.
+    #[serde(default)]
+    pub searched: Vec<Searched>,
+    /// Cells that contradict the rest of the paper.
+    #[serde(default)]
+    pub contradictory_cells: Vec<ContradictoryCells>,
+}
+
+/// Settings that were tried.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Searched {
+    /// How many, as it was written down.
+    pub settings: u64,
+    /// What was tried.
+    pub what: String,
+    /// When (year-month-day).
+    pub date: String,
+    /// Where it was written down: a file of this project.
+    pub source: String,
+}
+
+/// Cells with one contradiction.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ContradictoryCells {
+    /// Their ids.
+    pub cells: Vec<String>,
+    /// What they contradict, in one sentence.
+    pub because: String,
 }
 
 /// The configuration that a fact is about; a value may be a list, which means each of them.

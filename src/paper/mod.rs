@@ -9,6 +9,7 @@
 //! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].
 
 mod ambiguities;
+mod audit;
 mod calls;
 mod cells;
 mod changes;
@@ -19,9 +20,11 @@ mod facts;
 mod figures;
 mod lbm;
 mod lu;
+mod named;
 mod one_reading;
 mod page;
 mod pages;
+mod plain;
 mod reproduce;
 mod runs;
 mod single_set;
@@ -32,14 +35,18 @@ mod unreported;
 mod wsppd2007;
 
 pub use ambiguities::Answer;
+pub use audit::{
+    Ablation, Achieved, Contradictions, Contradictory, Freedom, GRID, HeldOut, Refitted, Rounding,
+    Score, Sensitivity, TIGHT, Tables, WIDE, audit,
+};
 pub use calls::{Calls, Told};
 pub use cells::CellResult;
 pub use changes::Changes;
 pub use claims::Outcome;
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
 pub use facts::{
-    Cell, Claim, Comparison, Config, Contradiction, Decision, Facts, Figure, Fitted, Measure,
-    Schedule, expand,
+    AuditFacts, Cell, Claim, Comparison, Config, Contradiction, ContradictoryCells, Decision,
+    Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
 };
 pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
 pub use page::Page;

@@ -7,6 +7,7 @@ use super::decisions::Verdict;
 use super::figures::{figures, names};
 use super::one_reading::{Reading, differences, rule_sets};
 use super::page::Page;
+use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::{Totals, summary};
 use crate::error::{Error, Problem};
@@ -24,6 +25,8 @@ How to doubt these pages:
 - **What was not fitted**: the simulator. It is the same for all papers, and its dates agree with those of SimGrid where the two model
   the same thing (`tests/oracle`).
 - **What is fragile**: each page prints the margin of each decision, the least difference that would have turned it.
+- **What a reviewer asks**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, the sensitivity of every number, the
+  ablation of every option, how much was searched, and what rounding and contradictions leave open.
 - **How much is reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
 - **What cannot come out**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, one scheduler
   cannot give sections 5.1 and 5.2 (swd-x06: for the same supersteps of 200 processes one moves nobody, the other 20), which cost two constants;
@@ -354,7 +357,7 @@ fn decisions(text: &mut String, paper: &PaperResults) {
         "\n| id | verdict | published | simulated | margin \\[ms\\] | remark |\n|---|---|---|---|---|---|\n",
     );
     for decision in &paper.decisions {
-        let published = phrase(&decision.published);
+        let published = plain::decision(&decision.published);
         let simulated: Vec<String> = decision
             .simulated
             .as_array()
@@ -544,31 +547,6 @@ fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     text.write_fmt(arguments)
         .expect("a string can be written to");
     text.push('\n');
-}
-
-/// A published decision in a few words.
-fn phrase(published: &serde_json::Value) -> String {
-    let word = |key: &str| match &published[key] {
-        serde_json::Value::Null => None,
-        serde_json::Value::String(text) => Some(text.clone()),
-        serde_json::Value::Array(items) if items.is_empty() => None,
-        serde_json::Value::Array(items) => {
-            let names: Vec<&str> = items.iter().filter_map(serde_json::Value::as_str).collect();
-            Some(names.join(" "))
-        }
-        other => Some(other.to_string()),
-    };
-    let mut parts = vec![
-        word("superstep").unwrap_or_else(|| "?".into()),
-        word("kind").unwrap_or_default().replace('_', " "),
-    ];
-    parts.extend(word("count").map(|count| format!("of {count}")));
-    parts.extend(word("processes"));
-    parts.extend(word("from").map(|from| format!("from {from}")));
-    parts.extend(word("to").map(|to| format!("to {to}")));
-    parts.extend(word("candidates").map(|candidates| format!("({candidates} candidates)")));
-    parts.extend(word("date_s").map(|date| format!("(at {date} s)")));
-    parts.join(" ")
 }
 
 /// A value with its floats shortened for reading.

@@ -75,8 +75,6 @@ fn of((halved_after, order, alpha): Which) -> Case {
     case.with("workload.n", order).with(ALPHA, alpha)
 }
 
-/// What comes out; the constants were chosen while looking at all cells.
-
 const RULES: &[(&str, Rule)] = &[
     // "Stable" is said of where processes are: at most one of them on each host of D and E from then on.
     ("swd-d14", |runs| alone_on_d_and_e(runs, 268)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cells::median;
 use super::decisions::{DecisionKind, Verdict};
+use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 
 /// Tables of cells, decisions, schedules and claims of each paper, with a summary and the fitted constants.
@@ -87,11 +88,11 @@ fn decisions(text: &mut String, paper: &PaperResults) {
         push(
             text,
             &format!(
-                "{:<10} {:<13} published {}  simulated {}{}",
+                "{:<10} {:<13} published: {}; simulated: {}{}",
                 decision.id,
                 decision.verdict.name(),
-                decision.published,
-                decision.simulated,
+                plain::decision(&decision.published),
+                plain::simulated(&decision.simulated),
                 note.unwrap_or_default()
             ),
         );
@@ -115,14 +116,19 @@ fn decisions(text: &mut String, paper: &PaperResults) {
         push(
             text,
             &format!(
-                "{:<10} {:<13} published {:?}  simulated {:?}",
+                "{:<10} {:<13} published: {}; simulated: {}",
                 schedule.id,
                 schedule.verdict.name(),
-                schedule.published,
-                schedule.simulated
+                supersteps(&schedule.published),
+                supersteps(&schedule.simulated)
             ),
         );
     }
+}
+
+fn supersteps(calls: &[u64]) -> String {
+    let calls: Vec<String> = calls.iter().map(u64::to_string).collect();
+    calls.join(", ")
 }
 
 fn claims(text: &mut String, paper: &PaperResults) {
@@ -131,8 +137,11 @@ fn claims(text: &mut String, paper: &PaperResults) {
         push(
             text,
             &format!(
-                "{:<10} {:<13} {}  value {}",
-                claim.id, claim.verdict, claim.statement, claim.value
+                "{:<10} {:<13} {} Simulated: {}",
+                claim.id,
+                claim.verdict,
+                claim.statement,
+                plain::value(&claim.value)
             ),
         );
     }

@@ -1,0 +1,180 @@
+//! Degrees of freedom: how many constants there are, and how many independent data.
+//!
+//! A published time is an independent datum unless other published times tell it within [`TIGHT`], the tolerance that is counted:
+//! 1. In a row, the cells of one run size, a time that lies within the tolerance of one that was counted before it in its row adds nothing
+//!    (scenario ii where calls are cheap, scenario iii where nothing moves).
+//! 2. Of what is left of a column, the cells that differ in the size of the run alone, count: 1 if all lie within the tolerance of a
+//!    multiple of their numbers of supersteps, 2 if of a straight line (a rate and a constant), and otherwise all of them.
+//!
+//! The rule looks at published numbers only.
+
+use std::collections::BTreeMap;
+
+use super::super::Paper;
+use super::super::facts::{Cell, Facts};
+use super::held_out::column;
+use super::score::TIGHT;
+use super::settings::Setting;
+
+/// Constants against data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Freedom {
+    /// The paper.
+    pub paper: &'static str,
+    /// Constants that are counted.
+    pub constants: usize,
+    /// Those of them that are counted by another paper already, and those of these that are numbers.
+    pub shared: (usize, usize),
+    /// Those of them that are numbers; the others are options.
+    pub numbers: usize,
+    /// How many were counted before options with another name were, if that was so.
+    pub former: Option<usize>,
+    /// Cells of tables.
+    pub cells: usize,
+    /// Columns.
+    pub columns: usize,
+    /// Cells that add nothing to their row.
+    pub repeated: usize,
+    /// Independent data.
+    pub independent: usize,
+    /// Decisions.
+    pub decisions: usize,
+    /// Call schedules.
+    pub schedules: usize,
+    /// Runs that decisions and schedules are about.
+    pub told_runs: usize,
+}
+
+/// Counts what a paper has.
+pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
+    let counted = settings.iter().filter(|one| one.is_counted);
+    // The settings that are counted come first, in the order of the facts.
+    let shared = || {
+        let pairs = facts.fitted.iter().zip(settings);
+        let shared = pairs.filter(|(one, _)| one.shared_with.is_some());
+        shared.map(|(_, setting)| setting)
+    };
+    let tables = facts
+        .tables
+        .iter()
+        .filter(|cell| !is_of_figure(facts, cell));
+    let tables: Vec<&Cell> = tables.collect();
+    let (columns, repeated, independent) = independent(&tables);
+    let told = facts.decisions.iter().map(|one| &one.config);
+    let told = told.chain(facts.call_schedules.iter().map(|one| &one.config));
+    let mut runs: Vec<String> = told
+        .flat_map(super::super::facts::expand)
+        .map(|config| (paper.case)(&config).key())
+        .collect();
+    runs.sort();
+    runs.dedup();
+    Freedom {
+        paper: paper.name,
+        constants: facts.fitted.len(),
+        shared: (
+            shared().count(),
+            shared().filter(|one| one.is_number()).count(),
+        ),
+        numbers: counted.filter(|one| one.is_number()).count(),
+        former: facts.audit.former_constants,
+        cells: tables.len(),
+        columns,
+        repeated,
+        independent,
+        decisions: facts.decisions.len(),
+        schedules: facts.call_schedules.len(),
+        told_runs: runs.len(),
+    }
+}
+
+fn is_of_figure(facts: &Facts, cell: &Cell) -> bool {
+    facts.figures.iter().any(|figure| figure.id == cell.id)
+}
+
+/// Columns, cells that add nothing to their row, and independent data.
+fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
+    let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut repeated = 0;
+    for cell in cells {
+        let row = cell
+            .config
+            .iter()
+            .filter(|(key, _)| *key != "scenario" && *key != "alpha");
+        let row: Vec<String> = row.map(|(key, value)| format!("{key}={value}")).collect();
+        let row = rows
+            .entry(format!("{} {}", cell.table, row.join(" ")))
+            .or_default();
+        let column = columns
+            .entry(column(&cell.table, &cell.config))
+            .or_default();
+        if row.iter().any(|&known| is_near(cell.seconds, known)) {
+            repeated += 1;
+            continue;
+        }
+        row.push(cell.seconds);
+        let supersteps = cell
+            .config
+            .get("supersteps")
+            .and_then(serde_json::Value::as_f64);
+        column.push((supersteps.unwrap_or(f64::NAN), cell.seconds));
+    }
+    let count = columns.values().map(|column| parameters(column)).sum();
+    (columns.len(), repeated, count)
+}
+
+fn is_near(value: f64, other: f64) -> bool {
+    (value / other - 1.0).abs() <= TIGHT
+}
+
+/// The numbers that tell a column: 0 of none, 1 of a multiple of the supersteps, 2 of a line, else as many as there are.
+fn parameters(column: &[(f64, f64)]) -> usize {
+    let fits = |line: (f64, f64)| {
+        column
+            .iter()
+            .all(|&(supersteps, seconds)| is_near(line.0 + line.1 * supersteps, seconds))
+    };
+    // Least squares of the relative errors: T and a + b·s, both over T.
+    let sum = |of: &dyn Fn(f64, f64) -> f64| column.iter().map(|&(s, t)| of(s, t)).sum::<f64>();
+    let (one, by, square) = (
+        sum(&|_, t| 1.0 / (t * t)),
+        sum(&|s, t| s / (t * t)),
+        sum(&|s, t| s * s / (t * t)),
+    );
+    let (right, right_by) = (sum(&|_, t| 1.0 / t), sum(&|s, t| s / t));
+    let determinant = one * square - by * by;
+    let rate = (0.0, right_by / square);
+    let line = (
+        (right * square - right_by * by) / determinant,
+        (one * right_by - by * right) / determinant,
+    );
+    match column.len() {
+        count @ (0 | 1) => count,
+        _ if fits(rate) => 1,
+        2 => 2,
+        _ if fits(line) => 2,
+        count => count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_one_number_and_a_line_two() {
+        let of = |times: [f64; 4]| {
+            parameters(
+                &[10.0, 50.0, 100.0, 500.0]
+                    .into_iter()
+                    .zip(times)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(of([10.1, 50.5, 101.0, 505.0]), 1);
+        assert_eq!(of([15.0, 55.0, 105.0, 505.0]), 2);
+        assert_eq!(of([15.0, 55.0, 125.0, 505.0]), 4);
+        assert_eq!(parameters(&[]), 0);
+        assert_eq!(parameters(&[(10.0, 1.0), (20.0, 5.0)]), 2);
+    }
+}

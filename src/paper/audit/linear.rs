@@ -1,0 +1,170 @@
+//! Robust least squares of a few parameters: what constants would be if they were fitted to some cells only.
+//!
+//! The model is linear: the relative error of cell c is `e_c + Σ_k s_ck · d_k`, with `e_c` the error as it is, `d_k` the relative change of
+//! constant k and `s_ck` its slope. The sum of Huber's function of the errors is minimised by least squares that are weighted again and
+//! again: errors below [`BEND`] count squared, larger ones linearly, so that a cell that no constant can mend pulls little. The function is
+//! convex, so the minimum does not depend on where the constants are now.
+//!
+//! A constant that the cells do not fix stays where it is: columns are taken by pivoted Gram-Schmidt, the longest rest first, and one whose
+//! rest is shorter than `BEND / KNOWN` is left out. Cells with errors of `BEND` would know it to no better than `KNOWN` of its value.
+
+/// Where Huber's function turns from squares to lines: a relative error of 1 %.
+const BEND: f64 = 0.01;
+
+/// A constant must be known to within this part of its value to be fitted.
+const KNOWN: f64 = 0.25;
+
+/// How often the weights are computed; they no longer change much earlier.
+const ROUNDS: usize = 200;
+
+/// A cell: its error as it is, and how that changes with each constant.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Simulated over published, less 1.
+    pub(super) error: f64,
+    /// Its derivative by the relative change of each constant.
+    pub(super) slopes: Vec<f64>,
+}
+
+impl Row {
+    /// The error after a change of the constants.
+    pub(super) fn after(&self, change: &[f64]) -> f64 {
+        self.error + dot(&self.slopes, change)
+    }
+}
+
+/// The relative change of each constant that fits some rows best; `None` for one that they do not fix.
+pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
+    let taken = known(rows, constants);
+    let mut change = vec![0.0; constants];
+    for _ in 0..ROUNDS {
+        let weights = rows.iter().map(|row| {
+            let error = row.after(&change).abs();
+            if error <= BEND { 1.0 } else { BEND / error }
+        });
+        let weights: Vec<f64> = weights.collect();
+        let matrix: Vec<Vec<f64>> = taken
+            .iter()
+            .map(|&a| {
+                let product = |b: usize| {
+                    let pairs = rows.iter().zip(&weights);
+                    pairs.map(move |(row, weight)| weight * row.slopes[a] * row.slopes[b])
+                };
+                taken.iter().map(|&b| product(b).sum()).collect()
+            })
+            .collect();
+        let right = taken.iter().map(|&a| {
+            let pairs = rows.iter().zip(&weights);
+            pairs
+                .map(|(row, weight)| -weight * row.slopes[a] * row.error)
+                .sum()
+        });
+        let Some(solved) = solve(matrix, right.collect()) else {
+            break;
+        };
+        for (&k, value) in taken.iter().zip(solved) {
+            change[k] = value;
+        }
+    }
+    let is_taken = |k: usize| taken.contains(&k);
+    change
+        .into_iter()
+        .enumerate()
+        .map(|(k, value)| is_taken(k).then_some(value))
+        .collect()
+}
+
+/// The constants that the rows fix, the best one first.
+fn known(rows: &[&Row], constants: usize) -> Vec<usize> {
+    let column = |k: usize| rows.iter().map(|row| row.slopes[k]).collect::<Vec<f64>>();
+    let mut rests: Vec<Vec<f64>> = (0..constants).map(column).collect();
+    let mut taken: Vec<usize> = Vec::new();
+    loop {
+        let left = (0..constants).filter(|k| !taken.contains(k));
+        let lengths = left.map(|k| (k, dot(&rests[k], &rests[k]).sqrt()));
+        let longest = lengths.reduce(|best, one| if one.1 > best.1 { one } else { best });
+        let Some((next, length)) = longest.filter(|(_, length)| *length >= BEND / KNOWN) else {
+            return taken;
+        };
+        taken.push(next);
+        let unit: Vec<f64> = rests[next].iter().map(|value| value / length).collect();
+        for rest in &mut rests {
+            let along = dot(rest, &unit);
+            for (value, unit) in rest.iter_mut().zip(&unit) {
+                *value -= along * unit;
+            }
+        }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Solves `matrix · x = right` with a symmetric positive matrix (Cholesky); `None` if it is not positive.
+fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+    let n = right.len();
+    for i in 0..n {
+        for j in 0..=i {
+            let sum = matrix[i][j] - dot(&matrix[i][..j], &matrix[j][..j]);
+            if i == j {
+                if sum <= 0.0 {
+                    return None;
+                }
+                matrix[i][i] = sum.sqrt();
+            } else {
+                matrix[i][j] = sum / matrix[j][j];
+            }
+        }
+        right[i] = (right[i] - dot(&matrix[i][..i], &right[..i])) / matrix[i][i];
+    }
+    for i in (0..n).rev() {
+        let sum: f64 = (i + 1..n).map(|j| matrix[j][i] * right[j]).sum();
+        right[i] = (right[i] - sum) / matrix[i][i];
+    }
+    Some(right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(error: f64, slopes: &[f64]) -> Row {
+        Row {
+            error,
+            slopes: slopes.to_vec(),
+        }
+    }
+
+    #[test]
+    fn two_constants_are_found_in_spite_of_an_outlier() {
+        // True changes +2 % and -1 %, and one cell that is off by 80 %.
+        let truth = |slopes: [f64; 2]| row(-(0.02 * slopes[0] - 0.01 * slopes[1]), &slopes);
+        let mut rows: Vec<Row> = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 1.0], [1.0, 0.2]]
+            .map(truth)
+            .into();
+        rows.push(row(0.8, &[0.3, 0.3]));
+        let all: Vec<&Row> = rows.iter().collect();
+        let found = fit(&all, 2);
+        assert!((found[0].unwrap() - 0.02).abs() < 2e-3, "{found:?}");
+        assert!((found[1].unwrap() + 0.01).abs() < 2e-3, "{found:?}");
+        // Without the outlier exactly.
+        let found = fit(&all[..5], 2);
+        assert!((found[0].unwrap() - 0.02).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_the_cells_do_not_fix_stays() {
+        // The second column is twice the first one but for a thousandth: only one of both is known. The third one acts on nothing.
+        let rows = [
+            row(0.01, &[1.0, 2.0, 0.0]),
+            row(0.01, &[1.0, 2.001, 0.0]),
+            row(0.01, &[1.0, 1.999, 0.0]),
+        ];
+        let all: Vec<&Row> = rows.iter().collect();
+        let found = fit(&all, 3);
+        assert_eq!((found[0], found[2]), (None, None));
+        assert!((found[1].unwrap() + 0.005).abs() < 1e-5, "{found:?}");
+        assert_eq!(fit(&[], 3), [None; 3]);
+    }
+}
