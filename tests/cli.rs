@@ -174,7 +174,8 @@ fn every_experiment_and_every_platform_is_read_by_its_path() {
             ] {
                 let line = if folder == "platforms" {
                     vec!["platform", "show", &path, "--rows", "1"]
-                } else if path.ends_with("one-reading.json") {
+                } else if path.ends_with("one-reading.json") || path.ends_with("common-rules.json")
+                {
                     // It is for any application.
                     vec!["run", &path, "--quiet", "--app", "sw", "--n", "5"]
                 } else {

@@ -17,7 +17,7 @@ use super::reproduce::{Compared, compare_all, facts_of};
 use super::runs::Runs;
 use super::{PAPERS, Paper};
 use crate::error::Error;
-use crate::experiment::{Experiment, Flag, Layers, Limits, ONE_READING, Progress, built_in};
+use crate::experiment::{COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, built_in};
 use crate::registry::Registry;
 
 /// The options that stay with the paper that is judged.
@@ -127,7 +127,7 @@ pub fn differences() -> Result<Vec<Difference>, Error> {
 /// All options of a rule set, with their values.
 pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     let options = if rules == DEFAULT {
-        let document = built_in(ONE_READING)?;
+        let document = built_in(COMMON_RULES)?;
         let own = document.map(|document| document.value["policy"][POLICY].clone());
         Registry::standard()
             .policies()
