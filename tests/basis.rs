@@ -65,7 +65,7 @@ fn on_another_platform_messages_carry_their_bytes_and_a_note_says_so() {
     assert_eq!(settings["costs"]["call"]["model"], "messages");
     assert_eq!(settings["costs"]["move"]["transfer"], "flow");
     assert_eq!(settings["runtime"]["sends"], "concurrent");
-    assert_eq!(settings["policy"]["migbsp"]["x"], 0.9);
+    assert_eq!(settings["policy"]["migbsp"]["x"], 0.68);
 }
 
 #[test]
