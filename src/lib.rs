@@ -72,8 +72,8 @@ pub mod workload;
 
 pub use registry::Registry;
 
-/// The examples of the README are compiled with the tests.
+/// The examples of the book are compiled with the tests.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/guide/policy.md")]
 #[derive(Debug)]
-pub struct Readme;
+pub struct Book;

@@ -5,7 +5,7 @@
 //! write units (`"1.5 GHz"`, `"100 Mbps"`, `"100 us"`); a bare number is refused.
 //!
 //! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units have
-//! other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each. README has the table.
+//! other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each. The book has the table (`docs/reference/units.md`).
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -548,9 +548,9 @@ mod tests {
     }
 
     #[test]
-    fn readme_lists_every_unit() {
-        let readme = include_str!("../README.md");
-        let table = readme.split("| quantity | units |").nth(1).unwrap();
+    fn the_book_lists_every_unit() {
+        let page = include_str!("../docs/reference/units.md");
+        let table = page.split("| quantity | units |").nth(1).unwrap();
         let table = table.split("\n\n").next().unwrap();
         let units = [
             Seconds::UNITS,

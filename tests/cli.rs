@@ -70,7 +70,11 @@ fn run_into(path: &Path, arguments: &[&str]) -> BTreeMap<String, String> {
 #[test]
 fn transcripts_of_commands() {
     let cases = trycmd::TestCases::new();
-    cases.case("tests/transcripts/*.trycmd").case("README.md");
+    cases
+        .case("tests/transcripts/*.trycmd")
+        .case("README.md")
+        .case("docs/*.md")
+        .case("docs/*/*.md");
     cases.run();
 }
 

@@ -208,9 +208,9 @@ fn what_is_missing_lists_its_choices() {
     }
 }
 
-/// The columns of a file of a run folder as README tells them: all words in backticks after `columns` or `keys`.
-fn documented(readme: &str, file: &str) -> Vec<String> {
-    let row = readme
+/// The columns of a file of a run folder as the book has them: all words in backticks after `columns` or `keys`.
+fn documented(page: &str, file: &str) -> Vec<String> {
+    let row = page
         .lines()
         .find(|line| line.starts_with(&format!("| `{file}` |")))
         .unwrap();
@@ -245,7 +245,7 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
         folder.to_str().unwrap(),
     ]);
     assert!(output.status.success(), "{}", said(&output));
-    let readme = fs::read_to_string("README.md").unwrap();
+    let page = fs::read_to_string("docs/reference/files.md").unwrap();
     for file in [
         "supersteps.csv",
         "migrations.csv",
@@ -254,7 +254,7 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
     ] {
         let text = fs::read_to_string(folder.join(file)).unwrap();
         let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
-        assert_eq!(documented(&readme, file), head, "{file}");
+        assert_eq!(documented(&page, file), head, "{file}");
     }
     let calls = fs::read_to_string(folder.join("calls.jsonl")).unwrap();
     let calls = calls
@@ -263,10 +263,10 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
     let call: Value = { calls }
         .find(|call: &Value| call["candidates"][0].is_object())
         .unwrap();
-    let documented = documented(&readme, "calls.jsonl");
+    let documented = documented(&page, "calls.jsonl");
     let (of_call, of_candidate) = (keys(&call), keys(&call["candidates"][0]));
     assert_eq!(documented, [of_call, of_candidate].concat());
     let manifest: Value =
         serde_json::from_str(&fs::read_to_string(folder.join("run.json")).unwrap()).unwrap();
-    assert_eq!(self::documented(&readme, "run.json"), keys(&manifest));
+    assert_eq!(self::documented(&page, "run.json"), keys(&manifest));
 }

@@ -1,6 +1,7 @@
 //! The tests of the whole: one line per capability.
 
 mod basis; // whose settings a run has: a paper's on its machine, elsewhere neutral ones
+mod book; // the book: current, no dead link, blocks that can be read, flags that exist
 mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism
 mod corpus; // what fuzzing has found, once more

@@ -1,0 +1,336 @@
+//! The book in `docs/`: its generated chapter is current, its links lead somewhere, its blocks of JSON can be read, its commands exist.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// All Markdown pages that people read, from the root.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![PathBuf::from("README.md")];
+    let mut folders = vec![PathBuf::from("docs"), PathBuf::from("results")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// The page without its blocks of code.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let mut prose = String::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            prose.push_str(line);
+            prose.push('\n');
+        }
+    }
+    prose
+}
+
+/// The blocks of code of a page in a language.
+fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let start = format!("```{language}\n");
+    let mut rest = text;
+    let mut found = Vec::new();
+    while let Some((_, block)) = rest.split_once(&start) {
+        let (block, after) = block.split_once("\n```").unwrap();
+        found.push(block);
+        rest = after;
+    }
+    found
+}
+
+/// The anchor that a heading gets.
+fn anchor(heading: &str) -> String {
+    let letters = heading.trim_start_matches('#').trim().chars();
+    let letters = letters.filter_map(|letter| match letter {
+        ' ' | '-' => Some('-'),
+        '_' => Some('_'),
+        letter if letter.is_alphanumeric() => Some(letter.to_ascii_lowercase()),
+        _ => None,
+    });
+    letters.collect()
+}
+
+/// The targets of the links of a page that lead into this project.
+fn links(prose: &str) -> Vec<&str> {
+    let starts = prose.match_indices("](").map(|(at, _)| &prose[at + 2..]);
+    starts
+        .filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
+        .filter(|target| !target.contains("://"))
+        .collect()
+}
+
+#[test]
+fn no_link_is_dead() {
+    let mut dead = Vec::new();
+    let mut seen = 0;
+    for page in pages() {
+        let text = prose(&fs::read_to_string(&page).unwrap());
+        for link in links(&text) {
+            seen += 1;
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() {
+                page.clone()
+            } else {
+                page.parent().unwrap().join(file)
+            };
+            let has_place = |target: &Path| {
+                let text = fs::read_to_string(target).unwrap_or_default();
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                headings.any(|heading| anchor(heading) == place)
+            };
+            if !target.exists() || !place.is_empty() && !has_place(&target) {
+                dead.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+    assert!(seen > 100, "{seen}");
+}
+
+#[test]
+fn every_page_of_the_book_stands_in_its_summary() {
+    let summary = fs::read_to_string("docs/SUMMARY.md").unwrap();
+    let listed: BTreeSet<PathBuf> = links(&summary).iter().map(PathBuf::from).collect();
+    let docs = pages().into_iter();
+    let written: BTreeSet<PathBuf> = docs
+        .filter_map(|page| page.strip_prefix("docs").map(Path::to_owned).ok())
+        .filter(|page| page != Path::new("SUMMARY.md"))
+        .collect();
+    assert_eq!(listed, written);
+}
+
+#[test]
+fn json_in_the_book_can_be_read() {
+    let mut count = 0;
+    for page in pages() {
+        for block in blocks(&fs::read_to_string(&page).unwrap(), "json") {
+            let value: Result<Value, _> = serde_json::from_str(block);
+            assert!(value.is_ok(), "{}: {block}\n{value:?}", page.display());
+            count += 1;
+        }
+    }
+    assert!(count > 1, "{count}");
+}
+
+/// Each command has its help, and each of its flags stands there.
+#[test]
+fn commands_in_the_book_have_the_flags_that_they_are_shown_with() {
+    let mut flags = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let shown = ["sh", "console"]
+            .iter()
+            .flat_map(|language| blocks(&text, language));
+        for line in shown.flat_map(str::lines) {
+            let line = line.trim_start_matches("$ ");
+            let line = line.split(" #").next().unwrap();
+            let Some((_, arguments)) = line.split_once("migsim ") else {
+                continue;
+            };
+            let words: Vec<&str> = arguments.split_whitespace().collect();
+            let command = words[0];
+            if !command.chars().all(|letter| letter.is_ascii_lowercase()) {
+                continue;
+            }
+            let is_name = |word: &&&str| word.chars().all(|letter| letter.is_ascii_lowercase());
+            let family = ["platform", "trace", "workload", "sweep"].contains(&command);
+            let second = words.get(1).filter(|word| family && is_name(word));
+            let mut asked = vec![command];
+            asked.extend(second.filter(|word| ["show", "export", "merge"].contains(word)));
+            let help = help(&asked);
+            for word in words.iter().filter(|word| word.starts_with("--")) {
+                let flag = word.split('=').next().unwrap();
+                let is_there =
+                    help.contains(&format!("{flag} ")) || help.contains(&format!("{flag}\n"));
+                assert!(is_there, "{}: {line}: no {flag}", page.display());
+                flags += 1;
+            }
+        }
+    }
+    assert!(flags > 60, "{flags}");
+}
+
+fn help(command: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(command)
+        .arg("--help")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{command:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Writes a generated chapter with `UPDATE_RESULTS=1`, or compares it.
+fn is_current(path: &str, text: &str) {
+    if std::env::var_os("UPDATE_RESULTS").is_some() {
+        fs::write(path, text).unwrap();
+    }
+    let written = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        written == text,
+        "{path} is not current: run the tests with UPDATE_RESULTS=1"
+    );
+}
+
+#[test]
+fn the_chapter_on_settings_is_that_of_the_schema() {
+    let schema = fs::read_to_string("workloads/experiment.schema.json").unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let mut text = String::from(
+        "# Settings\n\nGenerated from the schema of experiments. `migsim run --show` prints all settings of a run, `--set KEY=VALUE` sets one, and \
+         `migsim schema experiment` prints the schema. Units are on [their own page](units.md).\n",
+    );
+    let mut section = |title: &str, prefix: &str, object: &Value| {
+        writeln!(
+            text,
+            "\n## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|"
+        )
+        .unwrap();
+        rows(&schema, prefix, object, &mut text);
+    };
+    let properties = &schema["properties"];
+    let top = [
+        "extends",
+        "platform",
+        "mapping",
+        "scenarios",
+        "seed",
+        "load",
+    ];
+    let top: serde_json::Map<String, Value> = top
+        .iter()
+        .map(|key| ((*key).to_owned(), properties[*key].clone()))
+        .collect();
+    section(
+        "The experiment",
+        "",
+        &serde_json::json!({ "properties": top }),
+    );
+    for one in properties["workload"]["anyOf"].as_array().unwrap() {
+        if let Some(app) = one["title"].as_str() {
+            section(&format!("Application {app}"), "workload.", &one["allOf"][0]);
+        }
+    }
+    section("Runtime", "runtime.", &properties["runtime"]);
+    section("Costs", "costs.", &properties["costs"]);
+    for (policy, options) in properties["policy"]["properties"].as_object().unwrap() {
+        if policy != "name" {
+            section(
+                &format!("Policy {policy}"),
+                &format!("policy.{policy}."),
+                options,
+            );
+        }
+    }
+    is_current("docs/reference/settings.md", &text);
+}
+
+/// What a schema or its reference says under a key.
+fn resolved<'s>(schema: &'s Value, value: &'s Value) -> &'s Value {
+    let reference = value["$ref"].as_str();
+    reference.map_or(value, |path| schema.pointer(&path[1..]).unwrap())
+}
+
+fn rows(schema: &Value, prefix: &str, object: &Value, text: &mut String) {
+    let properties = resolved(schema, object)["properties"].as_object();
+    for (key, property) in properties.into_iter().flatten() {
+        let target = resolved(schema, property);
+        if target["properties"].is_object() {
+            rows(schema, &format!("{prefix}{key}."), target, text);
+            continue;
+        }
+        let cell = |value: &str| value.replace('|', "\\|").replace('\n', " ");
+        let default = match &property["default"] {
+            Value::Null => "-".to_owned(),
+            Value::String(text) => format!("`{text}`"),
+            other => format!("`{other}`"),
+        };
+        let meaning = property["description"].as_str();
+        let meaning = meaning.or(target["description"].as_str()).unwrap_or("-");
+        writeln!(
+            text,
+            "| `{prefix}{key}` | {} | {} | {} |",
+            cell(&kind(target)),
+            cell(&default),
+            cell(meaning)
+        )
+        .unwrap();
+    }
+}
+
+/// What a value may be, in words.
+fn kind(target: &Value) -> String {
+    let choices = target["oneOf"].as_array().into_iter().flatten();
+    let choices: Vec<String> = choices
+        .filter_map(|choice| choice["const"].as_str().map(|name| format!("`{name}`")))
+        .collect();
+    if !choices.is_empty() {
+        return choices.join(", ");
+    }
+    if let Some(examples) = target["examples"].as_array() {
+        let what = target["description"].as_str().unwrap_or("text");
+        return format!("{what}, as `{}`", examples[0].as_str().unwrap_or_default());
+    }
+    match &target["type"] {
+        Value::String(kind) => kind.clone(),
+        Value::Array(kinds) => {
+            let kinds = kinds.iter().filter_map(Value::as_str);
+            kinds
+                .filter(|kind| *kind != "null")
+                .collect::<Vec<_>>()
+                .join(" or ")
+        }
+        _ => "see the meaning".to_owned(),
+    }
+}
+
+#[test]
+fn the_chapter_on_commands_is_their_help() {
+    let mut text = String::from("# Commands\n\nGenerated from the help of each command.\n");
+    for command in [
+        &["run"][..],
+        &["sweep"],
+        &["sweep", "merge"],
+        &["tune"],
+        &["explain"],
+        &["report"],
+        &["reproduce"],
+        &["platform", "show"],
+        &["platform", "export"],
+        &["workload", "show"],
+        &["trace", "export"],
+        &["list"],
+        &["schema"],
+        &["completions"],
+        &["man"],
+    ] {
+        let help = help(command);
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let name = command.join(" ");
+        writeln!(
+            text,
+            "\n## migsim {name}\n\n```text\n{}\n```",
+            help.join("\n").trim_end()
+        )
+        .unwrap();
+    }
+    is_current("docs/reference/commands.md", &text);
+}
