@@ -59,10 +59,10 @@ pub struct LuConfig {
     #[serde(default)]
     pub packing: Packing,
     /// The cost of `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The experiment of the paper
-    /// has 1000 instr, fitted to its times.
+    /// has 1006 instr, fitted to its times.
     #[serde(default = "default_update")]
     pub instructions_per_update: Instructions,
-    /// The cost of `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1000 instr, which its times
+    /// The cost of `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1006 instr, which its times
     /// do not determine.
     #[serde(default = "default_division")]
     pub instructions_per_division: Instructions,
