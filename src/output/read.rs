@@ -34,6 +34,8 @@ pub struct Run {
     pub inputs: Vec<InputFile>,
     /// The scenarios, in the order in which they were run.
     pub scenarios: Vec<RunOfScenario>,
+    /// Its application, as titles show it.
+    pub(super) application: String,
     /// Who tells of its calls: its policy, if the registry knows that.
     pub(super) narrator: &'static dyn Narrator,
 }
@@ -342,7 +344,9 @@ impl Run {
         scenarios.reverse();
         let policy = manifest.experiment["policy"]["name"].as_str();
         let policy = policy.and_then(|name| registry.policies().find(name).ok());
+        let application = application(registry, &manifest.experiment["workload"]);
         Ok(Self {
+            application,
             narrator: policy.map_or(&Plain, Entry::narrator),
             experiment: manifest.experiment,
             processes: manifest.processes,
@@ -416,6 +420,13 @@ impl RunOfScenario {
         }
         Ok(())
     }
+}
+
+/// The application of some settings, as titles show it.
+pub(super) fn application(registry: &Registry, workload: &Value) -> String {
+    let name = workload["app"].as_str().unwrap_or_default();
+    let entry = registry.workloads().find(name);
+    entry.map_or_else(|_| name.to_owned(), |entry| entry.title(workload))
 }
 
 /// How to get a folder that can be read.

@@ -1,6 +1,7 @@
 //! The result for people: the table of scenarios, and the migrations by call.
 
 use super::placed::Placed;
+use super::read::application;
 use super::records::{describe, number, place};
 use super::summary::process_supersteps;
 use super::table_format::{Cell, Sheet, Table, Tone, numbers, words};
@@ -48,31 +49,27 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
 
 /// What is run, in a line.
 pub(super) fn heading(experiment: &Experiment) -> String {
+    let settings = &experiment.resolved;
     heading_of(
-        &experiment.resolved,
+        &application(&experiment.registry, &settings["workload"]),
+        settings,
         experiment.placement.len(),
         experiment.workload.supersteps(),
         &experiment.platform.platform.name,
     )
 }
 
-/// The same: the settings say which application, which policy and which network.
+/// The same: the settings say which policy and which network.
 pub(super) fn heading_of(
+    application: &str,
     settings: &serde_json::Value,
     processes: usize,
     supersteps: usize,
     platform: &str,
 ) -> String {
-    let workload = &settings["workload"];
-    let text = |value: &'_ serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    let named = match (&workload["n"], &workload["trace"]) {
-        (serde_json::Value::Number(n), _) => format!(" n={n}"),
-        (_, serde_json::Value::String(trace)) => format!(" {trace}"),
-        _ => String::new(),
-    };
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     format!(
-        "{}{named}, {}, {} on {platform} ({}, {})",
-        text(&workload["app"]),
+        "{application}, {}, {} on {platform} ({}, {})",
         counted(processes, "process"),
         counted(supersteps, "superstep"),
         text(&settings["policy"]["name"]),

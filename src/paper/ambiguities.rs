@@ -110,11 +110,10 @@ mod tests {
     /// A value that is not the default is a choice, and a choice has a reason of its own.
     #[test]
     fn an_answer_that_is_not_the_default_has_its_own_origin() {
-        let policy = crate::Registry::standard()
+        let policy = *crate::Registry::standard()
             .policies()
             .find("migbsp")
-            .unwrap()
-            .clone();
+            .unwrap();
         let usual = policy.resolve(&serde_json::json!({})).unwrap();
         for experiment in PAPERS.iter().filter_map(experiment) {
             for answer in answers(&experiment).unwrap() {

@@ -63,6 +63,16 @@ pub(crate) fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
     of_workload.unwrap_or(name)
 }
 
+/// Whether a parameter changes what is to be done or where, and not how well.
+pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
+    let flags = registry.workload_flags();
+    let own = ["app", "extends", "load", "network", "platform", "workload"];
+    let inside = ["load.", "load[", "workload."];
+    own.contains(&name)
+        || inside.iter().any(|start| name.starts_with(start))
+        || flags.iter().any(|flag| flag.name == name)
+}
+
 /// The policy that settings name, before any experiment below them is looked at.
 pub(crate) fn policy_of(layers: &Layers) -> String {
     let named = layers.get("policy.name");

@@ -42,6 +42,9 @@ pub struct Plan {
     pub sweep: SweepFile,
     /// The names of the parameters, the slowest first.
     pub names: Vec<String>,
+    /// Those that change what is to be done or where, and not how well.
+    #[serde(default)]
+    pub work: Vec<String>,
     /// The values of each setting, parameter by parameter; `null` where the parameter does not apply (α of a policy without calls).
     pub settings: Vec<Vec<Option<Value>>>,
     /// The seeds of each setting.
@@ -98,6 +101,8 @@ impl Plan {
         } else {
             seeds
         };
+        let names = sweep.parameters.iter().map(|one| one.name.clone());
+        let names: Vec<String> = names.collect();
         let runs = identities
             .par_iter()
             .flat_map_iter(|one| seeds.iter().map(|seed| one.identity.id(*seed)))
@@ -106,11 +111,12 @@ impl Plan {
             schema: PlanVersion::One,
             version: env!("CARGO_PKG_VERSION").into(),
             sweep: sweep.to_file()?,
-            names: sweep
-                .parameters
+            work: names
                 .iter()
-                .map(|one| one.name.clone())
+                .filter(|name| keys::is_work(&sweep.registry, name))
+                .cloned()
                 .collect(),
+            names,
             settings,
             seeds,
             runs,

@@ -272,23 +272,12 @@ fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goa
         .names
         .iter()
         .enumerate()
-        .any(|(index, name)| is_work(name) && varies(index));
+        .any(|(index, name)| plan.work.contains(name) && varies(index));
     if differ && has(GAIN) {
         return Goal::GAIN;
     }
     let measure = (0..3).rev().find(|measure| has(*measure)).unwrap_or(2);
     Goal { measure }
-}
-
-/// Whether a parameter changes what is to be done or where, and not how well.
-fn is_work(name: &str) -> bool {
-    [
-        "app", "extends", "grid", "load", "n", "network", "platform", "procs", "trace", "workload",
-    ]
-    .contains(&name)
-        || ["load.", "load[", "workload."]
-            .iter()
-            .any(|start| name.starts_with(start))
 }
 
 /// The rank of each value of a setting; none where a parameter does not apply.
@@ -304,7 +293,7 @@ fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     };
     let settings = 0..plan.settings.len();
     let Some(policy) = plan.names.iter().position(|name| name == "policy") else {
-        let is_meant = |parameter: usize| is_work(&plan.names[parameter]);
+        let is_meant = |parameter: usize| plan.work.contains(&plan.names[parameter]);
         let mut first: BTreeMap<Ranks, usize> = BTreeMap::new();
         return settings
             .map(|setting| *first.entry(ranks(setting, &is_meant)).or_insert(setting))
@@ -402,6 +391,7 @@ mod tests {
         };
         let plan = Plan {
             names: ["policy", "n", "alpha"].map(str::to_owned).to_vec(),
+            work: vec!["n".to_owned()],
             settings: vec![
                 row("migbsp", 1, Some(4)),
                 row("migbsp", 2, Some(4)),
@@ -424,7 +414,7 @@ mod tests {
         let is_base = |other: &Vec<Option<Value>>| {
             let mut pairs = plan.names.iter().zip(other.iter().zip(own)).enumerate();
             pairs.all(|(index, (name, (theirs, own)))| match policy {
-                None => !is_work(name) || theirs == own,
+                None => !plan.work.contains(name) || theirs == own,
                 Some(policy) if index == policy => theirs.as_ref() == base,
                 Some(_) => theirs.is_none() || theirs == own,
             })
@@ -447,6 +437,7 @@ mod tests {
             };
             let mut plan = Plan {
                 names: names.iter().map(|name| (*name).to_owned()).collect(),
+                work: vec!["n".to_owned()],
                 ..Plan::default()
             };
             for n in [20, 10] {
@@ -477,6 +468,7 @@ mod tests {
     fn without_policies_the_baseline_is_the_first_setting_that_does_the_same_work() {
         let plan = Plan {
             names: ["alpha", "n"].map(str::to_owned).to_vec(),
+            work: vec!["n".to_owned()],
             settings: [(2, 10), (2, 20), (4, 10), (4, 20)]
                 .map(|(alpha, n)| vec![Some(json!(alpha)), Some(json!(n))])
                 .to_vec(),

@@ -69,6 +69,9 @@ pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The options that give the number of supersteps: named when there are too many.
     const SUPERSTEPS: &'static [&'static str] = &[];
 
+    /// The options that stand behind its name in titles: a number as `n=500`, a text as it is.
+    const TITLE: &'static [&'static str] = &[];
+
     /// Makes the application.
     ///
     /// # Errors
@@ -89,6 +92,7 @@ pub struct Kind {
     resolve: fn(&Value) -> Result<Value, Error>,
     processes: &'static [&'static str],
     supersteps: &'static [&'static str],
+    title: &'static [&'static str],
     has_seed: OnceLock<bool>,
 }
 
@@ -103,6 +107,7 @@ pub(crate) fn row<T: WorkloadOptions>(
         resolve: resolve::<T>,
         processes: T::PROCESSES,
         supersteps: T::SUPERSTEPS,
+        title: T::TITLE,
         has_seed: OnceLock::new(),
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
@@ -133,6 +138,17 @@ impl Entry {
     /// As [`Self::build`], ranges aside.
     pub fn resolve(&self, workload: &Value) -> Result<Value, Error> {
         (self.kind.resolve)(workload)
+    }
+
+    /// Its name with the options that titles show, of the object `workload` of an experiment.
+    pub fn title(&self, workload: &Value) -> String {
+        let shown = |key: &&str| match &workload[*key] {
+            Value::String(text) => format!(" {text}"),
+            Value::Null => String::new(),
+            value => format!(" {key}={value}"),
+        };
+        let shown: String = self.kind.title.iter().map(shown).collect();
+        format!("{}{shown}", self.name)
     }
 
     /// Whether it has a key `seed`.
@@ -241,6 +257,7 @@ impl WorkloadOptions for LuConfig {
     ];
     const PROCESSES: &'static [&'static str] = &["procs"];
     const SUPERSTEPS: &'static [&'static str] = &["n"];
+    const TITLE: &'static [&'static str] = &["n"];
 
     fn application(self) -> Result<Built, Error> {
         Ok(Built::new(Lu::new(&self)?))
@@ -251,6 +268,7 @@ impl WorkloadOptions for SwConfig {
     const FLAGS: &'static [OptionFlag] = &[ORDER, PROCS];
     const PROCESSES: &'static [&'static str] = &["procs"];
     const SUPERSTEPS: &'static [&'static str] = &["n"];
+    const TITLE: &'static [&'static str] = &["n"];
 
     fn application(self) -> Result<Built, Error> {
         Ok(Built::new(Sw::new(&self)?))
@@ -283,6 +301,7 @@ impl WorkloadOptions for TraceConfig {
         .shown_as("FILE"),
     ];
     const FILES: &'static [&'static str] = &["trace"];
+    const TITLE: &'static [&'static str] = &["trace"];
 
     fn application(self) -> Result<Built, Error> {
         let bytes =

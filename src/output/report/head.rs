@@ -14,6 +14,7 @@ use crate::words::counted;
 /// What was run, in a line.
 pub(super) fn title(report: &Report) -> String {
     heading_of(
+        &report.run.application,
         &report.run.experiment,
         report.processes(),
         report.supersteps(),
