@@ -3,6 +3,7 @@
 mod basis; // whose settings a run has: a paper's on its machine, elsewhere neutral ones
 mod book; // the book: current, no dead link, blocks that can be read, flags that exist
 mod call_options; // waiting for calls, moves as if alone
+mod circles; // files depend on one another in one direction, along the map of README and library
 mod cli; // the command: transcripts, folders, determinism
 mod corpus; // what fuzzing has found, once more
 mod dependencies; // licences and sources of all packages
@@ -27,7 +28,9 @@ mod report; // the page: whole, the same bytes, nothing fetched, damaged folders
 mod reproduce; // the papers: committed results are current, facts are complete
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod security; // nasty names through every writer, folders of somebody else
+mod sizes; // functions fit on a screen: at most one in a hundred is longer than 60 lines
 mod slow; // the slow twin of the engine
+mod source; // Rust source as tokens, for the two that read it
 mod steady_state; // no allocation per superstep
 mod support; // what the tests share
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name

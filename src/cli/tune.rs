@@ -20,7 +20,7 @@ use crate::memory::Purpose;
 use crate::output::{Cell, Form, Sheet, Table, cannot_write, numbers, words, write_file};
 use crate::registry::Registry;
 use crate::sweep::goal::Goal;
-use crate::sweep::plan::{layers, varied as varied_settings};
+use crate::sweep::setting::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
 use crate::sweep::spec::label;
 use crate::sweep::stats::Sample;

@@ -7,17 +7,15 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use serde_json::Value;
 
 use super::config::{Parameter, Sweep};
-use super::keys;
-use super::plan::{Plan, known};
+use super::plan::Plan;
+use super::setting::known;
 use super::settings::MOST_NAMED;
 use super::spec::label;
 use super::values::Values;
-use super::whole::value_of;
 use crate::error::{Error, Problem};
-use crate::experiment::{Limits, Shared, lookup};
+use crate::experiment::{Limits, Shared};
 
 /// Every parameter with several values changes something.
 ///
@@ -63,38 +61,6 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     );
     let problem = Problem::new(message).source(&parameter.source);
     problem.hint("leave it out: nothing here depends on it, or its values mean the same")
-}
-
-/// A part of a whole object that varies is not given a second time: the rows would show a value that does not hold.
-pub(super) fn check_parts(sweep: &Sweep) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let under = |name: &str| keys::keys_under_all(&sweep.registry, name);
-    let policies = sweep.registry.policies().iter().len();
-    let fixed = sweep.fixed.iter();
-    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.flag));
-    let varied = sweep.parameters.iter();
-    let varied = varied.map(|one| (under(&one.name), &one.source));
-    for (inner, source) in fixed.chain(varied) {
-        for outer in &sweep.parameters {
-            let mut pairs = inner.iter().zip(under(&outer.name));
-            let part = pairs.find_map(|(inner, outer)| {
-                let part = inner.as_ref()?.strip_prefix(&outer?)?;
-                part.starts_with(['.', '[']).then(|| part.to_owned())
-            });
-            let Some(part) = part else { continue };
-            let gives = |value: &Value| lookup(&value_of(&outer.name, value), &part).is_some();
-            if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
-                let message = format!(
-                    "`{}` varies, and `{source}` overrides a part of its value `{}`",
-                    outer.name,
-                    label(value)
-                );
-                let problem = Problem::new(message).source(&outer.source);
-                problems.push(problem.hint("leave that part out in one of the two"));
-            }
-        }
-    }
-    problems
 }
 
 /// What is said of settings that are the same run as an earlier one; they are run once.

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::config::{Combine, Parameter, Sweep};
-use super::plan::policy_of;
-use super::spec::Spec;
+use super::setting::policy_of;
+use super::spec::{Spec, label};
 use super::whole::value_of;
-use super::{change, draw, keys};
+use super::{draw, keys};
 use crate::error::{Error, Problem};
-use crate::experiment::Flag;
+use crate::experiment::{Flag, lookup};
 use crate::memory::{self, Limits};
 
 /// The most runs of a plan: their names and rows must fit in memory.
@@ -61,12 +61,44 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
             );
         }
     }
-    problems.extend(change::check_parts(sweep));
+    problems.extend(check_parts(sweep));
     if problems.is_empty() {
         Ok(())
     } else {
         Err(Error::Input(problems))
     }
+}
+
+/// A part of a whole object that varies is not given a second time: the rows would show a value that does not hold.
+fn check_parts(sweep: &Sweep) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let under = |name: &str| keys::keys_under_all(&sweep.registry, name);
+    let policies = sweep.registry.policies().iter().len();
+    let fixed = sweep.fixed.iter();
+    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.flag));
+    let varied = sweep.parameters.iter();
+    let varied = varied.map(|one| (under(&one.name), &one.source));
+    for (inner, source) in fixed.chain(varied) {
+        for outer in &sweep.parameters {
+            let mut pairs = inner.iter().zip(under(&outer.name));
+            let part = pairs.find_map(|(inner, outer)| {
+                let part = inner.as_ref()?.strip_prefix(&outer?)?;
+                part.starts_with(['.', '[']).then(|| part.to_owned())
+            });
+            let Some(part) = part else { continue };
+            let gives = |value: &Value| lookup(&value_of(&outer.name, value), &part).is_some();
+            if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
+                let message = format!(
+                    "`{}` varies, and `{source}` overrides a part of its value `{}`",
+                    outer.name,
+                    label(value)
+                );
+                let problem = Problem::new(message).source(&outer.source);
+                problems.push(problem.hint("leave that part out in one of the two"));
+            }
+        }
+    }
+    problems
 }
 
 /// Refuses what is too large before anything is allocated for it.

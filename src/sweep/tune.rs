@@ -16,9 +16,11 @@ use serde_json::Value;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::goal::Goal;
-use super::plan::{Plan, load, policy_of, seeds};
+use super::plan::Plan;
+use super::planning::seeds;
 use super::row::Row;
 use super::run::{Common, Done, Shard, missing_from, run};
+use super::setting::{load, policy_of};
 use super::settings::{applied, check_options, check_parameters, counts};
 use super::spec::{Spec, label};
 use super::stats::Sample;

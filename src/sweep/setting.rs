@@ -1,0 +1,125 @@
+//! One setting of a plan: its policy, its flags, its experiment, and what is known of it before it is run.
+
+use serde_json::{Value, json};
+
+use super::config::Sweep;
+use super::identity::Identity;
+use super::keys;
+use super::whole::value_of;
+use crate::error::Error;
+use crate::experiment::{Experiment, Flag, Layers, Limits, Remark, Shared};
+use crate::workload::registry::Entry;
+
+/// The policy of a setting; where it does not say, that of the experiment.
+pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
+    let varied = sweep.parameters.iter().zip(values);
+    let named = varied
+        .filter(|(one, _)| one.name == "policy")
+        .find_map(|(_, value)| value.as_ref()?.as_str());
+    named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
+}
+
+/// The values of a setting as flags, each with its whole key.
+pub(crate) fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
+    let policy = policy_of(sweep, values);
+    let pairs = sweep.parameters.iter().zip(values);
+    pairs
+        .filter_map(|(one, value)| {
+            let value = value.as_ref()?;
+            Some(Flag {
+                key: keys::key_under(&sweep.registry, &one.name, &policy)?,
+                flag: format!("{} {}", one.name, super::spec::label(value)),
+                value: value_of(&one.name, value),
+            })
+        })
+        .collect()
+}
+
+/// The settings of a run: what does not vary, and on top of it, in one layer with the fixed flags, what does.
+///
+/// They are those of `migsim run` with the fixed flags and then `--set KEY=VALUE` for each varied key: it wins over an object that holds
+/// it, and constants of the network that flags give hold for each network that varies.
+pub(crate) fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
+    let mut varied = varied(sweep, values);
+    // Whole objects first: a key inside one of them wins over it, whichever was named first.
+    varied.sort_by_key(|one| one.key.split(['.', '[']).count());
+    let is_inside = |one: &&Flag| varied.iter().any(|around| one.is_inside(&around.key));
+    let (inside, around): (Vec<&Flag>, Vec<&Flag>) = sweep.fixed.iter().partition(is_inside);
+    let mut flags: Vec<Flag> = around.into_iter().cloned().collect();
+    let inside: Vec<Flag> = inside.into_iter().cloned().collect();
+    flags.extend(varied);
+    flags.extend(inside);
+    if let Some(seed) = seed {
+        let flag = format!("seed {seed}");
+        flags.push(Flag {
+            key: "seed".into(),
+            flag,
+            value: seed.into(),
+        });
+    }
+    // Where values come from is for people: runs of a sweep do without.
+    flags.push(Flag {
+        key: "origins".into(),
+        flag: "origins".into(),
+        value: json!({}),
+    });
+    let mut layers = sweep.base.clone();
+    layers.push_flags(flags);
+    layers
+}
+
+/// The experiment of some values with a seed.
+pub(super) fn load(
+    sweep: &Sweep,
+    values: &[Option<Value>],
+    seed: u64,
+    (limits, shared): (Limits, &Shared),
+) -> Result<Experiment, Error> {
+    let mut layers = layers(sweep, values, Some(seed));
+    if seeds_workload(sweep, &layers) {
+        let flag = format!("seed {seed}");
+        layers.push_flags(vec![Flag {
+            key: "workload.seed".into(),
+            flag,
+            value: seed.into(),
+        }]);
+    }
+    Experiment::load_shared(&sweep.registry, &layers, limits, shared)
+}
+
+/// Whether the seed of a run is also the one of its workload: where that has one which nobody has fixed.
+fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
+    let is_fixed = layers.get("workload.seed").is_some();
+    let app = layers.get("workload.app");
+    let app = app.as_ref().and_then(Value::as_str);
+    let app = app.and_then(|app| sweep.registry.workloads().find(app).ok());
+    sweep.seeds.is_some() && !is_fixed && app.is_some_and(Entry::has_seed)
+}
+
+/// What is known of a setting before it is run.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) identity: Identity,
+    pub(super) uses_seed: bool,
+    /// What is to be said of the settings that were filled in.
+    pub(super) remark: Option<Remark>,
+    /// What is to be said of the application.
+    pub(super) said: Vec<String>,
+}
+
+/// What is known of a setting.
+pub(super) fn known(
+    sweep: &Sweep,
+    values: &[Option<Value>],
+    seed: u64,
+    with: (Limits, &Shared),
+) -> Result<Known, Error> {
+    let seeds_workload = seeds_workload(sweep, &layers(sweep, values, None));
+    let experiment = load(sweep, values, seed, with)?;
+    Ok(Known {
+        identity: Identity::of(&experiment, seeds_workload),
+        uses_seed: experiment.uses_seed(seeds_workload)?,
+        remark: experiment.remark,
+        said: experiment.said,
+    })
+}
