@@ -1,6 +1,6 @@
 //! The kinds of load that exist: one row each. Help, listings, schemas and errors come from this table.
 //!
-//! To add one, write a file beside this one (its parameters as a type with defaults, its [`Load`]) and a row in [`standard`].
+//! To add one, write a file beside this one (its parameters as a type with defaults, its [`super::Load`]) and a row in [`standard`].
 
 use super::entry::{Table, row};
 use super::{ArConfig, ConstantConfig, DailyConfig, FileConfig, OnOffConfig, WalkConfig};

@@ -35,7 +35,7 @@ impl Changes {
         }
     }
 
-    /// Another value for a key as [`super::Paper::constants`] writes it: of `experiment`, of its platforms (`platform:<key>`) or of another
+    /// Another value for a key as [`super::Fitted::keys`] has it: of `experiment`, of its platforms (`platform:<key>`) or of another
     /// experiment of the paper (`<name>:<key>`).
     pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));

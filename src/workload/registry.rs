@@ -1,7 +1,7 @@
 //! The applications that come with the program.
 //!
 //! To add one, write a file beside this one (its options as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
-//! a [`Workload`]) and a row in [`standard`]. Help, listings and the published schema come from the table.
+//! a [`Workload`]) and a row in `standard`. Help, listings and the published schema come from the table.
 
 use std::sync::OnceLock;
 

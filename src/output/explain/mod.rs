@@ -6,7 +6,7 @@
 //! placement  destination, t1 against t2, verdict
 //! outcome    what it cost, what the moves were expected to gain and what they gained, when they are paid back
 //! ```
-//! Without a superstep, an [`Overview`] of all calls. The sentences say no more than the records of the run ([`Run`]). A policy without
+//! Without a superstep, an [`Overview`] of all calls. The sentences say no more than the records of the run (`Run`). A policy without
 //! sentences of its own has its records listed. Processes and supersteps are counted from 1.
 //!
 //! [`Narrator`]: crate::policy::explain::Narrator

@@ -21,7 +21,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Answers a question about a run; `effect` is what came of the moves of the call ([`Case`]), or why that is not known.
+    /// Answers a question about a run; `effect` is what came of the moves of the call (`Case`), or why that is not known.
     ///
     /// # Errors
     /// There is no such scenario, superstep or process; those that there are are named.
