@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::reproduce::reproduce_changed;
 use super::choices::{Alternatives, alternatives};
@@ -53,8 +54,34 @@ impl Ablation {
     }
 }
 
-/// Sets an option to each of its other values.
+/// Sets an option to each of its other values; keys of one option that take other values each have rows of their own.
 pub(super) fn ablation(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
+    let parts = parts(setting);
+    let rows = parts.iter().map(|part| of_part(part, base, progress));
+    rows.collect::<Vec<_>>().concat()
+}
+
+/// The option as it is if its keys have one value and the same alternatives, otherwise key by key.
+fn parts(setting: &Setting) -> Vec<Setting> {
+    let pairs = || setting.keys.iter().zip(&setting.values);
+    let mut all = pairs().map(|(key, value)| (value, alternatives(key, value)));
+    let first = all.next();
+    if all.all(|one| Some(one) == first) {
+        return vec![setting.clone()];
+    }
+    let part = |(key, value): (&String, &Value)| {
+        let name = key.rsplit(['.', ':']).next().unwrap_or(key);
+        Setting {
+            what: format!("{} (`{name}`)", setting.what),
+            keys: vec![key.clone()],
+            values: vec![value.clone()],
+            ..setting.clone()
+        }
+    };
+    pairs().map(part).collect()
+}
+
+fn of_part(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
     let (key, value) = (setting.keys.first(), setting.values.first());
     let found = key
         .zip(value)

@@ -6,7 +6,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::ablation::ablation;
+use super::ablation::{Ablation, ablation};
 use super::held_out::held_out;
 use super::sensitivity::{keeps_all, moved};
 use super::settings::{Setting, papers};
@@ -104,6 +104,9 @@ fn the_committed_audit_is_what_the_command_writes() {
             assert_window(subject, setting, (false, row.window_below));
             assert_window(subject, setting, (true, row.window_above));
         }
+        let unknown = |row: &&Ablation| row.refused.contains("unknown v");
+        let refused: Vec<&Ablation> = tables.ablation.iter().filter(unknown).collect();
+        assert!(refused.is_empty(), "no value of that key: {refused:?}");
         for setting in drawn(subject, |one| !one.is_number()) {
             for row in ablation(setting, &subject.base, &progress) {
                 let found = tables.ablation.contains(&row);
