@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{ExplainArguments, ScenarioChoice};
-use super::bar::{Bar, with_bar};
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::{print, print_json, say_notes};
+use super::progress::{Bar, with_bar};
 use super::run::{files, given, layers, pairs, read_experiment};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};

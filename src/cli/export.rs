@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args::{PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments};
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::{print, say_notes};
 use super::run::layers;
 use super::tune::{plain_or_quoted, set};

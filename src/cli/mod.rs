@@ -1,21 +1,20 @@
 //! The command line: what was typed, what it means, what is printed, which exit code.
 
 mod args;
-mod bar;
 mod command;
 mod complete;
 mod explain;
 mod export;
+mod generate;
 mod interrupt;
 mod list;
-mod machine;
+mod memory_limit;
 mod options;
 mod print;
-mod refusal;
+mod progress;
 mod report;
 mod reproduce;
 mod run;
-mod shell;
 mod show;
 mod slurm;
 mod sweep;
@@ -23,6 +22,7 @@ mod sweep;
 mod sweep_tests;
 mod threads;
 mod tune;
+mod usage_errors;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -90,7 +90,7 @@ pub fn run_with(
             let _ = write!(errors, "{}", error.render());
             return 2;
         }
-        Err(error) => Err(refusal::refusal(&error, command.clone(), &typed)),
+        Err(error) => Err(usage_errors::usage_error(&error, command.clone(), &typed)),
     };
     match done {
         Ok(is_right) => u8::from(!is_right),
@@ -98,7 +98,7 @@ pub fn run_with(
             let error = match error {
                 // What nobody had a place or a hint for.
                 Error::Input(_) | Error::Output(_) => {
-                    let (_, name) = refusal::command_of(command, &typed);
+                    let (_, name) = usage_errors::command_of(command, &typed);
                     error
                         .placed(&name)
                         .hinting(&format!("`{name} --help` lists what there is"))
@@ -153,9 +153,11 @@ fn dispatch(
         args::Command::Platform(command) => export::platform(command, out),
         args::Command::Workload(command) => show::workload(registry, command, out, errors),
         args::Command::List { what, form } => list::list(registry, *what, form.form(), out),
-        args::Command::Schema { format } => shell::schema(registry, *format, out),
-        args::Command::Completions { shell } => shell::completions(command.clone(), *shell, out),
-        args::Command::Man { command: page } => shell::man(command.clone(), page.as_deref(), out),
+        args::Command::Schema { format } => generate::schema(registry, *format, out),
+        args::Command::Completions { shell } => generate::completions(command.clone(), *shell, out),
+        args::Command::Man { command: page } => {
+            generate::man(command.clone(), page.as_deref(), out)
+        }
     };
     done.map(|()| true)
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::ReportArguments;
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::say;
 use crate::error::{Error, Problem};
 use crate::memory::{self, Limits, Purpose};

@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::ReproduceArguments;
-use super::bar::{Bar, with_bar};
 use super::complete::{AUDIT, READINGS};
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::print;
+use super::progress::{Bar, with_bar};
 use super::threads::threads;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;

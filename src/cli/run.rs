@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
-use super::bar::{Bar, with_bar};
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::{print, print_json, say_notes};
+use super::progress::{Bar, with_bar};
 use super::report;
 use super::threads::threads;
 use crate::bsp::{Recorder, Scenario};

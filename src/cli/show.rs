@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::args::{FormArguments, WorkloadCommand};
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::{print, say_notes};
 use super::run::layers;
 use crate::error::Error;

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::bar::{Bar, with_bar_and_farewell};
+use super::progress::{Bar, with_bar_and_farewell};
 use crate::error::{Error, Problem};
 use crate::output::{Form, cannot_write, write_file};
 use crate::sweep::folder::{Report, merge};

@@ -10,9 +10,9 @@ use cpu_time::ThreadTime;
 use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
-use super::bar::{Bar, with_bar_and_farewell};
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::{harmless, print, print_json, say, say_notes};
+use super::progress::{Bar, with_bar_and_farewell};
 use super::run::{
     SWEEP_FILE, check_options, chosen_policy, given, load_flag, load_source, pairs,
     read_experiment, values_beside,

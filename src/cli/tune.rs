@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::bar::{Bar, with_bar_and_farewell};
-use super::machine::limits;
+use super::memory_limit::limits;
 use super::print::{print, print_json, say, say_notes};
+use super::progress::{Bar, with_bar_and_farewell};
 use super::run::given;
 use super::sweep::{Varied, open_store, varied};
 use super::threads::threads;
