@@ -61,7 +61,7 @@ impl Narrator for MigBspNarrator {
                     is_time: true,
                 }),
             },
-            _ => Quiet::new("no candidate: no process had a PM"),
+            _ => Quiet::new("no candidate: no other cluster is better for any process"),
         }
     }
 
