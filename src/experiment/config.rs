@@ -26,6 +26,22 @@ pub enum SchemaVersion {
     One,
 }
 
+/// Takes out of resolved settings the keys that are for people only: no result depends on them.
+pub(crate) fn remove_notes(settings: &mut Value) {
+    let Some(map) = settings.as_object_mut() else {
+        return;
+    };
+    for key in [
+        "$schema",
+        "description",
+        "origins",
+        "basis",
+        "calibrated_for",
+    ] {
+        map.remove(key);
+    }
+}
+
 /// Where an experiment may name files, as JSON pointers.
 pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);

@@ -19,6 +19,7 @@ mod shared;
 pub use crate::memory::Limits;
 pub(crate) use basis::{Remark, notes};
 pub use built_in::{COMMON_RULES, ONE_READING, built_in, names as built_in_names};
+pub(crate) use config::remove_notes;
 pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};
 pub use layers::{Flag, Layers};

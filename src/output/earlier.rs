@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::document::{read_text, sha256};
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, file_pointers};
+use crate::experiment::{Experiment, file_pointers, remove_notes};
 use crate::registry::Registry;
 use crate::words::counted;
 
@@ -169,18 +169,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
 
 /// Takes out of settings what is for people only, and the names of files.
 fn without_names(registry: &Registry, settings: &mut Value) {
-    let Some(map) = settings.as_object_mut() else {
-        return;
-    };
-    for key in [
-        "$schema",
-        "description",
-        "origins",
-        "basis",
-        "calibrated_for",
-    ] {
-        map.remove(key);
-    }
+    remove_notes(settings);
     for pointer in file_pointers(registry, settings) {
         if pointer == MAPPING {
             continue;

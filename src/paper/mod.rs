@@ -3,7 +3,7 @@
 //! ```text
 //! facts/<paper>.json ─> configurations ─> experiments ─> runs ─┬─> cells
 //!                                                             ├─> decisions and call schedules
-//!                                                             └─> claims (one function each, in the paper's file)
+//!                                                             └─> claims (comparisons in the facts, or a function in the paper's file)
 //! ```
 //! No published number reaches a simulation: a paper's file says which built-in experiment and which settings belong to a
 //! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].

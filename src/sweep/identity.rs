@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::document::sha256;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, remove_notes};
 
 /// How many hexadecimal digits of the SHA-256 name a run: 128 bits.
 const DIGITS: usize = 32;
@@ -19,18 +19,7 @@ pub(super) struct Identity {
 impl Identity {
     pub(super) fn of(experiment: &Experiment, seeds_workload: bool) -> Self {
         let mut settings = experiment.resolved.clone();
-        if let Some(map) = settings.as_object_mut() {
-            // For people only.
-            for key in [
-                "$schema",
-                "description",
-                "origins",
-                "basis",
-                "calibrated_for",
-            ] {
-                map.remove(key);
-            }
-        }
+        remove_notes(&mut settings);
         let inputs = experiment.inputs.iter();
         settings["inputs"] = inputs
             .map(|input| json!([input.role, input.sha256]))

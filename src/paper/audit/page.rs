@@ -230,11 +230,7 @@ fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
     text.push_str("| paper | number | value | origin | -1 % | as it is | +1 % | window |\n|---|---|---|---|---|---|---|---|\n");
     for one in &tables.sensitivity {
         let [below, here, above] = one.scores().map(counts);
-        let origin = if one.is_counted {
-            format!("{}, counted", one.origin)
-        } else {
-            one.origin.clone()
-        };
+        let origin = origin(&one.origin, one.is_counted);
         put!(
             text,
             "| {} | {} | {} | {origin} | {below} | {here} | {above} | {} |",
@@ -244,6 +240,12 @@ fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
             window(one)
         );
     }
+}
+
+/// Where a value comes from, and whether it is counted as a constant.
+fn origin(origin: &str, is_counted: bool) -> String {
+    let counted = if is_counted { ", counted" } else { "" };
+    format!("{origin}{counted}")
 }
 
 fn window(one: &Sensitivity) -> String {
@@ -323,11 +325,7 @@ fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
     as_it_is(text, papers);
     text.push_str("| paper | option | value | origin | other value | cells within 2.5 %, decisions, schedules | cells within 5 % | lost |\n|---|---|---|---|---|---|---|---|\n");
     for one in &tables.ablation {
-        let origin = if one.is_counted {
-            format!("{}, counted", one.origin)
-        } else {
-            one.origin.clone()
-        };
+        let origin = origin(&one.origin, one.is_counted);
         let mark = if one.is_default { " (default)" } else { "" };
         let outcome = if one.refused.is_empty() {
             let now = format!("{}, {}, {}", one.cells, one.decisions, one.schedules);
