@@ -100,6 +100,21 @@ impl<K> Entry<K> {
         (self.schema)(generator)
     }
 
+    /// Puts the path of its options in front of the keys of an error: `section`, its name, the key.
+    pub(crate) fn with_whole_keys(&self, section: &str, error: Error) -> Error {
+        let Error::Input(problems) = error else {
+            return error;
+        };
+        let whole = |problem: Problem| {
+            let key = match &problem.location.key {
+                Some(key) => format!("{section}.{}.{key}", self.name),
+                None => format!("{section}.{}", self.name),
+            };
+            problem.key(key)
+        };
+        Error::Input(problems.into_iter().map(whole).collect())
+    }
+
     /// The flag of this name, if it declares one.
     pub fn flag(&self, name: &str) -> Option<&'static OptionFlag> {
         self.flags.iter().find(|flag| flag.name == name)

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Policy;
 use super::explain::{Narrator, Plain};
 use crate::document;
-use crate::error::{Error, Problem};
+use crate::error::Error;
 use crate::plugin::{self, OptionFlag};
 
 /// The options of a policy, as they stand under `policy.<name>` in an experiment.
@@ -74,7 +74,7 @@ impl Entry {
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
-        (self.kind.build)(options).map_err(|error| self.with_whole_keys(error))
+        (self.kind.build)(options).map_err(|error| self.with_whole_keys("policy", error))
     }
 
     /// The options with all defaults filled in.
@@ -82,7 +82,7 @@ impl Entry {
     /// # Errors
     /// As [`Self::build`], ranges aside.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys(error))
+        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys("policy", error))
     }
 
     /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.
@@ -93,19 +93,5 @@ impl Entry {
     /// Who tells of its calls.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.kind.narrator
-    }
-
-    fn with_whole_keys(&self, error: Error) -> Error {
-        let Error::Input(problems) = error else {
-            return error;
-        };
-        let whole = |problem: Problem| {
-            let key = match &problem.location.key {
-                Some(key) => format!("policy.{}.{key}", self.name),
-                None => format!("policy.{}", self.name),
-            };
-            problem.key(key)
-        };
-        Error::Input(problems.into_iter().map(whole).collect())
     }
 }

@@ -14,6 +14,8 @@ mod never;
 mod pairs;
 mod registry;
 mod replay;
+pub mod strategy;
+pub mod trigger;
 
 use std::borrow::Cow;
 use std::fmt;

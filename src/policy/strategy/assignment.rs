@@ -1,0 +1,53 @@
+//! The answer of a strategy.
+
+use super::Instance;
+
+/// The new host of each process, and what the pricing of the call needs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Assignment {
+    /// The new host of each process, by its number.
+    pub hosts: Vec<usize>,
+    /// Elementary operations (comparisons and additions) of the strategy; of those that run on all hosts at once, on the busiest host.
+    pub operations: u64,
+    /// How the loads reach those who decide, and the decision the hosts.
+    pub gather: Gather,
+    /// What the strategy has to say about its decision: sentences without a full stop.
+    pub words: Vec<String>,
+}
+
+/// Who must know the loads before the decision, and whom the decision must reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gather {
+    /// Nobody: each host knows its part of the decision beforehand.
+    #[default]
+    None,
+    /// All hosts send to one, which decides for all: a gather and a scatter.
+    Central,
+    /// The same through the managers of the clusters.
+    Managers,
+    /// Each host sends short messages to some others, which decide for themselves.
+    Neighbours {
+        /// Rounds in a row, each as long as its slowest message.
+        rounds: u32,
+        /// Messages that a host sends in a round, at most.
+        messages: u32,
+    },
+}
+
+impl Assignment {
+    /// A decision of one host for all.
+    pub fn central(hosts: Vec<usize>, operations: u64) -> Self {
+        Self {
+            hosts,
+            operations,
+            gather: Gather::Central,
+            words: Vec::new(),
+        }
+    }
+
+    /// How many processes get another host.
+    pub fn moves(&self, instance: &Instance<'_>) -> usize {
+        let pairs = self.hosts.iter().zip(&instance.current);
+        pairs.filter(|(new, old)| new != old).count()
+    }
+}

@@ -1,0 +1,104 @@
+//! A strategy by its name: its options, and how they are read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Strategy;
+use crate::document;
+use crate::error::Error;
+use crate::plugin;
+
+/// The options of a strategy, as they stand under `policy.<name>` in an experiment.
+pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// Settings worth a name of their own, the editions of original programs above all; the defaults need none.
+    const VARIANTS: &'static [Variant] = &[];
+
+    /// Makes the strategy.
+    ///
+    /// # Errors
+    /// Options are out of range; each problem has the key of its option.
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error>;
+}
+
+/// Settings of a strategy or trigger that have a name: `greedy/charm-8` is the variant `charm-8` of `greedy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The name behind the slash.
+    pub name: &'static str,
+    /// The options, as a JSON object.
+    pub options: &'static str,
+    /// The original program and strategy whose decisions it takes; empty if none is meant.
+    pub original: &'static str,
+}
+
+impl Variant {
+    /// The settings `options` (a JSON object) under a name; `original` is the program that decides the same.
+    pub const fn new(name: &'static str, options: &'static str, original: &'static str) -> Self {
+        Self {
+            name,
+            options,
+            original,
+        }
+    }
+
+    /// The options as a value.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(self.options).expect("the options of a variant are JSON")
+    }
+}
+
+/// A strategy by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The strategies, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// What can be done with the options of a strategy.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
+    resolve: fn(&Value) -> Result<Value, Error>,
+    variants: &'static [Variant],
+}
+
+/// A row of the table: `T` are the options of the strategy.
+pub(crate) fn row<T: StrategyOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        build: |options| document::from_value::<T>(options, "")?.strategy(),
+        resolve: |options| document::resolve::<T>(options, ""),
+        variants: T::VARIANTS,
+    };
+    Entry::new::<T>([name, summary, source], kind)
+}
+
+/// The section of an experiment in which the options stand.
+const SECTION: &str = "policy";
+
+impl Entry {
+    /// Makes the strategy from its options.
+    ///
+    /// # Errors
+    /// All options that are unknown, unreadable or out of range, each with its whole key.
+    pub fn build(&self, options: &Value) -> Result<Box<dyn Strategy>, Error> {
+        (self.kind.build)(options).map_err(|error| self.with_whole_keys(SECTION, error))
+    }
+
+    /// The options with all defaults filled in.
+    ///
+    /// # Errors
+    /// As [`Self::build`], ranges aside.
+    pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
+        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys(SECTION, error))
+    }
+
+    /// The settings that have names.
+    pub fn variants(&self) -> &'static [Variant] {
+        self.kind.variants
+    }
+}

@@ -1,0 +1,90 @@
+//! The snapshot of a barrier: all that a strategy may see.
+
+use std::fmt;
+
+use crate::units::{Bytes, BytesPerSecond, Seconds};
+
+/// The state of hosts and processes at a barrier, as far as it was measured.
+///
+/// The loads are additive: [`Self::time`] is the execution time of a process *alone* on its host, not slowed by those that share it.
+#[derive(Clone, Debug, Default)]
+pub struct Instance<'a> {
+    /// The speed of each host, relative to a host of reference; positive.
+    pub speeds: Vec<f64>,
+    /// The time that each host computes for others in a superstep.
+    pub background: Vec<Seconds>,
+    /// The present host of each process.
+    pub current: Vec<usize>,
+    /// The execution time of each process alone on its present host, in one superstep.
+    pub time: Vec<Seconds>,
+    /// The same on a host of speed 1: time × speed of the present host.
+    pub work: Vec<Seconds>,
+    /// Messages between processes in one superstep; empty unless [`super::Strategy::needs_communication`].
+    pub communication: Vec<Row>,
+    /// The memory of each process, which a migration carries; empty: nothing known, nothing carried.
+    pub memory: Vec<Bytes>,
+    /// The memory of each host, `None` without a limit; empty: no limits.
+    pub host_memory: Vec<Option<Bytes>>,
+    /// The cluster of each host; empty: all hosts in one.
+    pub clusters: Vec<usize>,
+    /// Latency and bandwidth between hosts; `None`: all pairs are alike.
+    pub paths: Option<&'a dyn Paths>,
+}
+
+/// Messages from one process to another, in one superstep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The sender.
+    pub from: usize,
+    /// The receiver.
+    pub to: usize,
+    /// How many messages.
+    pub messages: f64,
+    /// The bytes of all of them.
+    pub bytes: Bytes,
+}
+
+/// Latency and bandwidth between two hosts, each without other traffic.
+pub trait Paths: fmt::Debug {
+    /// The time of an empty message.
+    fn latency(&self, from: usize, to: usize) -> Seconds;
+
+    /// The rate of a large message.
+    fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond;
+}
+
+impl Instance<'_> {
+    /// How many hosts there are.
+    pub fn hosts(&self) -> usize {
+        self.speeds.len()
+    }
+
+    /// How many processes there are.
+    pub fn processes(&self) -> usize {
+        self.current.len()
+    }
+
+    /// The cluster of a host.
+    pub fn cluster(&self, host: usize) -> usize {
+        self.clusters.get(host).copied().unwrap_or(0)
+    }
+
+    /// The time of each host under an assignment: `b_h + Σ work_i / s_h` over its processes, in the order of their numbers.
+    pub fn host_times(&self, hosts: &[usize]) -> Vec<Seconds> {
+        let mut times = self.background.clone();
+        for (work, &host) in self.work.iter().zip(hosts) {
+            times[host] += Seconds::of(work.get() / self.speeds[host]);
+        }
+        times
+    }
+
+    /// The largest of [`Self::host_times`]; zero without hosts.
+    pub fn max_time(&self, hosts: &[usize]) -> Seconds {
+        let times = self.host_times(hosts);
+        Seconds::of(
+            times
+                .iter()
+                .fold(0.0, |max, time| f64::max(max, time.get())),
+        )
+    }
+}

@@ -1,0 +1,78 @@
+//! A trigger by its name: its options, and how they are read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Trigger;
+use crate::document;
+use crate::error::Error;
+use crate::plugin;
+use crate::policy::strategy::Variant;
+
+/// The options of a trigger, as they stand under `policy.trigger.<name>` in an experiment.
+pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// Settings worth a name of their own, the editions of original programs above all; the defaults need none.
+    const VARIANTS: &'static [Variant] = &[];
+
+    /// Makes the trigger.
+    ///
+    /// # Errors
+    /// Options are out of range; each problem has the key of its option.
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error>;
+}
+
+/// A trigger by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The triggers, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// What can be done with the options of a trigger.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
+    resolve: fn(&Value) -> Result<Value, Error>,
+    variants: &'static [Variant],
+}
+
+/// A row of the table: `T` are the options of the trigger.
+pub(crate) fn row<T: TriggerOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        build: |options| document::from_value::<T>(options, "")?.trigger(),
+        resolve: |options| document::resolve::<T>(options, ""),
+        variants: T::VARIANTS,
+    };
+    Entry::new::<T>([name, summary, source], kind)
+}
+
+/// The section of an experiment in which the options stand.
+const SECTION: &str = "policy.trigger";
+
+impl Entry {
+    /// Makes the trigger from its options.
+    ///
+    /// # Errors
+    /// All options that are unknown, unreadable or out of range, each with its whole key.
+    pub fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
+        (self.kind.build)(options).map_err(|error| self.with_whole_keys(SECTION, error))
+    }
+
+    /// The options with all defaults filled in.
+    ///
+    /// # Errors
+    /// As [`Self::build`], ranges aside.
+    pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
+        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys(SECTION, error))
+    }
+
+    /// The settings that have names.
+    pub fn variants(&self) -> &'static [Variant] {
+        self.kind.variants
+    }
+}
