@@ -348,9 +348,9 @@ fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_pa
     let effect = case.judge(&experiment, &Progress::default()).unwrap();
     // Supersteps 3 to 6: 4 s on Corisco, 2.4 s on Aquario; both moves take 3 s, which 0.4 s a superstep pay back after 7.5.
     assert_eq!((effect.from, effect.until), (3, 6));
-    close(effect.without.total_s, 4.0);
-    close(effect.with.total_s, 2.4);
-    close(effect.price_s, 3.0);
+    close(effect.without.total.get(), 4.0);
+    close(effect.with.total.get(), 2.4);
+    close(effect.price.get(), 3.0);
     close(effect.net_s(), -1.4);
     assert_eq!(effect.break_even(), Some(8));
     assert_eq!(effect.predicted, None);
@@ -397,9 +397,9 @@ fn t1_and_t2_are_told_as_a_makespan_of_the_supersteps_that_follow() {
         rows.iter().map(|row| row.end_s - row.start_s).sum::<f64>()
     };
     // 14 supersteps like those since the last call.
-    assert!((predicted.without_s - 14.0 / 7.0 * spent(5, 11)).abs() < 1e-12);
-    assert!(predicted.with_s < predicted.without_s);
-    assert!((effect.with.total_s - spent(12, 25)).abs() < 1e-12);
+    assert!((predicted.without.get() - 14.0 / 7.0 * spent(5, 11)).abs() < 1e-12);
+    assert!(predicted.with.get() < predicted.without.get());
+    assert!((effect.with.total.get() - spent(12, 25)).abs() < 1e-12);
 }
 
 /// The trials of all calls of a run.
@@ -465,13 +465,13 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             }
             let predicted = effect.predicted.unwrap();
             assert_eq!(
-                predicted.with_s, predicted.without_s,
+                predicted.with.get(), predicted.without.get(),
                 "nobody is foreseen to change"
             );
             if is_quiet {
                 quiet += 1;
                 assert_eq!(
-                    (effect.gain_s(), effect.price_s, effect.net_s()),
+                    (effect.gain_s(), effect.price.get(), effect.net_s()),
                     (0.0, 0.0, 0.0)
                 );
                 assert_eq!(effect.with, effect.without);
@@ -486,9 +486,9 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             let call = &outcome.calls[trial.judged];
             // What the supersteps take and what the moves hold up is all that passes.
             let passed = end(effect.until) - (call.start.get() + call.cost.get());
-            assert!((effect.with.total_s + effect.price_s - passed).abs() < 1e-9);
+            assert!((effect.with.total.get() + effect.price.get() - passed).abs() < 1e-9);
             assert!(
-                (effect.with.computation_s + effect.with.rest_s - effect.with.total_s).abs() < 1e-9
+                (effect.with.computation.get() + effect.with.rest.get() - effect.with.total.get()).abs() < 1e-9
             );
             if is_first && settings.is_empty() {
                 // Nobody has moved before: the supersteps take what they take without any policy.
@@ -499,7 +499,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .iter()
                     .map(|dates| dates.end.since(dates.start).get())
                     .sum();
-                assert!((effect.without.total_s - alone).abs() < 1e-9 * alone);
+                assert!((effect.without.total.get() - alone).abs() < 1e-9 * alone);
             }
             is_first = false;
         }

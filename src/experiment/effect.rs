@@ -28,7 +28,7 @@ use super::run::Progress;
 use crate::bsp::{Outcome, Recorder, Scenario};
 use crate::error::Error;
 use crate::policy::{ForcedMove, Measures, Replay};
-use crate::units::{HostId, Time};
+use crate::units::{HostId, Seconds, Time};
 
 /// The calls of a run of scenario iii, and which of them is to be judged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,8 +68,8 @@ pub struct Effect {
     pub with: Makespan,
     /// And without them.
     pub without: Makespan,
-    /// What the moves held up the application \[s\].
-    pub price_s: f64,
+    /// What the moves held up the application.
+    pub price: Seconds,
     /// The hash of the events of the run with all its moves.
     pub event_hash: String,
 }
@@ -78,12 +78,12 @@ pub struct Effect {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Makespan {
-    /// Until the last process had computed, summed over the supersteps \[s\].
-    pub computation_s: f64,
-    /// From there until the last process had left the barrier \[s\].
-    pub rest_s: f64,
-    /// All of it \[s\].
-    pub total_s: f64,
+    /// Until the last process had computed, summed over the supersteps.
+    pub computation: Seconds,
+    /// From there until the last process had left the barrier.
+    pub rest: Seconds,
+    /// All of it.
+    pub total: Seconds,
 }
 
 /// A makespan of the same supersteps, foreseen from those before the call.
@@ -94,10 +94,10 @@ pub struct Prediction {
     pub from: u64,
     /// The last one: the superstep of the call.
     pub until: u64,
-    /// With the moves \[s\].
-    pub with_s: f64,
-    /// Without them \[s\].
-    pub without_s: f64,
+    /// With the moves.
+    pub with: Seconds,
+    /// Without them.
+    pub without: Seconds,
 }
 
 impl Effect {
@@ -108,7 +108,7 @@ impl Effect {
 
     /// What the supersteps gained by the moves, their price left out \[s\].
     pub fn gain_s(&self) -> f64 {
-        self.without.total_s - self.with.total_s
+        self.without.total.get() - self.with.total.get()
     }
 
     /// The same of one superstep \[s\].
@@ -118,7 +118,7 @@ impl Effect {
 
     /// How much earlier the last of these supersteps ended by the moves, their price included \[s\].
     pub fn net_s(&self) -> f64 {
-        self.gain_s() - self.price_s
+        self.gain_s() - self.price.get()
     }
 
     /// After how many supersteps the moves are paid back at the realised gain per superstep, `⌈price / rate⌉`; none: never.
@@ -128,10 +128,10 @@ impl Effect {
         reason = "a whole number that is not negative; one beyond 2^64 is as good as 2^64"
     )]
     pub fn break_even(&self) -> Option<u64> {
-        if self.price_s <= 0.0 && self.gain_s() >= 0.0 {
+        if self.price == Seconds::default() && self.gain_s() >= 0.0 {
             return Some(0);
         }
-        (self.gain_s() > 0.0).then(|| (self.price_s / self.rate_s()).ceil() as u64)
+        (self.gain_s() > 0.0).then(|| (self.price.get() / self.rate_s()).ceil() as u64)
     }
 
     /// The effect of the call `judged`, from the run with its moves and the one without them.
@@ -159,8 +159,8 @@ impl Effect {
             Prediction {
                 from: since as u64 + 1,
                 until: after as u64,
-                with_s: expected * (mean - gain),
-                without_s: expected * mean,
+                with: Seconds::of(expected * (mean - gain).max(0.0)),
+                without: Seconds::of(expected * mean),
             }
         });
         Self {
@@ -169,7 +169,7 @@ impl Effect {
             predicted,
             with: Makespan::new(with, after..end, call.held_until),
             without: Makespan::new(without, after..end, without.calls[judged].held_until),
-            price_s: call.held_until.since(call.wait.until).get(),
+            price: call.held_until.since(call.wait.until),
             event_hash: with.event_hash.clone(),
         }
     }
@@ -178,17 +178,20 @@ impl Effect {
 impl Makespan {
     /// Of the supersteps in `range`, from `start` on.
     fn new(run: &Outcome, range: std::ops::Range<usize>, start: Time) -> Self {
-        let mut spent = Self::default();
+        let (mut computation, mut rest) = (0.0, 0.0);
         let mut now = start.get();
         for dates in &run.supersteps[range] {
             let end = dates.end.get().max(now);
             let computed = dates.computed.get().clamp(now, end);
-            spent.computation_s += computed - now;
-            spent.rest_s += end - computed;
+            computation += computed - now;
+            rest += end - computed;
             now = end;
         }
-        spent.total_s = now - start.get();
-        spent
+        Self {
+            computation: Seconds::of(computation),
+            rest: Seconds::of(rest),
+            total: Seconds::of(now - start.get()),
+        }
     }
 }
 
@@ -286,7 +289,6 @@ mod tests {
     use super::*;
     use crate::bsp::{CallRecord, SuperstepDates, Wait};
     use crate::policy::Decision;
-    use crate::units::Seconds;
 
     fn at(seconds: f64) -> Time {
         Time::ZERO + Seconds::of(seconds)
@@ -355,17 +357,17 @@ mod tests {
         // With: 2 · (6 + 1) = 14 s from 24 s on. Without: 2 · (9 + 1) = 20 s from 21 s on.
         let effect = Effect::new(&outcome(3.0, 6.0), &outcome(0.0, 9.0), 0, Some(2.0));
         assert_eq!((effect.from, effect.until, effect.supersteps()), (3, 4, 2));
-        let makespan = |computation_s, rest_s| Makespan {
-            computation_s,
-            rest_s,
-            total_s: computation_s + rest_s,
+        let makespan = |computation, rest| Makespan {
+            computation: Seconds::of(computation),
+            rest: Seconds::of(rest),
+            total: Seconds::of(computation + rest),
         };
         assert_eq!(
             (effect.with, effect.without),
             (makespan(12.0, 2.0), makespan(18.0, 2.0))
         );
         assert_eq!(
-            (effect.gain_s(), effect.rate_s(), effect.price_s),
+            (effect.gain_s(), effect.rate_s(), effect.price.get()),
             (6.0, 3.0, 3.0)
         );
         // Superstep 4 ends at 38 s instead of 41 s; a superstep pays the 3 s back.
@@ -374,8 +376,8 @@ mod tests {
         let expected = Prediction {
             from: 1,
             until: 2,
-            with_s: 16.0,
-            without_s: 20.0,
+            with: Seconds::of(16.0),
+            without: Seconds::of(20.0),
         };
         assert_eq!(effect.predicted, Some(expected));
     }

@@ -26,7 +26,7 @@
 //! the other one may itself be cut to 62 bits.
 
 use crate::bsp::{CallRecord, Outcome};
-use crate::units::Time;
+use crate::units::{Seconds, Time};
 
 /// What time was spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +91,8 @@ impl Term {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Ledger {
-    /// One tick \[s\], a power of two.
-    pub tick: f64,
+    /// One tick, a power of two.
+    pub tick: Seconds,
     /// `makespan - makespan of scenario i`, in ticks.
     pub difference: i64,
     /// What each term adds to it, in ticks, in the order of [`Term::ALL`].
@@ -105,7 +105,7 @@ impl Ledger {
         let grid = Grid::of(run.makespan, base.makespan);
         let (spent, before) = (grid.spent(run), grid.spent(base));
         Self {
-            tick: grid.tick(),
+            tick: Seconds::of(grid.tick()),
             difference: grid.count(run.makespan) - grid.count(base.makespan),
             ticks: std::array::from_fn(|term| spent[term] - before[term]),
         }
@@ -141,7 +141,7 @@ impl Ledger {
     }
 
     fn seconds(&self, ticks: i64) -> f64 {
-        ticks as f64 * self.tick
+        ticks as f64 * self.tick.get()
     }
 }
 
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_ledger_with_a_tick_too_many_does_not_add_up() {
         let mut ledger = Ledger {
-            tick: 0.5,
+            tick: Seconds::of(0.5),
             difference: 3,
             ticks: [5, -4, 0, 2, 0, 0, 0],
         };

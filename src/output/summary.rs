@@ -133,7 +133,7 @@ fn ledger(ledger: &Ledger) -> Value {
         .collect();
     ticks.insert("difference".into(), ledger.difference.into());
     fields.insert("difference_s".into(), ledger.difference_s().into());
-    fields.insert("tick_s".into(), ledger.tick.into());
+    fields.insert("tick_s".into(), ledger.tick.get().into());
     fields.insert("ticks".into(), ticks.into());
     Value::Object(fields)
 }

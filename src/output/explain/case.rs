@@ -127,7 +127,7 @@ pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
     sentences.push(match &effect.predicted {
         Some(predicted) => format!(
             "  predicted: {} (from what all took in supersteps {} to {}, for those that moved times t2 / t1).",
-            compared(predicted.without_s, predicted.with_s),
+            compared(predicted.without.get(), predicted.with.get()),
             predicted.from,
             predicted.until,
         ),
@@ -136,14 +136,14 @@ pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
     let (without, with) = (&effect.without, &effect.with);
     sentences.push(format!(
         "  realised: {} (the same run again, but for these moves).",
-        compared(without.total_s, with.total_s)
+        compared(without.total.get(), with.total.get())
     ));
     sentences.push(format!(
         "  of that: computation {} instead of {}, communication and barrier {} instead of {}.",
-        duration(with.computation_s),
-        duration(without.computation_s),
-        duration(with.rest_s),
-        duration(without.rest_s),
+        duration(with.computation.get()),
+        duration(without.computation.get()),
+        duration(with.rest.get()),
+        duration(without.rest.get()),
     ));
     sentences.push(paid_back(effect));
     let net = effect.net_s();
@@ -157,7 +157,7 @@ pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
 }
 
 fn paid_back(effect: &Effect) -> String {
-    let price = duration(effect.price_s);
+    let price = duration(effect.price.get());
     let rate = duration(effect.rate_s());
     match effect.break_even() {
         None if effect.rate_s() < 0.0 => format!(
@@ -183,16 +183,16 @@ pub(super) fn json(effect: &Result<Effect, String>) -> Value {
     };
     let makespan = |spent: &crate::experiment::Makespan| {
         json!({
-            "makespan_s": spent.total_s,
-            "computation_s": spent.computation_s,
-            "communication_barrier_s": spent.rest_s,
+            "makespan_s": spent.total.get(),
+            "computation_s": spent.computation.get(),
+            "communication_barrier_s": spent.rest.get(),
         })
     };
     let predicted = effect.predicted.as_ref().map(|predicted| {
         json!({
-            "makespan_without_s": predicted.without_s,
-            "makespan_with_s": predicted.with_s,
-            "gain_s": predicted.without_s - predicted.with_s,
+            "makespan_without_s": predicted.without.get(),
+            "makespan_with_s": predicted.with.get(),
+            "gain_s": predicted.without.get() - predicted.with.get(),
             "from_superstep": predicted.from,
             "until_superstep": predicted.until,
         })
@@ -207,7 +207,7 @@ pub(super) fn json(effect: &Result<Effect, String>) -> Value {
             "gain_s": effect.gain_s(),
             "gain_per_superstep_s": effect.rate_s(),
         },
-        "price_s": effect.price_s,
+        "price_s": effect.price.get(),
         "net_gain_s": effect.net_s(),
         "break_even_supersteps": effect.break_even(),
     })
