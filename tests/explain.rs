@@ -465,7 +465,8 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             }
             let predicted = effect.predicted.unwrap();
             assert_eq!(
-                predicted.with.get(), predicted.without.get(),
+                predicted.with.get(),
+                predicted.without.get(),
                 "nobody is foreseen to change"
             );
             if is_quiet {
@@ -488,7 +489,9 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
             let passed = end(effect.until) - (call.start.get() + call.cost.get());
             assert!((effect.with.total.get() + effect.price.get() - passed).abs() < 1e-9);
             assert!(
-                (effect.with.computation.get() + effect.with.rest.get() - effect.with.total.get()).abs() < 1e-9
+                (effect.with.computation.get() + effect.with.rest.get() - effect.with.total.get())
+                    .abs()
+                    < 1e-9
             );
             if is_first && settings.is_empty() {
                 // Nobody has moved before: the supersteps take what they take without any policy.

@@ -82,15 +82,20 @@ pub fn run_with(
             return error.exit_code();
         }
     };
-    let done = match parsed(&command, &typed) {
-        Ok(arguments) => dispatch(registry, &command, &arguments, out, errors),
+    // Made once more where it is needed: a copy for each command would cost half of its start.
+    let command_again = || {
+        let again = command::of_registry(registry).expect("the registry was checked above");
+        command::named(again, typed.first())
+    };
+    let done = match parsed(command, &typed) {
+        Ok(arguments) => dispatch(registry, &command_again, &arguments, out, errors),
         // clap tells help and versions through errors, too.
         Err(error) if !error.use_stderr() => print(out, &error.render().to_string()).map(|()| true),
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = write!(errors, "{}", error.render());
             return 2;
         }
-        Err(error) => Err(usage_errors::usage_error(&error, command.clone(), &typed)),
+        Err(error) => Err(usage_errors::usage_error(&error, command_again(), &typed)),
     };
     match done {
         Ok(is_right) => u8::from(!is_right),
@@ -98,7 +103,7 @@ pub fn run_with(
             let error = match error {
                 // What nobody had a place or a hint for.
                 Error::Input(_) | Error::Output(_) => {
-                    let (_, name) = usage_errors::command_of(command, &typed);
+                    let (_, name) = usage_errors::command_of(command_again(), &typed);
                     error
                         .placed(&name)
                         .hinting(&format!("`{name} --help` lists what there is"))
@@ -116,8 +121,8 @@ pub fn run_with(
 }
 
 /// What was typed, as `command` understands it.
-fn parsed(command: &clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
-    let matches = command.clone().try_get_matches_from(typed)?;
+fn parsed(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
+    let matches = command.try_get_matches_from(typed)?;
     Arguments::from_arg_matches(&matches)
 }
 
@@ -137,7 +142,7 @@ fn dump(broken: &Broken, folder: &Path) -> String {
 /// Does what was asked; `false` if a comparison or a run failed.
 fn dispatch(
     registry: &Registry,
-    command: &clap::Command,
+    command: &dyn Fn() -> clap::Command,
     arguments: &Arguments,
     out: &mut dyn Write,
     errors: &mut dyn Write,
@@ -154,10 +159,8 @@ fn dispatch(
         args::Command::Workload(command) => show::workload(registry, command, out, errors),
         args::Command::List { what, form } => list::list(registry, *what, form.form(), out),
         args::Command::Schema { format } => generate::schema(registry, *format, out),
-        args::Command::Completions { shell } => generate::completions(command.clone(), *shell, out),
-        args::Command::Man { command: page } => {
-            generate::man(command.clone(), page.as_deref(), out)
-        }
+        args::Command::Completions { shell } => generate::completions(command(), *shell, out),
+        args::Command::Man { command: page } => generate::man(command(), page.as_deref(), out),
     };
     done.map(|()| true)
 }

@@ -122,7 +122,7 @@ fn parsed(words: &[String]) -> Command {
     let words = words.iter().map(Into::into);
     let words: Vec<_> = ["migsim".into()].into_iter().chain(words).collect();
     let command = super::command::of_registry(&Registry::standard()).unwrap();
-    super::parsed(&command, &words).unwrap().command
+    super::parsed(command, &words).unwrap().command
 }
 
 /// The experiment of `migsim run` with these words.

@@ -445,7 +445,7 @@ mod tests {
         let registry = Registry::standard();
         let typed: Vec<_> = line.split(' ').chain(more).map(Into::into).collect();
         let known = crate::cli::command::of_registry(&registry).unwrap();
-        let arguments = crate::cli::parsed(&known, &typed).unwrap();
+        let arguments = crate::cli::parsed(known, &typed).unwrap();
         let crate::cli::args::Command::Tune(tune) = arguments.command else {
             unreachable!("the line says tune");
         };

@@ -207,9 +207,12 @@ impl Tuning<'_> {
         let settings = tried.len();
         let all = self.plan(tried, all_seeds.into_iter().collect())?;
         let rows = self.rows(&asked);
-        let errors = || rows.values().filter_map(|row| row.error.clone());
+        // In the order of the plan: that of the rows is that of their identities, which say nothing to a reader.
+        let done = all.runs.iter().filter_map(|id| rows.get(id));
+        let errors: Vec<&String> = done.filter_map(|row| row.error.as_ref()).collect();
+        let failed = errors.first().map(|&first| (errors.len(), first.clone()));
         Ok(Found {
-            failed: errors().next().map(|first| (errors().count(), first)),
+            failed,
             best,
             ties,
             defaults,
