@@ -12,6 +12,7 @@
 //! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
 //! [`super::migbsp_2007`].
 
+mod adaptive;
 mod config;
 pub(super) mod explain;
 pub(super) mod forecast;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+pub use adaptive::AdaptiveOptions;
 pub use config::{
     AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
     FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,

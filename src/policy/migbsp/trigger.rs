@@ -80,9 +80,20 @@ impl Trigger {
 
     /// Tests a superstep; returns whether a call is due.
     pub(in crate::policy) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
+        let vote = self.test(config, view);
+        self.advance(config, vote)
+    }
+
+    /// The same for a superstep of which only the least, the mean and the largest time are known.
+    pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
+        let vote = self.judge(config, times);
+        self.advance(config, vote)
+    }
+
+    /// Counts the vote of a superstep; returns whether a call is due.
+    fn advance(&mut self, config: &MigBspConfig, vote: Vote) -> bool {
         self.position += 1;
         let is_due = self.position >= self.alpha;
-        let vote = self.test(config, view);
         if is_due && config.calling_superstep == CallingSuperstep::After {
             self.postponed = Some(vote);
         } else {
@@ -199,8 +210,12 @@ impl Trigger {
                 IdleSuperstep::Unstable => Vote::Unstable,
             };
         }
+        self.judge(config, [least, sum / count as f64, largest])
+    }
+
+    /// The test of the least, the mean and the largest time: all within D of the mean.
+    fn judge(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
         self.tests += 1;
-        let average = sum / count as f64;
         if average > 0.0 {
             self.needed = (largest / average - 1.0)
                 .max(1.0 - least / average)

@@ -16,6 +16,9 @@ pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
     /// Settings worth a name of their own, the editions of original programs above all; the defaults need none.
     const VARIANTS: &'static [Variant] = &[];
 
+    /// The option that a value behind its name means: `supersteps` in `every=50`; empty: none.
+    const MAIN: &'static str = "";
+
     /// Makes the trigger.
     ///
     /// # Errors
@@ -35,6 +38,7 @@ pub struct Kind {
     build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
     resolve: fn(&Value) -> Result<Value, Error>,
     variants: &'static [Variant],
+    main: &'static str,
 }
 
 /// A row of the table: `T` are the options of the trigger.
@@ -47,6 +51,7 @@ pub(crate) fn row<T: TriggerOptions>(
         build: |options| document::from_value::<T>(options, "")?.trigger(),
         resolve: |options| document::resolve::<T>(options, ""),
         variants: T::VARIANTS,
+        main: T::MAIN,
     };
     Entry::new::<T>([name, summary, source], kind)
 }
@@ -74,5 +79,10 @@ impl Entry {
     /// The settings that have names.
     pub fn variants(&self) -> &'static [Variant] {
         self.kind.variants
+    }
+
+    /// The option that a value behind its name means; empty: none.
+    pub fn main(&self) -> &'static str {
+        self.kind.main
     }
 }

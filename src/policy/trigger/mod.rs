@@ -23,6 +23,9 @@ use crate::units::Seconds;
 pub trait Trigger: fmt::Debug + Send {
     /// Takes note of a superstep; returns whether to balance before the next one. A "yes" is taken as obeyed: the state starts again.
     fn is_due(&mut self, observed: &Observed) -> bool;
+
+    /// Told after each call that it asked for how many processes moved.
+    fn on_outcome(&mut self, _moved: usize) {}
 }
 
 /// The host times of a superstep, and what is known of the last balancing.
