@@ -32,6 +32,7 @@ mod sizes; // functions fit on a screen: at most one in a hundred is longer than
 mod slow; // the slow twin of the engine
 mod source; // Rust source as tokens, for the two that read it
 mod steady_state; // no allocation per superstep
+mod strategies; // decisions of other load balancers, to the last tie; triggers, optima
 mod support; // what the tests share
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
 mod sweeps; // sweeps: threads, kills, parts, files, failures

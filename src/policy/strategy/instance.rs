@@ -69,6 +69,46 @@ impl Instance<'_> {
         self.clusters.get(host).copied().unwrap_or(0)
     }
 
+    /// [`Self::time`] in seconds.
+    pub(super) fn times(&self) -> Vec<f64> {
+        self.time.iter().map(|time| time.get()).collect()
+    }
+
+    /// [`Self::work`] in seconds.
+    pub(super) fn works(&self) -> Vec<f64> {
+        self.work.iter().map(|work| work.get()).collect()
+    }
+
+    /// [`Self::background`] in seconds.
+    pub(super) fn backgrounds(&self) -> Vec<f64> {
+        self.background.iter().map(|time| time.get()).collect()
+    }
+
+    /// `time_i · s_from(i)`, the work as a runtime computes it from what it measures; it may differ from [`Self::work`] in the last bit.
+    pub(super) fn measured_works(&self) -> Vec<f64> {
+        let pairs = self.time.iter().zip(&self.current);
+        pairs
+            .map(|(time, &host)| time.get() * self.speeds[host])
+            .collect()
+    }
+
+    /// The processes of each host, in the order of their numbers.
+    pub(super) fn by_host(&self) -> Vec<Vec<usize>> {
+        let mut lists = vec![Vec::new(); self.hosts()];
+        for (process, &host) in self.current.iter().enumerate() {
+            lists[host].push(process);
+        }
+        lists
+    }
+
+    /// The time of all hosts if the work could be divided at will: `(Σ work + Σ b_h·s_h) / Σ s_h`.
+    pub(super) fn balanced_time(&self) -> f64 {
+        let own: f64 = self.works().iter().sum();
+        let pairs = self.backgrounds().into_iter().zip(&self.speeds);
+        let others: f64 = pairs.map(|(time, speed)| time * speed).sum();
+        (own + others) / self.speeds.iter().sum::<f64>()
+    }
+
     /// The time of each host under an assignment: `b_h + Σ work_i / s_h` over its processes, in the order of their numbers.
     pub fn host_times(&self, hosts: &[usize]) -> Vec<Seconds> {
         let mut times = self.background.clone();

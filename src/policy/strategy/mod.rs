@@ -11,8 +11,17 @@
 //! To add a strategy, write one file here and one row of the table in `table.rs`.
 
 mod assignment;
+mod blocks;
 mod entry;
+mod greedy;
+mod greedy_comm;
+mod greedy_refine;
+mod inform_and_transfer;
 mod instance;
+mod prefix;
+mod refine;
+mod refine_b;
+mod room;
 mod rotate;
 mod table;
 
@@ -20,11 +29,20 @@ use std::fmt;
 
 pub use assignment::{Assignment, Gather};
 pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
+pub use greedy::{GreedyEdition, GreedyOptions};
+pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
+pub use greedy_refine::{GreedyRefineEdition, GreedyRefineOptions};
+pub use inform_and_transfer::{
+    InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
+};
 pub use instance::{Instance, Paths, Row};
+pub use prefix::{PrefixEdition, PrefixOptions};
+pub use refine::{RefineEdition, RefineOptions};
+pub use refine_b::{RefineBEdition, RefineBOptions};
 pub use rotate::RotateOptions;
 pub use table::standard;
 
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::random::Stream;
 
 /// Decides where each process runs, from the snapshot of a barrier.
@@ -44,5 +62,35 @@ pub trait Strategy: fmt::Debug + Send {
     /// Whether it draws from its random stream: without that, its decisions are the same for all seeds.
     fn uses_seed(&self) -> bool {
         false
+    }
+}
+
+/// Refuses options that are not positive and finite; each comes with its key.
+fn positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    in_range(options, |value| value > 0.0, "positive")
+}
+
+/// Refuses options that are negative or not finite; each comes with its key.
+fn not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    in_range(options, |value| value >= 0.0, "not negative")
+}
+
+fn in_range<const N: usize>(
+    options: [(&str, f64); N],
+    is_right: fn(f64) -> bool,
+    range: &str,
+) -> Result<(), Error> {
+    let problems: Vec<Problem> = options
+        .into_iter()
+        .filter(|(_, value)| !(value.is_finite() && is_right(*value)))
+        .map(|(key, value)| {
+            let message = format!("`{key}` is {value}; it must be finite and {range}");
+            Problem::new(message).key(key)
+        })
+        .collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Input(problems))
     }
 }

@@ -1,0 +1,240 @@
+//! Refinement towards a bound M that is searched between the largest load of greedy and 1.5 times that (RefineB).
+//!
+//! One try: while a host has more than M, the heaviest one gives its heaviest process that keeps the lightest host at or below M. The try
+//! with the least maximum counts; the search ends when its bounds differ by less than 1 %.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | all loads are times on the hosts where they are; only hosts with memory to spare receive; the present map is a try, too |
+//! | `charm-8` | 32 bit; "fits" and the donor's decrease take the *unscaled* work (TreeLB RefineB) |
+//!
+//! Source: Charm++ 8, TreeLB.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{LibraryHeap, Real, larger, sort};
+use super::greedy::{self, Tree, by_falling_work};
+use super::room::{Room, least};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
+use crate::error::Error;
+use crate::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RefineBOptions {
+    /// Whose decisions.
+    pub edition: RefineBEdition,
+    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
+    pub rate_aware: bool,
+}
+
+/// Whose decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum RefineBEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `TreeLB`'s RefineB of Charm++ 8.
+    #[serde(rename = "charm-8")]
+    Charm8,
+}
+
+impl StrategyOptions for RefineBOptions {
+    const VARIANTS: &'static [Variant] = &[
+        Variant::new(
+            "charm-8",
+            r#"{ "edition": "charm-8" }"#,
+            "charm-8.0.1-devel/TreeLB.RefineB",
+        ),
+        Variant::new(
+            "charm-8,rate-aware",
+            r#"{ "edition": "charm-8", "rate_aware": true }"#,
+            "charm-8.0.1-devel/TreeLB.RefineB+TestPESpeed",
+        ),
+    ];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for RefineBOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let (hosts, operations) = match self.edition {
+            RefineBEdition::Ours => ours(instance),
+            RefineBEdition::Charm8 => charm(instance, self.rate_aware),
+        };
+        Ok(Assignment::central(hosts, operations))
+    }
+}
+
+/// The search begins with this times the largest load of greedy as its upper bound.
+const LOOSEST: f64 = 1.5;
+/// The search ends when its bounds have less than this ratio; a try that exceeds M by less counts as reached.
+const CLOSE: f64 = 1.01;
+
+/// Tries bounds between `lower` and 1.5 times that; `attempt` returns the maximum that it reached.
+fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
+    let (mut lower, mut upper) = (lower, lower * R::of(LOOSEST));
+    while (upper / lower).into() > CLOSE {
+        let bound = (lower + upper) / R::of(2.0);
+        if (attempt(bound) / bound).into() < CLOSE {
+            upper = bound;
+        } else {
+            lower = bound;
+        }
+    }
+}
+
+/// The edition `charm-8`; all loads zero leave all as it is, where the original reads outside its list.
+fn charm(instance: &Instance<'_>, is_rate_aware: bool) -> (Vec<usize>, u64) {
+    let tree = Tree::new(instance, is_rate_aware);
+    let aim = tree.greedy();
+    let start = Charm::new(instance, &tree);
+    let (mut best, mut hosts) = (f32::MAX, instance.current.clone());
+    let mut operations = aim.operations;
+    bisect(aim.max, |bound| {
+        let mut state = start.clone();
+        let max = state.attempt(&tree, bound);
+        operations += state.operations;
+        if max < best {
+            (best, hosts) = (max, state.hosts);
+        }
+        max
+    });
+    (hosts, operations)
+}
+
+/// A try of the edition `charm-8`.
+#[derive(Clone, Debug)]
+struct Charm {
+    load: Vec<f32>,
+    /// The processes of each host by falling work.
+    lists: Vec<Vec<usize>>,
+    hosts: Vec<usize>,
+    operations: u64,
+}
+
+impl Charm {
+    fn new(instance: &Instance<'_>, tree: &Tree) -> Self {
+        let mut load = tree.background.clone();
+        let mut lists = vec![Vec::new(); instance.hosts()];
+        for &process in &tree.order {
+            let host = instance.current[process];
+            load[host] += tree.works[process] / tree.speeds[host];
+            lists[host].push(process);
+        }
+        for list in &mut lists {
+            sort(list, |&a, &b| tree.works[a] > tree.works[b]);
+        }
+        Self {
+            load,
+            lists,
+            hosts: instance.current.clone(),
+            operations: 0,
+        }
+    }
+
+    /// Moves until no host is above `bound` or nothing fits; returns the largest load, of light hosts the largest ever seen.
+    fn attempt(&mut self, tree: &Tree, bound: f32) -> f32 {
+        let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
+        let mut largest = 0.0;
+        for host in 0..self.load.len() {
+            self.file(host, bound, &mut heavy, &mut light, &mut largest);
+        }
+        while let (Some(donor), Some(receiver)) = (heavy.top(), light.top()) {
+            heavy.pop(|a, b| self.load[a] < self.load[b]);
+            light.pop(|a, b| self.load[a] > self.load[b]);
+            let room = |&process: &usize| self.load[receiver] + tree.works[process] <= bound;
+            let found = self.lists[donor].iter().position(room);
+            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            if let Some(at) = found {
+                let process = self.lists[donor].remove(at);
+                self.load[donor] -= tree.works[process];
+                self.load[receiver] += tree.works[process] / tree.speeds[receiver];
+                self.hosts[process] = receiver;
+                largest = larger(largest, self.load[receiver]);
+            }
+            self.file(donor, bound, &mut heavy, &mut light, &mut largest);
+            if found.is_none() {
+                break;
+            }
+            if self.load[receiver] <= bound {
+                light.push(receiver, |a, b| self.load[a] > self.load[b]);
+            }
+        }
+        heavy.top().map_or(largest, |host| self.load[host])
+    }
+
+    /// Puts a host with the heavy or the light ones.
+    fn file(
+        &self,
+        host: usize,
+        bound: f32,
+        heavy: &mut LibraryHeap,
+        light: &mut LibraryHeap,
+        largest: &mut f32,
+    ) {
+        if self.load[host] > bound {
+            heavy.push(host, |a, b| self.load[a] < self.load[b]);
+        } else {
+            light.push(host, |a, b| self.load[a] > self.load[b]);
+            *largest = larger(*largest, self.load[host]);
+        }
+    }
+}
+
+/// The edition `ours`.
+fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let aim = greedy::ours(instance);
+    let lower = aim.loads.iter().copied().fold(0.0, f64::max);
+    let mut best = instance.max_time(&instance.current).get();
+    let mut hosts = instance.current.clone();
+    let mut operations = (instance.processes() * (instance.hosts() + 1)) as u64;
+    let works = instance.works();
+    let order = by_falling_work(&works);
+    bisect(lower, |bound| {
+        let (max, places) = attempt(instance, &works, &order, bound);
+        operations += (instance.processes() + instance.hosts()) as u64;
+        if max < best {
+            (best, hosts) = (max, places);
+        }
+        max
+    });
+    (hosts, operations)
+}
+
+/// One try of the edition `ours`: the heaviest host gives its heaviest process that some host takes within `bound`, to the one that ends first.
+fn attempt(
+    instance: &Instance<'_>,
+    works: &[f64],
+    order: &[usize],
+    bound: f64,
+) -> (f64, Vec<usize>) {
+    let mut room = Room::new(instance);
+    let start = instance.host_times(&instance.current);
+    let mut load: Vec<f64> = start.iter().map(|time| time.get()).collect();
+    loop {
+        let donor = least(0..load.len(), |host| -load[host]);
+        let Some(donor) = donor.filter(|&host| load[host] > bound) else {
+            break;
+        };
+        let after =
+            |process: usize, host: usize| load[host] + works[process] / instance.speeds[host];
+        let own = (order.iter())
+            .filter(|&&process| room.places()[process] == donor && works[process] > 0.0);
+        let found = own.copied().find_map(|process| {
+            let others = (0..load.len()).filter(|&host| host != donor && room.fits(process, host));
+            let host = least(others, |host| after(process, host))?;
+            (after(process, host) <= bound).then_some((process, host))
+        });
+        let Some((process, host)) = found else { break };
+        room.put(process, host);
+        let times = instance.host_times(room.places());
+        (load[donor], load[host]) = (times[donor].get(), times[host].get());
+    }
+    (load.iter().copied().fold(0.0, f64::max), room.into_places())
+}
