@@ -4,9 +4,9 @@
 //! | edition | rule |
 //! |---|---|
 //! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with memory to spare: the load *after* the process counts, so that a slow empty host does not get the largest |
-//! | `charm-6.10.2` | `h = argmin load_h`, `w_i = time_i·s_from(i)`, `load_h += w_i/s_h` (GreedyLB) |
-//! | `charm-8` | the same in 32 bit, processes entering by host; speeds only if `rate_aware` (TreeLB Greedy) |
-//! | `vt` | only what lies above a threshold is pooled, from the smallest processes on (vt, GreedyLB) |
+//! | `charm-6.10.2` | `h = argmin load_h`, `w_i = time_i·s_from(i)`, `load_h += w_i/s_h` (`GreedyLB`) |
+//! | `charm-8` | the same in 32 bit, processes entering by host; speeds only if `rate_aware` (`TreeLB` Greedy) |
+//! | `vt` | only what lies above a threshold is pooled, from the smallest processes on (vt, `GreedyLB`) |
 //!
 //! Ties: `ours` by the lower number; the others by the sort and the heap of the GNU C++ library.
 //! Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
@@ -247,7 +247,7 @@ fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     if imbalance <= TOLERANCE {
         return (hosts, loads.len() as u64);
     }
-    let limit = (1.0 - imbalance).max(THRESHOLD[0]).min(THRESHOLD[1]) * average;
+    let limit = (1.0 - imbalance).clamp(THRESHOLD[0], THRESHOLD[1]) * average;
     let mut pool = Vec::new();
     for (host, mut processes) in instance.by_host().into_iter().enumerate() {
         processes.sort_by(|&a, &b| {

@@ -7,9 +7,9 @@
 //! | edition | rule |
 //! |---|---|
 //! | `ours` | loads are times on the host, `w_i/s_h`; α and 1/β are latency and bandwidth between the two hosts (`links: platform`), or constants; only hosts with memory to spare |
-//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of neighbours grow without their place in the heap being looked after at once (GreedyCommLB) |
+//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of neighbours grow without their place in the heap being looked after at once (`GreedyCommLB`) |
 //!
-//! Source: Charm++ 6.10.2, GreedyCommLB.
+//! Source: Charm++ 6.10.2, `GreedyCommLB`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,8 @@
 //! | edition | rule |
 //! |---|---|
 //! | `ours` | stay if `load_old + w_i/s_old ≤ M`; else `argmin (load_h + w_i/s_h)` among hosts with memory to spare; `M = tolerance ·` largest time of greedy/`ours` |
-//! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (GreedyRefineLB, one processor alone) |
-//! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (TreeLB GreedyRefine) |
+//! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (`GreedyRefineLB`, one processor alone) |
+//! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (`TreeLB` `GreedyRefine`) |
 //!
 //! In all, `M` grows to the largest load that arises. The unscaled test of the originals is too strict on fast hosts and too generous on
 //! slow ones; `ours` scales. Source: Charm++ 6.10.2 and 8.
@@ -46,7 +46,7 @@ pub enum GreedyRefineEdition {
     /// `GreedyRefineLB` of Charm++ 6.10.2, as its first processor decides alone.
     #[serde(rename = "charm-6.10.2")]
     Charm6,
-    /// `TreeLB`'s GreedyRefine of Charm++ 8.
+    /// `TreeLB`'s `GreedyRefine` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }
@@ -192,7 +192,7 @@ impl GreedyRefineOptions {
     }
 }
 
-/// `TreeLB`'s GreedyRefine.
+/// `TreeLB`'s `GreedyRefine`.
 fn tree(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
     let aim = tree.greedy();
     let mut most = aim.max * f32::of(tolerance);

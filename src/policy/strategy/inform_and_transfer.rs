@@ -32,7 +32,7 @@ pub struct InformAndTransferOptions {
     pub iterations: u32,
     /// The order in which a host offers its processes.
     pub order: Order,
-    /// `lbaf-1.6` only: the work model is AffineCombination, `load / s_h + beta · bytes`; otherwise LoadOnly.
+    /// `lbaf-1.6` only: the work model is `AffineCombination`, `load / s_h + beta · bytes`; otherwise `LoadOnly`.
     pub is_affine: bool,
     /// Cost of a byte that crosses hosts \[s/B\]; 0: messages do not count.
     pub beta: f64,
@@ -51,7 +51,7 @@ pub enum InformAndTransferEdition {
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// InformAndTransfer of LBAF 1.6; sets are ordered by number, as those of the original are not.
+    /// `InformAndTransfer` of LBAF 1.6; sets are ordered by number, as those of the original are not.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }

@@ -3,7 +3,7 @@
 //! | edition | rule |
 //! |---|---|
 //! | `ours` | each round the host with the largest time; its processes by falling work, each to the host that then ends first, if that is below the donor's time; ends with the first round without a move |
-//! | `lbaf-1.6` | loads without speeds and background; the receiver is chosen once per round; two rounds without a move in all end it (CentralizedPrefixOptimizer) |
+//! | `lbaf-1.6` | loads without speeds and background; the receiver is chosen once per round; two rounds without a move in all end it (`CentralizedPrefixOptimizer`) |
 //!
 //! Source: LB Analysis Framework (9615e7ab).
 

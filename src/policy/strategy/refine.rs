@@ -4,10 +4,10 @@
 //! | edition | rule |
 //! |---|---|
 //! | `ours` | average = the time of all hosts if work could be divided at will; each try starts from the present map; the best state seen is kept (least maximum, then fewest moves); no host beyond its memory |
-//! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may be a failed one, and the second try starts from the leftovers of the first (RefineLB) |
+//! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may be a failed one, and the second try starts from the leftovers of the first (`RefineLB`) |
 //!
 //! One try: the heaviest host gives the largest process that keeps some light host below `θ·average`; no such process ends the try.
-//! Source: Charm++ 6.10.2, RefineLB.
+//! Source: Charm++ 6.10.2, `RefineLB`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Refinement towards a bound M that is searched between the largest load of greedy and 1.5 times that (RefineB).
+//! Refinement towards a bound M that is searched between the largest load of greedy and 1.5 times that (`RefineB`).
 //!
 //! One try: while a host has more than M, the heaviest one gives its heaviest process that keeps the lightest host at or below M. The try
 //! with the least maximum counts; the search ends when its bounds differ by less than 1 %.
@@ -6,9 +6,9 @@
 //! | edition | rule |
 //! |---|---|
 //! | `ours` | all loads are times on the hosts where they are; only hosts with memory to spare receive; the present map is a try, too |
-//! | `charm-8` | 32 bit; "fits" and the donor's decrease take the *unscaled* work (TreeLB RefineB) |
+//! | `charm-8` | 32 bit; "fits" and the donor's decrease take the *unscaled* work (`TreeLB` `RefineB`) |
 //!
-//! Source: Charm++ 8, TreeLB.
+//! Source: Charm++ 8, `TreeLB`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub enum RefineBEdition {
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `TreeLB`'s RefineB of Charm++ 8.
+    /// `TreeLB`'s `RefineB` of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
 }

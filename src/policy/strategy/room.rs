@@ -27,7 +27,7 @@ impl Room {
         let limit = (0..instance.hosts())
             .map(|host| {
                 let limit = instance.host_memory.get(host).copied().flatten();
-                limit.map_or(f64::INFINITY, |bytes| bytes.get())
+                limit.map_or(f64::INFINITY, crate::units::Bytes::get)
             })
             .collect();
         let mut used = vec![0.0; instance.hosts()];
