@@ -19,6 +19,9 @@ pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The option that a value behind its name means: `supersteps` in `every=50`; empty: none.
     const MAIN: &'static str = "";
 
+    /// The criterion of yalbb whose decisions it takes without options; empty if there is none.
+    const ORIGINAL: &'static str = "";
+
     /// Makes the trigger.
     ///
     /// # Errors
@@ -39,6 +42,7 @@ pub struct Kind {
     resolve: fn(&Value) -> Result<Value, Error>,
     variants: &'static [Variant],
     main: &'static str,
+    original: &'static str,
 }
 
 /// A row of the table: `T` are the options of the trigger.
@@ -51,6 +55,7 @@ pub(crate) fn row<T: TriggerOptions>(
         build: |options| document::from_value::<T>(options, "")?.trigger(),
         resolve: |options| document::resolve::<T>(options, ""),
         variants: T::VARIANTS,
+        original: T::ORIGINAL,
         main: T::MAIN,
     };
     Entry::new::<T>([name, summary, source], kind)
@@ -84,5 +89,10 @@ impl Entry {
     /// The option that a value behind its name means; empty: none.
     pub fn main(&self) -> &'static str {
         self.kind.main
+    }
+
+    /// The criterion of yalbb whose decisions it takes without options; empty if there is none.
+    pub fn original(&self) -> &'static str {
+        self.kind.original
     }
 }

@@ -5,17 +5,33 @@
 //!
 //! To add a trigger, write one file here and one row of the table in `table.rs`.
 
+mod boulmier;
 mod entry;
 mod every;
+mod marquez;
+mod menon;
+mod menon_offline;
+mod meta_balancer;
 mod never;
+mod procassini;
 mod table;
+mod when_optimum;
+mod zhai;
 
 use std::fmt;
 
+pub use boulmier::BoulmierOptions;
 pub use entry::{Entry, Kind, Table, TriggerOptions};
 pub use every::EveryOptions;
+pub use marquez::MarquezOptions;
+pub use menon::{ImprovedMenonOptions, MenonOptions};
+pub use menon_offline::{MenonOfflineEdition, MenonOfflineOptions};
+pub use meta_balancer::{MetaBalancerOptions, Plan, Sample, plan};
 pub use never::NeverOptions;
+pub use procassini::ProcassiniOptions;
 pub use table::standard;
+pub use when_optimum::{WhenOptimum, when_optimum};
+pub use zhai::ZhaiOptions;
 
 use crate::units::Seconds;
 
@@ -43,4 +59,48 @@ pub struct Observed {
     pub price: Seconds,
     /// Whether this is the first superstep after a balancing (not: of the run).
     pub is_first_after_balancing: bool,
+}
+
+impl Observed {
+    /// Whether no superstep came before under the present map: after a balancing, or at the start of the run.
+    pub fn is_first(&self) -> bool {
+        self.is_first_after_balancing || self.superstep == 0
+    }
+
+    /// What the superstep lost to imbalance \[s\]: `max − avg`.
+    pub(crate) fn imbalance(&self) -> f64 {
+        self.max.get() - self.avg.get()
+    }
+}
+
+/// What the tests of triggers share.
+#[cfg(test)]
+mod testing {
+    use super::*;
+
+    /// A superstep of these times; `price` is that of the last balancing.
+    pub(super) fn observed(max: f64, avg: f64, price: f64) -> Observed {
+        Observed {
+            max: Seconds::of(max),
+            avg: Seconds::of(avg),
+            min: Seconds::of(avg),
+            price: Seconds::of(price),
+            ..Observed::default()
+        }
+    }
+
+    /// What a trigger says after each of some supersteps, obeyed.
+    pub(super) fn dues(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
+        let mut trigger = options.trigger().unwrap();
+        let mut was_due = false;
+        let ask = |(superstep, step): (usize, &Observed)| {
+            was_due = trigger.is_due(&Observed {
+                superstep,
+                is_first_after_balancing: was_due,
+                ..*step
+            });
+            was_due
+        };
+        steps.iter().enumerate().map(ask).collect()
+    }
 }

@@ -12,6 +12,8 @@ use crate::error::Error;
 pub struct NeverOptions {}
 
 impl TriggerOptions for NeverOptions {
+    const ORIGINAL: &'static str = "Static";
+
     fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
         Ok(Box::new(self))
     }

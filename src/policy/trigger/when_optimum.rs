@@ -1,0 +1,93 @@
+//! The best supersteps to balance at, known afterwards: what no trigger can beat.
+//!
+//! If a balancer maps the state at a barrier to the same map whatever happened before (greedy does, refinement does not), the best set of
+//! balancings is a shortest path: `best_j = min_{i<j} best_i + C_i + Σ_{t=i}^{j−1} dur(i, t)`, where dur(i, t) is the time of superstep t
+//! under the map made before superstep i (0: the map at the start, which costs nothing). O(T²) times.
+
+/// The least total time, and a set of balancings that reaches it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WhenOptimum {
+    /// The least total time \[s\].
+    pub total: f64,
+    /// Before which supersteps to balance, counted from 0; of equal totals the one that balances last at the latest time.
+    pub balances: Vec<usize>,
+}
+
+/// The optimum over `supersteps` supersteps.
+///
+/// `price(i)` is the price of a balancing before superstep i > 0 \[s\]; `duration(i, t)` the time of superstep t under the map made before
+/// superstep i \[s\].
+pub fn when_optimum(
+    supersteps: usize,
+    price: impl Fn(usize) -> f64,
+    mut duration: impl FnMut(usize, usize) -> f64,
+) -> WhenOptimum {
+    // The least time until each superstep begins, and where the last balancing before it was.
+    let mut best = vec![f64::INFINITY; supersteps + 1];
+    let mut last = vec![0; supersteps + 1];
+    best[0] = 0.0;
+    for made in 0..supersteps {
+        let mut total = best[made] + if made == 0 { 0.0 } else { price(made) };
+        for step in made..supersteps {
+            total += duration(made, step);
+            if total < best[step + 1] {
+                (best[step + 1], last[step + 1]) = (total, made);
+            }
+        }
+    }
+    let mut balances = Vec::new();
+    let mut at = supersteps;
+    while at > 0 {
+        at = last[at];
+        if at > 0 {
+            balances.push(at);
+        }
+    }
+    balances.reverse();
+    WhenOptimum {
+        total: best[supersteps],
+        balances,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn balancing_pays_where_growth_has_cost_more() {
+        // Times 1, 2, 3, ... since the last map; a balancing costs 1.5. 1+2 +1.5 +1+2 = 7.5 < 10; 1 +1.5 +1+2 ... = 4 supersteps at 1,2 | 1,2.
+        let found = when_optimum(4, |_| 1.5, |made, step| (step - made + 1) as f64);
+        assert_eq!((found.total, found.balances), (7.5, vec![2]));
+    }
+
+    #[test]
+    fn nothing_to_do_takes_no_time() {
+        assert_eq!(when_optimum(0, |_| 1.0, |_, _| 1.0).total, 0.0);
+        let dear = when_optimum(3, |_| 100.0, |made, step| (step - made) as f64);
+        assert_eq!((dear.total, dear.balances), (3.0, Vec::new()));
+    }
+
+    #[test]
+    fn it_is_the_least_of_all_sets() {
+        let duration =
+            |made: usize, step: usize| 1.0 + ((step - made) * (step + 3 * made) % 7) as f64;
+        let price = |at: usize| (at % 3) as f64;
+        let found = when_optimum(8, price, duration);
+        let total = |set: u32| {
+            let (mut made, mut total) = (0, 0.0);
+            for step in 0..8 {
+                if step > 0 && set & (1 << step) != 0 {
+                    made = step;
+                    total += price(step);
+                }
+                total += duration(made, step);
+            }
+            total
+        };
+        let least = (0..256).map(total).fold(f64::INFINITY, f64::min);
+        assert_eq!(found.total, least);
+        let set = found.balances.iter().fold(0, |set, at| set | 1 << at);
+        assert_eq!(total(set), least);
+    }
+}
