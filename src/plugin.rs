@@ -95,6 +95,19 @@ impl<K> Entry<K> {
         }
     }
 
+    /// The same entry with what another kind can do with its options.
+    pub(crate) fn with_kind<L>(&self, kind: L) -> Entry<L> {
+        Entry {
+            name: self.name,
+            summary: self.summary,
+            source: self.source,
+            flags: self.flags,
+            files: self.files,
+            schema: self.schema,
+            kind,
+        }
+    }
+
     /// The schema of its options.
     pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         (self.schema)(generator)
@@ -168,7 +181,7 @@ impl<K> Table<K> {
         let (what, hint) = if self.names().any(|known| known == name) {
             ("is registered twice", "give one of the two another name")
         } else if name.is_empty() || !name.chars().all(is_letter) || RESERVED.contains(&name) {
-            let hint = "use letters, digits, `-` and `_`; `name` and `none` are taken";
+            let hint = "use letters, digits, `-` and `_`; `name`, `none` and `trigger` are taken";
             ("cannot be registered under this name", hint)
         } else {
             self.entries.push(entry);
@@ -179,7 +192,7 @@ impl<K> Table<K> {
 }
 
 /// Names that mean something else where a plug-in is named.
-const RESERVED: [&str; 2] = ["name", "none"];
+const RESERVED: [&str; 3] = ["name", "none", "trigger"];
 
 impl<'t, K> IntoIterator for &'t Table<K> {
     type Item = &'t Entry<K>;

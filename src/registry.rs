@@ -1,4 +1,4 @@
-//! The registry: every policy, application and load that a run may name, those of the program and those of its user.
+//! The registry: every policy, strategy, trigger, application and load that a run may name, those of the program and those of its user.
 //!
 //! ```
 //! use migsim::prelude::*;
@@ -49,6 +49,8 @@ use std::sync::Arc;
 use crate::error::{Error, Problem};
 use crate::load::{self, LoadOptions};
 use crate::plugin::OptionFlag;
+use crate::policy::strategy::{self, StrategyOptions};
+use crate::policy::trigger::{self, TriggerOptions};
 use crate::policy::{self, PolicyOptions};
 use crate::workload::registry as workload;
 use crate::workload::registry::WorkloadOptions;
@@ -60,6 +62,8 @@ pub struct Registry(Arc<Tables>);
 #[derive(Clone, Debug)]
 struct Tables {
     policies: policy::Table,
+    strategies: strategy::Table,
+    triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
     /// What could not be registered.
@@ -77,6 +81,8 @@ impl Registry {
     pub fn standard() -> Self {
         Self(Arc::new(Tables {
             policies: policy::standard(),
+            strategies: strategy::standard(),
+            triggers: trigger::standard(),
             workloads: workload::standard(),
             loads: load::standard(),
             refused: Vec::new(),
@@ -94,6 +100,36 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         self.with(|tables| tables.policies.add(policy::row::<T>(name, summary, source)))
+    }
+
+    /// Adds a strategy, as [`Self::policy`] does a policy: any trigger can call it, and `migsim decide` can ask it.
+    #[must_use]
+    pub fn strategy<T: StrategyOptions>(
+        self,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = strategy::row::<T>(name, summary, source);
+        self.with(|tables| {
+            tables.policies.add(policy::of_strategy(&entry))?;
+            tables.strategies.add(entry)
+        })
+    }
+
+    /// Adds a trigger, as [`Self::policy`] does a policy.
+    #[must_use]
+    pub fn trigger<T: TriggerOptions>(
+        self,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        self.with(|tables| {
+            tables
+                .triggers
+                .add(trigger::row::<T>(name, summary, source))
+        })
     }
 
     /// Adds an application, as [`Self::policy`] does a policy.
@@ -174,6 +210,16 @@ impl Registry {
     /// The policies.
     pub fn policies(&self) -> &policy::Table {
         &self.0.policies
+    }
+
+    /// The strategies, which are policies as well once a trigger calls them.
+    pub fn strategies(&self) -> &strategy::Table {
+        &self.0.strategies
+    }
+
+    /// The triggers.
+    pub fn triggers(&self) -> &trigger::Table {
+        &self.0.triggers
     }
 
     /// The applications.

@@ -77,6 +77,9 @@ impl World {
             external_load: &self.external_load,
             cycles_per_instruction: 1.0,
             migrations_happen: true,
+            messages: &[],
+            supersteps: usize::MAX,
+            last_price: seconds(0.0),
         }
     }
 

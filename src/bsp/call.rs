@@ -1,9 +1,13 @@
 //! The price of a rescheduling call: a state machine that waits, or exchanges the messages of the call.
 //!
 //! ```text
-//! messages:      reports ──> exchange ──> computation ──> answers ──> paid
+//! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
 //! other prices:  price ──> paid
 //! ```
+//! MigBSP's processes report to their managers, who exchange the lists, decide, and answer. Other strategies say how they proceed
+//! ([`Procedure`]): all hosts report to one, directly or through the managers, or hosts send to their neighbours in rounds. The root is the manager
+//! of the cluster of process 1. A report has 24 B of a host and 16 B of each of its processes, an answer 8 B of each process.
+//!
 //! A step without activities (a single manager has no other one to exchange with) is followed by the next one at once.
 
 use super::config::CallModel;
@@ -13,6 +17,7 @@ use super::record::Wait;
 use super::shortcut::Direct;
 use super::world::World;
 use crate::error::Error;
+use crate::policy::{Gather, Procedure};
 use crate::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
 /// A rescheduling call that is being paid, or was paid last.
@@ -25,6 +30,8 @@ pub(super) struct Call {
     pub(super) is_overlapped: bool,
     /// Since when all processes wait for an overlapped call; `None` if they do not.
     pub(super) waits_since: Option<Time>,
+    /// How it proceeds; none: as in MigBSP.
+    procedure: Option<Procedure>,
     /// The messages of the step.
     messages: Vec<(HostId, HostId, Bytes)>,
 }
@@ -36,22 +43,30 @@ enum Step {
     Price,
     /// Processes report to their managers.
     Reports,
-    /// Managers exchange the reports of their processes.
+    /// Managers exchange the reports of their processes, or send them to the root.
     Exchange,
-    /// Managers decide.
+    /// A round of messages to neighbours, counted from 0.
+    Round(u32),
+    /// Managers decide, or whoever has the reports.
     Computation,
-    /// Managers answer their processes.
+    /// The root sends the decision to the managers.
+    Distribution,
+    /// Managers answer their processes, or whoever decided their hosts.
     Answers,
     /// No call is being paid.
     Paid,
 }
 
 impl Step {
-    fn next(self) -> Self {
+    /// The step after it, in a call with so many rounds.
+    fn next(self, rounds: u32) -> Self {
         match self {
             Self::Reports => Self::Exchange,
-            Self::Exchange => Self::Computation,
-            Self::Computation => Self::Answers,
+            Self::Exchange => Self::Round(0),
+            Self::Round(round) if round + 1 < rounds => Self::Round(round + 1),
+            Self::Round(_) => Self::Computation,
+            Self::Computation => Self::Distribution,
+            Self::Distribution => Self::Answers,
             Self::Price | Self::Answers | Self::Paid => Self::Paid,
         }
     }
@@ -65,6 +80,7 @@ impl Call {
             pending: 0,
             is_overlapped: false,
             waits_since: None,
+            procedure: None,
             messages: Vec::new(),
         }
     }
@@ -82,6 +98,8 @@ impl Call {
         direct: &mut Direct,
     ) -> Result<(), Error> {
         let cost = &world.setup.costs.call;
+        let decision = world.outcome.calls.last();
+        self.procedure = decision.and_then(|call| call.decision.procedure);
         let price = match cost.model {
             CallModel::None => {
                 self.step = Step::Paid;
@@ -117,7 +135,7 @@ impl Call {
     ) -> Result<bool, Error> {
         self.pending -= 1;
         if self.pending == 0 {
-            self.start_from(self.step.next(), world, direct)?;
+            self.start_from(self.step.next(self.rounds()), world, direct)?;
         }
         Ok(self.is_paid())
     }
@@ -135,7 +153,15 @@ impl Call {
             if self.pending > 0 || self.is_paid() {
                 return Ok(());
             }
-            step = step.next();
+            step = step.next(self.rounds());
+        }
+    }
+
+    /// The rounds of messages to neighbours.
+    fn rounds(&self) -> u32 {
+        match self.procedure.map(|procedure| procedure.gather) {
+            Some(Gather::Neighbours { rounds, .. }) => rounds,
+            _ => 0,
         }
     }
 
@@ -147,19 +173,136 @@ impl Call {
         let cost = world.setup.costs.call;
         self.date_work(world);
         self.messages.clear();
+        if let Some(procedure) = self.procedure {
+            return self.proceed(procedure, world, direct);
+        }
         match self.step {
             Step::Reports => self.between_processes_and_managers(cost.report, world),
             Step::Answers => {
                 self.between_processes_and_managers(cost.answer, world);
-                self.messages.iter_mut().for_each(|message| {
-                    *message = (message.1, message.0, message.2);
-                });
+                self.turn();
             }
             Step::Exchange => self.between_managers(cost.exchange, world),
             Step::Computation => return self.compute(cost.decision, world),
-            Step::Price | Step::Paid => {}
+            Step::Price | Step::Round(_) | Step::Distribution | Step::Paid => {}
         }
         self.send_together(world, direct)
+    }
+
+    /// The step of a call that proceeds as its strategy says.
+    fn proceed(
+        &mut self,
+        procedure: Procedure,
+        world: &mut World<'_>,
+        direct: &mut Direct,
+    ) -> Result<(), Error> {
+        let platform = world.setup.platform;
+        let root = platform.manager(platform.cluster_of(world.placement[0]));
+        match (self.step, procedure.gather) {
+            (Step::Reports, Gather::Central) => self.reports(world, |_| root),
+            (Step::Reports, Gather::Managers) => {
+                self.reports(world, |host| platform.manager(platform.cluster_of(host)));
+            }
+            (Step::Exchange, Gather::Managers) => self.of_clusters(world, root, REPORT, HOST),
+            (Step::Round(_), Gather::Neighbours { messages, .. }) => {
+                self.to_neighbours(messages as usize, world);
+            }
+            // Where all hosts decide at once, the root stands for the busiest of them.
+            (Step::Computation, _) => return self.execute(root, procedure.operations, world),
+            (Step::Distribution, Gather::Managers) => {
+                self.of_clusters(world, root, ANSWER, 0.0);
+                self.turn();
+            }
+            (Step::Answers, Gather::Central) => self.answers(world, |_| root),
+            (Step::Answers, Gather::Managers) => {
+                self.answers(world, |host| platform.manager(platform.cluster_of(host)));
+            }
+            _ => {}
+        }
+        self.messages
+            .retain(|(from, to, size)| from != to && size.get() > 0.0);
+        self.send_together(world, direct)
+    }
+
+    /// A report from each host, to whom `receiver` says.
+    fn reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
+        let residents = residents(world).into_iter().enumerate();
+        self.messages.extend(residents.map(|(index, count)| {
+            let host = HostId::from_index(index);
+            (
+                host,
+                receiver(host),
+                Bytes::of(HOST + REPORT * count as f64),
+            )
+        }));
+    }
+
+    /// An answer to each host that has processes, from whom `sender` says.
+    fn answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
+        let residents = residents(world).into_iter().enumerate();
+        self.messages.extend(residents.map(|(index, count)| {
+            let host = HostId::from_index(index);
+            (sender(host), host, Bytes::of(ANSWER * count as f64))
+        }));
+    }
+
+    /// A message from each manager to the root, of the processes and the hosts of its cluster.
+    fn of_clusters(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
+        let platform = world.setup.platform;
+        let mut size: Vec<f64> = platform
+            .clusters
+            .iter()
+            .map(|cluster| host * cluster.hosts.len() as f64)
+            .collect();
+        for at in &world.placement {
+            size[platform.cluster_of(*at).index()] += process;
+        }
+        let all = size.into_iter().enumerate();
+        self.messages.extend(all.map(|(index, size)| {
+            (
+                platform.manager(ClusterId::from_index(index)),
+                root,
+                Bytes::of(size),
+            )
+        }));
+    }
+
+    /// The load of each host to the next ones, in the order of their numbers.
+    fn to_neighbours(&mut self, count: usize, world: &World<'_>) {
+        let hosts = world.setup.platform.hosts.len();
+        for from in 0..hosts {
+            let next = (1..=count.min(hosts - 1)).map(|step| (from + step) % hosts);
+            self.messages.extend(next.map(|to| {
+                (
+                    HostId::from_index(from),
+                    HostId::from_index(to),
+                    Bytes::of(HOST),
+                )
+            }));
+        }
+    }
+
+    /// The same messages the other way.
+    fn turn(&mut self) {
+        for message in &mut self.messages {
+            *message = (message.1, message.0, message.2);
+        }
+    }
+
+    /// Elementary operations on a host.
+    fn execute(
+        &mut self,
+        host: HostId,
+        operations: u64,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        let each = world.setup.costs.call.operation.get();
+        let work = Instructions::of(each * operations as f64);
+        if work.get() > 0.0 {
+            self.pending += 1;
+            world.engine.execute(host, work, Token::Call)?;
+        }
+        Ok(())
     }
 
     /// A message of `size` from each process to the manager of its cluster.
@@ -207,8 +350,13 @@ impl Call {
         {
             match self.step {
                 Step::Computation => call.work = Wait::none(now),
-                Step::Answers => call.work.until = now,
-                Step::Price | Step::Reports | Step::Exchange | Step::Paid => {}
+                Step::Distribution => call.work.until = now,
+                Step::Price
+                | Step::Reports
+                | Step::Exchange
+                | Step::Round(_)
+                | Step::Answers
+                | Step::Paid => {}
             }
         }
     }
@@ -244,6 +392,22 @@ fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
         round_trips.map(Seconds::get).sum::<f64>()
     });
     Seconds::of(by_manager.fold(0.0, f64::max))
+}
+
+/// What a strategy needs of a host \[B\]: its load, its speed, its number.
+const HOST: f64 = 24.0;
+/// What it needs of a process \[B\]: its load and its number.
+const REPORT: f64 = 16.0;
+/// What it says of a process \[B\]: its number and its host.
+const ANSWER: f64 = 8.0;
+
+/// How many processes each host has.
+fn residents(world: &World<'_>) -> Vec<usize> {
+    let mut count = vec![0; world.setup.platform.hosts.len()];
+    for host in &world.placement {
+        count[host.index()] += 1;
+    }
+    count
 }
 
 /// The clusters that have processes, and how many.

@@ -165,7 +165,8 @@ pub struct RuntimeConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallModel {
-    /// Simulated: each process reports to the manager of its cluster, managers exchange their lists, compute, and answer.
+    /// Simulated: each process reports to the manager of its cluster, managers exchange their lists, compute, and answer (MigBSP); other
+    /// strategies gather at one host, through the managers, or from neighbour to neighbour, as each needs.
     #[default]
     Messages,
     /// `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, p the number of processes.
@@ -220,6 +221,19 @@ pub struct CallCost {
     pub decision: Instructions,
     /// `messages`: what each manager answers to each process.
     pub answer: Bytes,
+    /// `messages`: an elementary operation (a comparison and an addition) of a strategy that is not MigBSP's, which counts its operations.
+    #[serde(skip_serializing_if = "is_usual_operation")]
+    pub operation: Instructions,
+}
+
+/// The instructions of an elementary operation, with its memory accesses.
+fn usual_operation() -> Instructions {
+    Instructions::of(10.0)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_usual_operation(operation: &Instructions) -> bool {
+    *operation == usual_operation()
 }
 
 impl Default for CallCost {
@@ -236,6 +250,7 @@ impl Default for CallCost {
             exchange: Bytes::of(20.0),
             decision: Instructions::of(1000.0),
             answer: Bytes::of(20.0),
+            operation: usual_operation(),
         }
     }
 }

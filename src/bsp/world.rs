@@ -120,6 +120,10 @@ impl<'a> World<'a> {
             external_load,
             cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
             migrations_happen: self.setup.scenario == Scenario::Iii,
+            messages: &self.plan.messages,
+            supersteps: self.setup.workload.supersteps(),
+            last_price: (self.outcome.calls.last())
+                .map_or_else(Seconds::default, |call| call.cost + call.migration),
         }
     }
 

@@ -208,6 +208,7 @@ pub(super) enum Listing {
     Policies,
     Platforms,
     Networks,
+    Triggers,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -658,6 +659,14 @@ pub(super) struct SettingsArguments {
         help_heading = "Policy"
     )]
     pub(super) policy: Option<String>,
+    /// What says when the policy is called (see `migsim list triggers`); MigBSP and others have one of their own
+    #[arg(
+        long,
+        value_name = "NAME[=VALUE]",
+        hide_possible_values = true,
+        help_heading = "Policy"
+    )]
+    pub(super) trigger: Option<String>,
     /// The flags of applications and policies
     #[command(flatten)]
     pub(super) options: OptionValues,

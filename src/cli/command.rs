@@ -119,6 +119,7 @@ impl Flags<'_> {
         match arg.get_id().as_str() {
             APPLICATION => arg.value_parser(texts(registry.workloads().names())),
             POLICY => arg.value_parser(texts(registry.policies().names())),
+            TRIGGER => arg.value_parser(texts(registry.triggers().names())),
             LOAD => arg.value_parser(texts(registry.loads().names())),
             _ => arg,
         }
@@ -128,6 +129,7 @@ impl Flags<'_> {
 /// The flags that name plug-ins.
 const APPLICATION: &str = "app";
 const POLICY: &str = "policy";
+const TRIGGER: &str = "trigger";
 const LOAD: &str = "load";
 
 fn id_of(flag: &OptionFlag) -> String {

@@ -57,6 +57,11 @@ fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error>
             .iter()
             .map(|entry| row(entry.name, entry.summary, entry.source))
             .collect(),
+        Listing::Triggers => registry
+            .triggers()
+            .iter()
+            .map(|entry| row(entry.name, entry.summary, entry.source))
+            .collect(),
         Listing::Networks => PRESETS
             .iter()
             .map(|preset| row(preset.name, preset.summary, NO_SOURCE))

@@ -256,8 +256,9 @@ pub(super) fn layers(registry: &Registry, arguments: &SettingsArguments) -> Resu
 pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy
-        .clone()
-        .unwrap_or_else(|| keys::policy_of(file))
+        .as_deref()
+        .map(keys::without_parts)
+        .map_or_else(|| keys::policy_of(file), str::to_owned)
 }
 
 /// Flags of options must be of the policy that is chosen.
@@ -519,6 +520,7 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
     }));
     all.push(given("seed", "seed", arguments.seed.clone()));
     all.push(text("policy", &arguments.policy));
+    all.push(text("trigger", &arguments.trigger));
     all.extend(
         registry
             .policy_flags()

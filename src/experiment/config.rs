@@ -198,6 +198,23 @@ pub fn schema(registry: &Registry) -> String {
     for entry in registry.policies() {
         policy.insert(entry.name.into(), entry.schema(&mut generator).to_value());
     }
+    let mut trigger = Map::new();
+    let names: Vec<&str> = registry.triggers().names().collect();
+    trigger.insert(
+        "name".into(),
+        json!({ "description": "the trigger that says when the policy is called", "enum": names }),
+    );
+    trigger.insert("only_if_paid_back".into(), json!({ "type": "boolean", "description": "whether a call is left out whose price the remaining supersteps cannot earn" }));
+    for entry in registry.triggers() {
+        trigger.insert(entry.name.into(), entry.schema(&mut generator).to_value());
+    }
+    policy.insert(
+        "trigger".into(),
+        json!({
+            "description": "what says when the policy is called: a name, `every=50`, or an object; a strategy needs one",
+            "anyOf": [{ "type": "string" }, { "type": "object", "properties": trigger, "additionalProperties": false }],
+        }),
+    );
     let loads = load::schema(registry.loads(), &mut generator);
     let options = generator.take_definitions(true);
     let application = |entry: &registry::Entry, keys: Value| {

@@ -7,6 +7,7 @@
 mod basis;
 mod built_in;
 mod by_workload;
+mod chosen;
 mod config;
 mod effect;
 mod idle_cores;
@@ -19,6 +20,7 @@ mod shared;
 pub use crate::memory::Limits;
 pub(crate) use basis::{Remark, notes};
 pub use built_in::{COMMON_RULES, ONE_READING, built_in, names as built_in_names};
+pub(crate) use chosen::policy_label;
 pub(crate) use config::remove_notes;
 pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::basis::{Remark, Whole, notes, unknown_platforms};
 use super::by_workload;
+use super::chosen::Chosen;
 use super::config::{Basis, ExperimentConfig, NONE};
 use super::idle_cores;
 use super::layers::{Layers, is_within, lookup};
@@ -18,7 +19,7 @@ use crate::error::{Error, Problem};
 use crate::load::Loads;
 use crate::memory::{self, Limits, Size};
 use crate::platform::{self, LoadedPlatform};
-use crate::policy::{self, explain::Narrator};
+use crate::policy::explain::Narrator;
 use crate::registry::Registry;
 use crate::units::{HostId, ProcessId};
 use crate::workload::{Workload, registry};
@@ -61,8 +62,7 @@ pub struct Experiment {
     /// What a user should know of the application, its load and its mapping, a sentence each.
     pub(crate) said: Vec<String>,
     loads: Loads,
-    pub(super) policy: policy::Entry,
-    pub(super) policy_options: Value,
+    pub(super) policy: Chosen,
 }
 
 impl Experiment {
@@ -111,7 +111,7 @@ impl Experiment {
     /// # Errors
     /// The policy cannot be made, which loading has tried.
     pub fn uses_seed(&self, is_of_workload: bool) -> Result<bool, Error> {
-        let draws = self.policy.build(&self.policy_options)?.uses_seed();
+        let draws = self.policy.build()?.uses_seed();
         Ok(draws || self.load_uses_seed() || is_of_workload && self.workload.uses_seed())
     }
 
@@ -133,19 +133,14 @@ impl Experiment {
             &mut problems,
         );
         let network = keep(network(&config.network), &mut problems);
-        let policy = keep(policy_of(registry, &config.policy), &mut problems);
+        let policy = keep(Chosen::of(registry, &config.policy), &mut problems);
         let loads = keep(
             Loads::read(registry.loads(), config.load.as_ref()),
             &mut problems,
         );
         let built = keep(app.build(&keys), &mut problems);
-        let (
-            Some(mut platform),
-            Some(network),
-            Some((entry, options, decides)),
-            Some(loads),
-            Some(built),
-        ) = (platform, network, policy, loads, built)
+        let (Some(mut platform), Some(network), Some(chosen), Some(loads), Some(built)) =
+            (platform, network, policy, loads, built)
         else {
             return Err(Error::Input(problems));
         };
@@ -163,7 +158,9 @@ impl Experiment {
         }
         let layers = &whole.layers;
         let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
-        let held = decides.memory(pairs, built.workload.supersteps() as f64);
+        let held = chosen
+            .build()?
+            .memory(pairs, built.workload.supersteps() as f64);
         check_size(
             (&config, app, held),
             built.workload.as_ref(),
@@ -202,8 +199,8 @@ impl Experiment {
         tell_origins_of_load(&mut config.origins, layers, loads.resolved());
         let mapping = config.mapping.mapping();
         let table = mapping.file().filter(|_| is_mapped);
-        let inputs = inputs(&platform, &loads, &built.inputs, (entry, &options), table)?;
-        let mut resolved = resolved(&config, network, &loads, app, (entry, &options))?;
+        let inputs = inputs(&platform, &loads, &built.inputs, &chosen, table)?;
+        let mut resolved = resolved(&config, network, &loads, app, &chosen)?;
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
             keys.remove("mapping"); // the workload itself says where its processes start
         }
@@ -220,7 +217,8 @@ impl Experiment {
         if !problems.is_empty() {
             return Err(Error::Input(problems));
         }
-        let mut said = by_workload::notes(&config, is_mapped, built.workload.as_ref(), entry);
+        let mut said =
+            by_workload::notes(&config, is_mapped, built.workload.as_ref(), &chosen.entry);
         said.extend(loads.notes());
         if is_mapped {
             said.extend(idle_cores::note(&platform.platform, &placement, &mapping));
@@ -239,8 +237,7 @@ impl Experiment {
             registry: registry.clone(),
             said,
             loads,
-            policy: *entry,
-            policy_options: options,
+            policy: chosen,
         })
     }
 
@@ -267,12 +264,12 @@ impl Experiment {
 
     /// Who tells of the calls of the policy.
     pub fn narrator(&self) -> &'static dyn Narrator {
-        self.policy.narrator()
+        self.policy.entry.narrator()
     }
 
     /// The name of the policy.
     pub fn policy_name(&self) -> &'static str {
-        self.policy.name
+        self.policy.entry.name
     }
 }
 
@@ -329,36 +326,6 @@ fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     } else {
         Err(Error::Input(problems))
     }
-}
-
-/// The policy of the key `policy`: what it is, its options, and itself.
-type Chosen<'r> = (&'r policy::Entry, Value, Box<dyn policy::Policy>);
-
-fn policy_of<'r>(registry: &'r Registry, keys: &Map<String, Value>) -> Result<Chosen<'r>, Error> {
-    let policies = registry.policies();
-    for key in keys.keys().filter(|key| *key != "name") {
-        policies.find(key).map_err(|_| {
-            let names = policies.names().chain(["name"]);
-            Error::from(
-                Problem::unknown("key", key)
-                    .key(format!("policy.{key}"))
-                    .known("keys", names),
-            )
-        })?;
-    }
-    let name = match keys.get("name") {
-        None => policy::USUAL,
-        Some(Value::String(name)) => name.as_str(),
-        Some(_) => {
-            return Err(Problem::new("the name of the policy is not a text")
-                .key("policy.name")
-                .into());
-        }
-    };
-    let entry = policies.find(name)?;
-    let options = keys.get(name).cloned().unwrap_or_else(|| json!({}));
-    let policy = entry.build(&options)?; // its options are checked before anything runs
-    Ok((entry, options, policy))
 }
 
 /// Where the processes start: as the workload says, or by the mapping.
@@ -561,7 +528,7 @@ fn inputs(
     platform: &LoadedPlatform,
     loads: &Loads,
     workload: &[(String, String)],
-    (policy, options): (&policy::Entry, &Value),
+    policy: &Chosen,
     mapping: Option<&str>,
 ) -> Result<Vec<Input>, Error> {
     let input = |role, (source, sha256): (&str, &str)| Input {
@@ -582,8 +549,9 @@ fn inputs(
             .iter()
             .map(|file| input("workload", (&file.0, &file.1))),
     );
-    let of_policy = policy.files.iter();
-    let of_policy = of_policy.filter_map(|key| Some(("policy", options.get(*key)?.as_str()?)));
+    let of_policy = policy.entry.files.iter();
+    let of_policy =
+        of_policy.filter_map(|key| Some(("policy", policy.options.get(*key)?.as_str()?)));
     for (role, file) in of_policy.chain(mapping.map(|file| ("mapping", file))) {
         let bytes = document::read_bytes(file.as_ref())?;
         all.push(input(role, (file, &document::sha256(&bytes))));
@@ -597,7 +565,7 @@ fn resolved(
     network: NetworkModel,
     loads: &Loads,
     app: &registry::Entry,
-    (policy, options): (&policy::Entry, &Value),
+    policy: &Chosen,
 ) -> Result<Value, Error> {
     let failed = |error: serde_json::Error| {
         Error::from(Problem::new(format!(
@@ -625,7 +593,7 @@ fn resolved(
     if let Some(load) = loads.resolved() {
         value["load"] = load;
     }
-    value["policy"] = json!({ "name": policy.name, policy.name: policy.resolve(options)? });
+    value["policy"] = policy.resolved()?;
     Ok(value)
 }
 

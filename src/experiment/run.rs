@@ -137,7 +137,7 @@ impl Experiment {
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
-        let policy = self.policy.build(&self.policy_options)?;
+        let policy = self.policy.build()?;
         self.run_policy(scenario, policy, progress, recorder, memo)
     }
 

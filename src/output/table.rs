@@ -6,7 +6,7 @@ use super::records::{describe, number, place};
 use super::summary::process_supersteps;
 use super::table_format::{Cell, Sheet, Table, Tone, numbers, words};
 use crate::bsp::{CallRecord, Scenario};
-use crate::experiment::{Experiment, Results, ScenarioRun, Term};
+use crate::experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 use crate::units::ProcessId;
 use crate::words::{counted, of_number};
 
@@ -72,7 +72,7 @@ pub(super) fn heading_of(
         "{application}, {}, {} on {platform} ({}, {})",
         counted(processes, "process"),
         counted(supersteps, "superstep"),
-        text(&settings["policy"]["name"]),
+        policy_label(&settings["policy"]),
         text(&settings["network"]["model"]),
     )
 }

@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Policy;
+use super::balancer::{Balancer, BalancerNarrator};
 use super::explain::{Narrator, Plain};
+use super::strategy;
 use crate::document;
 use crate::error::Error;
 use crate::plugin::{self, OptionFlag};
@@ -45,10 +47,21 @@ pub type Table = plugin::Table<Kind>;
 /// What can be done with the options of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
-    resolve: fn(&Value) -> Result<Value, Error>,
+    make: Make,
     ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
+}
+
+/// How its options are read.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// A policy with a trigger of its own.
+    Policy {
+        build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
+        resolve: fn(&Value) -> Result<Value, Error>,
+    },
+    /// A strategy, which a trigger calls.
+    Strategy(strategy::Kind),
 }
 
 /// A row of the table: `T` are the options of the policy.
@@ -58,8 +71,10 @@ pub(crate) fn row<T: PolicyOptions>(
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        build: |options| document::from_value::<T>(options, "")?.policy(),
-        resolve: |options| document::resolve::<T>(options, ""),
+        make: Make::Policy {
+            build: |options| document::from_value::<T>(options, "")?.policy(),
+            resolve: |options| document::resolve::<T>(options, ""),
+        },
         ranges: T::RANGES,
         narrator: T::narrator(),
     };
@@ -68,13 +83,42 @@ pub(crate) fn row<T: PolicyOptions>(
     entry
 }
 
+/// A strategy as a policy.
+pub(crate) fn of_strategy(entry: &strategy::Entry) -> Entry {
+    entry.with_kind(Kind {
+        make: Make::Strategy(entry.kind),
+        ranges: &[],
+        narrator: &BalancerNarrator,
+    })
+}
+
 impl Entry {
     /// Makes the policy from its options.
     ///
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
-        (self.kind.build)(options).map_err(|error| self.with_whole_keys("policy", error))
+        let policy = match self.kind.make {
+            Make::Policy { build, .. } => build(options),
+            Make::Strategy(kind) => (kind.build)(options)
+                .map(|strategy| -> Box<dyn Policy> { Box::new(Balancer::new(strategy)) }),
+        };
+        policy.map_err(|error| self.with_whole_keys("policy", error))
+    }
+
+    /// The options of the setting of this name (an edition), if it is a strategy that has it.
+    pub(crate) fn variant(&self, name: &str) -> Option<Value> {
+        let Make::Strategy(kind) = self.kind.make else {
+            return None;
+        };
+        let variants = kind.variants.iter();
+        let mut variants = variants.filter(|variant| variant.name == name);
+        variants.next().map(strategy::Variant::value)
+    }
+
+    /// Whether it only decides, so that it needs a trigger.
+    pub fn is_strategy(&self) -> bool {
+        matches!(self.kind.make, Make::Strategy(_))
     }
 
     /// The options with all defaults filled in.
@@ -82,7 +126,11 @@ impl Entry {
     /// # Errors
     /// As [`Self::build`], ranges aside.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys("policy", error))
+        let resolve = match self.kind.make {
+            Make::Policy { resolve, .. } => resolve,
+            Make::Strategy(kind) => kind.resolve,
+        };
+        resolve(options).map_err(|error| self.with_whole_keys("policy", error))
     }
 
     /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.

@@ -6,6 +6,7 @@
 //!
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
 
+mod balancer;
 mod entry;
 pub mod explain;
 pub mod migbsp;
@@ -16,6 +17,7 @@ mod registry;
 mod replay;
 pub mod strategy;
 pub mod trigger;
+mod triggered;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,8 +26,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use entry::row;
 pub use entry::{Entry, Kind, PolicyOptions, Table};
+pub(crate) use entry::{of_strategy, row};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
 pub use never::Never;
@@ -33,12 +35,14 @@ pub use pairs::Pairs;
 pub(crate) use registry::standard;
 pub use registry::{NEVER, USUAL};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
+pub use strategy::Gather;
+pub(crate) use triggered::Triggered;
 
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::random::Stream;
 use crate::units::{Bytes, ClusterId, HostId, Instructions, ProcessId, Seconds, Time};
-use crate::workload::Plan;
+use crate::workload::{Message, Plan};
 
 /// Decides which processes move, and where.
 pub trait Policy: fmt::Debug + Send {
@@ -91,6 +95,12 @@ pub struct View<'a> {
     pub cycles_per_instruction: f64,
     /// Whether migrations happen (scenario iii); otherwise they are decided only (scenario ii).
     pub migrations_happen: bool,
+    /// The messages of this superstep.
+    pub messages: &'a [Message],
+    /// How many supersteps the application has.
+    pub supersteps: usize,
+    /// The price of the last call, its migrations included; zero before the first one.
+    pub last_price: Seconds,
 }
 
 impl View<'_> {
@@ -261,6 +271,17 @@ pub struct Decision {
     pub candidates: Vec<Candidate>,
     /// What else the policy has to say about this call.
     pub explanation: Option<Arc<dyn Explain>>,
+    /// Who sends what to whom for this call, where calls are simulated as messages; none: as in MigBSP.
+    pub procedure: Option<Procedure>,
+}
+
+/// How a call proceeds: its messages and its work, which are simulated where `costs.call.model` is `messages`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Procedure {
+    /// How the loads reach those who decide, and the decision the hosts.
+    pub gather: Gather,
+    /// Elementary operations of who decides.
+    pub operations: u64,
 }
 
 impl Decision {
@@ -289,6 +310,7 @@ impl PartialEq for Decision {
     fn eq(&self, other: &Self) -> bool {
         self.migrations == other.migrations
             && self.candidates == other.candidates
+            && self.procedure == other.procedure
             && self.explained() == other.explained()
     }
 }
@@ -337,6 +359,9 @@ pub(crate) mod testing {
             external_load: vec![0.0; platform.hosts.len()].leak(),
             cycles_per_instruction: 1.0,
             migrations_happen: true,
+            messages: &[],
+            supersteps: usize::MAX,
+            last_price: Seconds::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The policies that come with the program: one row each. Help, listings, schemas and errors come from their table.
 
-use super::entry::{Table, row};
+use super::entry::{Table, of_strategy, row};
+use super::strategy;
 use super::{MigBsp2007Config, MigBspConfig, Never, ReplayConfig};
 
 /// The policy of an experiment that names none.
@@ -11,7 +12,7 @@ pub const NEVER: &str = "never";
 
 /// The policies that come with the program.
 pub(crate) fn standard() -> Table {
-    let rows = vec![
+    let mut rows = vec![
         row::<Never>(NEVER, "baseline: no process moves", "-"),
         row::<MigBspConfig>(
             "migbsp",
@@ -29,6 +30,7 @@ pub(crate) fn standard() -> Table {
             "-",
         ),
     ];
+    rows.extend(strategy::standard().iter().map(of_strategy));
     Table::new(["policy", "policies", "policy.name"], rows)
 }
 

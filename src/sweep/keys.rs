@@ -7,12 +7,13 @@ use crate::policy;
 use crate::registry::Registry;
 
 /// Short names of keys that belong to no plug-in.
-const SHORT: [(&str, &str); 5] = [
+const SHORT: [(&str, &str); 6] = [
     ("app", "workload.app"),
     ("mapping", "mapping"),
     ("network", "network.model"),
     ("platform", "platform"),
     ("policy", "policy.name"),
+    ("trigger", "policy.trigger"),
 ];
 
 /// The key that a parameter's name stands for under `policy`; `None` if that policy has no such option.
@@ -77,7 +78,12 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
 pub(crate) fn policy_of(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
-    named.unwrap_or(policy::USUAL).to_owned()
+    without_parts(named.unwrap_or(policy::USUAL)).to_owned()
+}
+
+/// The policy of a name with parts: `greedy` of `greedy/charm-8/menon`.
+pub(crate) fn without_parts(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
 }
 
 /// All names that may vary, given the complete settings of one run.

@@ -11,6 +11,7 @@ use super::compress::Pack;
 use super::drawing::{self, Hosts};
 use super::page_data::Report;
 use super::{decisions, gantt, head, numbered, scores, series, usage};
+use crate::experiment::policy_label;
 
 const TEMPLATE: &str = include_str!("report.html");
 
@@ -145,7 +146,7 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
         list.iter().map(|one| one.name.as_str().into()).collect()
     };
     json!({
-        "policy": report.run.experiment["policy"]["name"],
+        "policy": policy_label(&report.run.experiment["policy"]),
         "supersteps": report.supersteps(),
         "processes": report.processes(),
         "unit": unit,

@@ -309,6 +309,7 @@ impl Policy for MigBsp {
             migrations,
             candidates: judged,
             explanation: Some(Arc::new(explanation)),
+            procedure: None,
         })
     }
 

@@ -3,8 +3,9 @@
 use super::*;
 use crate::platform::{LoadedPlatform, open};
 use crate::policy::Measures;
+use crate::policy::testing::view;
 use crate::random::Purpose;
-use crate::units::{Bytes, HostId, Instructions, Seconds, Time};
+use crate::units::{Bytes, HostId, Instructions, Seconds};
 
 /// Labtec-0 (1.5 GHz), the first host; Aquario-0 (2.0 GHz), after 20 + 16 + 6 + 112 others.
 const LABTEC: u32 = 0;
@@ -55,15 +56,11 @@ fn next_call(policy: &mut MigBsp, processes: &[Process], happen: bool) -> Decisi
             measures.compute[process] = work / platform.hosts[*host as usize].speed;
         }
         let view = View {
-            platform: &platform,
             superstep,
-            now: Time::ZERO,
-            placement: &placement,
-            measures: &measures,
             memory: &memory,
             external_load: &load,
-            cycles_per_instruction: 1.0,
             migrations_happen: happen,
+            ..view(&platform, &placement, &measures)
         };
         if policy.is_call_due(&view) {
             let mut random = Stream::new(1, Purpose::Policy);

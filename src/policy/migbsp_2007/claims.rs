@@ -110,6 +110,9 @@ impl Case {
                 external_load: &external_load,
                 cycles_per_instruction: 1.0,
                 migrations_happen: false,
+                messages: &[],
+                supersteps: usize::MAX,
+                last_price: Seconds::default(),
             };
             if policy.is_call_due(&view) {
                 let decision = policy.decide(&view, &mut random);

@@ -196,6 +196,7 @@ impl Policy for MigBsp2007 {
             migrations: candidates.iter().filter_map(migration).collect(),
             candidates,
             explanation: Some(Arc::new(explanation)),
+            procedure: None,
         })
     }
 

@@ -58,9 +58,9 @@ pub type Table = plugin::Table<Kind>;
 /// What can be done with the options of a strategy.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
-    resolve: fn(&Value) -> Result<Value, Error>,
-    variants: &'static [Variant],
+    pub(in crate::policy) build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
+    pub(in crate::policy) resolve: fn(&Value) -> Result<Value, Error>,
+    pub(in crate::policy) variants: &'static [Variant],
 }
 
 /// A row of the table: `T` are the options of the strategy.

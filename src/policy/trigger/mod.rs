@@ -21,6 +21,7 @@ mod zhai;
 use std::fmt;
 
 pub use boulmier::BoulmierOptions;
+pub(crate) use entry::row;
 pub use entry::{Entry, Kind, Table, TriggerOptions};
 pub use every::EveryOptions;
 pub use marquez::MarquezOptions;
@@ -34,6 +35,9 @@ pub use when_optimum::{WhenOptimum, when_optimum};
 pub use zhai::ZhaiOptions;
 
 use crate::units::Seconds;
+
+/// The trigger of a strategy that names none.
+pub const USUAL: &str = "menon";
 
 /// Says when to balance.
 pub trait Trigger: fmt::Debug + Send {

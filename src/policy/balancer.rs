@@ -1,0 +1,370 @@
+//! A strategy as a policy: the barrier as an [`Instance`], and the [`Assignment`] as a decision.
+//!
+//! Each core of a host is a processing element of the instance, of the speed that external load leaves; the processes of a host start on its
+//! cores in turn. The time of a process is that of its work alone on its host ([`View::execution_time`]), since what was measured on a
+//! shared host does not add up. Moves between the cores of one host are none. A strategy that knows nothing of memory may ask for more than
+//! a host has: then processes of the highest numbers stay where they are until all fit.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::explain::{Narrator, Quiet, Record, Scene, ScoreWords, duration};
+use super::strategy::{Assignment, Instance, Paths, Row, Strategy};
+use super::{Candidate, Decision, Migration, Policy, Procedure, View};
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::random::Stream;
+use crate::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
+use crate::words::counted;
+
+/// A strategy, called when a trigger says so ([`super::Triggered`]).
+#[derive(Debug)]
+pub(super) struct Balancer {
+    strategy: Box<dyn Strategy>,
+}
+
+impl Balancer {
+    pub(super) fn new(strategy: Box<dyn Strategy>) -> Self {
+        Self { strategy }
+    }
+}
+
+impl Policy for Balancer {
+    fn is_call_due(&mut self, _view: &View<'_>) -> bool {
+        false
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        let cores = Cores::of(view.platform);
+        let routes = Routes {
+            platform: view.platform,
+            cores: &cores,
+        };
+        let needs_communication = self.strategy.needs_communication();
+        let instance = instance(view, &cores, &routes, needs_communication);
+        let assignment = self.strategy.assign(&instance, random)?;
+        let mut hosts: Vec<HostId> = assignment.hosts.iter().map(|&pe| cores.host[pe]).collect();
+        let kept = fit(&mut hosts, view);
+        Ok(decision(view, &instance, &assignment, &hosts, kept))
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.strategy.uses_seed()
+    }
+}
+
+/// The cores of all hosts, in their order.
+#[derive(Debug)]
+struct Cores {
+    /// The host of each core.
+    host: Vec<HostId>,
+    /// The first core of each host.
+    first: Vec<usize>,
+}
+
+impl Cores {
+    fn of(platform: &Platform) -> Self {
+        let mut cores = Self {
+            host: Vec::new(),
+            first: Vec::new(),
+        };
+        for (index, host) in platform.hosts.iter().enumerate() {
+            cores.first.push(cores.host.len());
+            let own = std::iter::repeat_n(HostId::from_index(index), host.cores as usize);
+            cores.host.extend(own);
+        }
+        cores
+    }
+
+    /// The cores that processes start on: those of a host in turn.
+    fn of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
+        let mut residents = vec![0; platform.hosts.len()];
+        let core = |host: &HostId| {
+            let resident = &mut residents[host.index()];
+            let turn = *resident % platform.hosts[host.index()].cores as usize;
+            *resident += 1;
+            self.first[host.index()] + turn
+        };
+        placement.iter().map(core).collect()
+    }
+}
+
+/// The routes between the hosts of cores.
+#[derive(Debug)]
+struct Routes<'a> {
+    platform: &'a Platform,
+    cores: &'a Cores,
+}
+
+impl Paths for Routes<'_> {
+    fn latency(&self, from: usize, to: usize) -> Seconds {
+        let (from, to) = (self.cores.host[from], self.cores.host[to]);
+        let route = (from != to)
+            .then(|| self.platform.route(from, to))
+            .flatten();
+        route.map_or_else(Seconds::default, |route| self.platform.latency(&route))
+    }
+
+    fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
+        let (from, to) = (self.cores.host[from], self.cores.host[to]);
+        let route = (from != to)
+            .then(|| self.platform.route(from, to))
+            .flatten();
+        let rate = route.and_then(|route| self.platform.bottleneck(&route));
+        rate.unwrap_or_else(|| BytesPerSecond::of(WITHIN_A_HOST))
+    }
+}
+
+/// The bandwidth within a host \[B/s\], which is never what decides.
+const WITHIN_A_HOST: f64 = 1e18;
+
+/// The barrier as the strategy sees it.
+fn instance<'i>(
+    view: &View<'_>,
+    cores: &Cores,
+    routes: &'i Routes<'_>,
+    needs_communication: bool,
+) -> Instance<'i> {
+    let platform = view.platform;
+    let reference = platform.hosts[0].speed.get();
+    let speed = |host: &HostId| {
+        let left = (1.0 - view.external_load[host.index()]).max(1e-9);
+        platform.hosts[host.index()].speed.get() * left / reference
+    };
+    let speeds: Vec<f64> = cores.host.iter().map(speed).collect();
+    let current = cores.of_processes(platform, view.placement);
+    let alone = view.measures.work.iter().zip(view.placement);
+    let time: Vec<Seconds> = alone
+        .map(|(work, host)| view.execution_time(*work, *host))
+        .collect();
+    let on_reference = time.iter().zip(&current);
+    Instance {
+        work: on_reference
+            .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
+            .collect(),
+        background: vec![Seconds::default(); speeds.len()],
+        communication: if needs_communication {
+            rows(view)
+        } else {
+            Vec::new()
+        },
+        memory: view.memory.to_vec(),
+        host_memory: cores
+            .host
+            .iter()
+            .map(|host| platform.hosts[host.index()].memory)
+            .collect(),
+        clusters: cores
+            .host
+            .iter()
+            .map(|host| platform.cluster_of(*host).index())
+            .collect(),
+        paths: Some(routes),
+        speeds,
+        current,
+        time,
+    }
+}
+
+/// The messages of the superstep by sender and receiver, in their order.
+fn rows(view: &View<'_>) -> Vec<Row> {
+    let mut pairs: Vec<(usize, usize, Bytes)> = view
+        .messages
+        .iter()
+        .map(|message| (message.from.index(), message.to.index(), message.size))
+        .collect();
+    pairs.sort_by_key(|pair| (pair.0, pair.1));
+    let mut rows: Vec<Row> = Vec::new();
+    for (from, to, bytes) in pairs {
+        match rows.last_mut() {
+            Some(row) if (row.from, row.to) == (from, to) => {
+                row.messages += 1.0;
+                row.bytes = row.bytes + bytes;
+            }
+            _ => rows.push(Row {
+                from,
+                to,
+                messages: 1.0,
+                bytes,
+            }),
+        }
+    }
+    rows
+}
+
+/// Lets processes stay until no host holds more memory than it has; returns how many.
+fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
+    let limits = &view.platform.hosts;
+    let mut held = vec![0.0; limits.len()];
+    for (host, memory) in hosts.iter().zip(view.memory) {
+        held[host.index()] += memory.get();
+    }
+    let mut kept = 0;
+    let is_over = |held: &[f64], host: HostId| {
+        let limit = limits[host.index()].memory;
+        limit.is_some_and(|limit| held[host.index()] > limit.get())
+    };
+    loop {
+        let moved = |process: &usize| hosts[*process] != view.placement[*process];
+        let over = (0..hosts.len())
+            .rev()
+            .filter(moved)
+            .find(|&process| is_over(&held, hosts[process]));
+        let Some(process) = over else {
+            return kept;
+        };
+        let memory = view.memory[process].get();
+        held[hosts[process].index()] -= memory;
+        hosts[process] = view.placement[process];
+        held[hosts[process].index()] += memory;
+        kept += 1;
+    }
+}
+
+/// The decision: who moves, what the strategy foresees of it, and how the call proceeds.
+fn decision(
+    view: &View<'_>,
+    instance: &Instance<'_>,
+    assignment: &Assignment,
+    hosts: &[HostId],
+    kept: usize,
+) -> Decision {
+    let (before, after) = (
+        instance.host_times(&instance.current),
+        instance.host_times(&assignment.hosts),
+    );
+    let mut decision = Decision::default();
+    for (process, (&to, &from)) in hosts.iter().zip(view.placement).enumerate() {
+        if to == from {
+            continue;
+        }
+        decision.migrations.push(Migration {
+            process: ProcessId::from_index(process),
+            to,
+        });
+        decision.candidates.push(Candidate {
+            process: ProcessId::from_index(process),
+            from,
+            to_cluster: view.platform.cluster_of(to),
+            to: Some(to),
+            score: instance.time[process].get(),
+            stay: None,
+            go: None,
+            accepted: true,
+            reason: "the assignment of the strategy".into(),
+        });
+    }
+    let largest = |times: &[Seconds]| times.iter().map(|time| time.get()).fold(0.0, f64::max);
+    let mut fields = Map::new();
+    fields.insert("max_time_before_s".into(), json!(largest(&before)));
+    fields.insert("max_time_s".into(), json!(largest(&after)));
+    fields.insert("moves".into(), json!(decision.migrations.len()));
+    fields.insert("operations".into(), json!(assignment.operations));
+    if kept > 0 {
+        fields.insert("stayed_for_memory".into(), json!(kept));
+    }
+    if !assignment.words.is_empty() {
+        fields.insert("words".into(), json!(assignment.words.join("; ")));
+    }
+    decision.explanation = Some(Arc::new(fields));
+    decision.procedure = Some(Procedure {
+        gather: assignment.gather,
+        operations: assignment.operations,
+    });
+    decision
+}
+
+/// Tells of the calls of a strategy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BalancerNarrator;
+
+impl Narrator for BalancerNarrator {
+    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<String> {
+        let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
+        let seconds = |key: &str| duration(number(key).unwrap_or_default());
+        let mut sentences = vec![format!(
+            "The strategy `{}` expects the busiest core to compute for {} in a superstep, instead of {}, after {}.",
+            scene.policy,
+            seconds("max_time_s"),
+            seconds("max_time_before_s"),
+            counted(call.migrations.len(), "move")
+        )];
+        if let Some(kept) = number("stayed_for_memory") {
+            sentences.push(format!(
+                "Of those that it chose, {kept} stayed, since their hosts have no memory for them."
+            ));
+        }
+        if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
+            sentences.push(format!("It says: {words}."));
+        }
+        if let Some(operations) = number("operations") {
+            sentences.push(format!("It took {operations} elementary operations."));
+        }
+        sentences
+    }
+
+    fn quiet(&self, _call: Record<'_>) -> Quiet {
+        Quiet::new("the strategy leaves every process where it is")
+    }
+
+    fn score_words(&self) -> ScoreWords {
+        ScoreWords {
+            title: "Loads of the processes that moved",
+            column: "load [s]",
+            sum: "load",
+            terms: &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Measures;
+    use crate::policy::strategy::{RotateOptions, StrategyOptions};
+    use crate::policy::testing::view;
+    use crate::random::Purpose;
+    use crate::units::Instructions;
+
+    /// The hosts that processes on `placement` get by Rotate, of which each core is a processing element.
+    fn rotated(platform: &Platform, placement: &[HostId], memory: &[Bytes]) -> Vec<HostId> {
+        let mut measures = Measures::default();
+        measures.clear(placement.len());
+        measures.work.fill(Instructions::of(1e9));
+        let view = View {
+            memory,
+            ..view(platform, placement, &measures)
+        };
+        let mut balancer = Balancer::new(RotateOptions::default().strategy().unwrap());
+        let mut random = Stream::new(1, Purpose::Policy);
+        assert!(!balancer.is_call_due(&view) && !balancer.uses_seed());
+        let decision = balancer.decide(&view, &mut random).unwrap();
+        let mut hosts = placement.to_vec();
+        for migration in decision.migrations {
+            hosts[migration.process.index()] = migration.to;
+        }
+        hosts
+    }
+
+    #[test]
+    fn processes_of_a_host_start_on_its_cores_in_turn() {
+        let mut platform = crate::platform::open("lbm").unwrap().platform;
+        platform.hosts[0].cores = 2;
+        let [a, b, c] = [0, 1, 2].map(HostId::from_index);
+        // p1 and p3 on the first core of host 0, p2 on its second one: only p2 leaves the host.
+        let memory = [Bytes::default(); 4];
+        assert_eq!(rotated(&platform, &[a, a, a, b], &memory), [a, b, a, c]);
+    }
+
+    #[test]
+    fn who_finds_no_memory_stays() {
+        let mut platform = crate::platform::open("lbm").unwrap().platform;
+        let [a, b, c, d] = [0, 1, 2, 3].map(HostId::from_index);
+        platform.hosts[2].memory = Some(Bytes::of(5.0));
+        let memory = [Bytes::of(4.0); 3];
+        assert_eq!(rotated(&platform, &[a, b, c], &memory), [b, c, d]);
+        platform.hosts[2].memory = Some(Bytes::of(3.0));
+        assert_eq!(rotated(&platform, &[a, b, a], &memory), [b, b, b]);
+    }
+}
