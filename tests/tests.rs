@@ -23,6 +23,7 @@ mod lu_paper; // the LU paper: its times within tolerances, its decisions exactl
 mod migbsp; // the policy worked out by hand, option by option
 mod migbsp_2007; // the first generation: the claims of its paper, its bounds, its options
 mod oracle; // 38 simulations done with SimGrid, every date
+mod package; // the published package: files, size, citation
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod report; // the page: whole, the same bytes, nothing fetched, damaged folders refused
 mod reproduce; // the papers: committed results are current, facts are complete
