@@ -1,4 +1,4 @@
-//! What went wrong, where in the input, and how to fix it.
+//! Errors: the problem, its place in the input, and the remedy.
 //!
 //! An [`Error`] holds one or more [`Problem`]s: all problems of a file are reported together. It prints as
 //!

@@ -1,4 +1,4 @@
-//! The command `migsim`: everything it does is in the library.
+//! The command `migsim`, a thin shell around the library.
 
 use std::process::ExitCode;
 

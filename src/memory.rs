@@ -1,4 +1,4 @@
-//! What a run needs of memory, estimated before it is taken, and refused if it is more than there may be.
+//! The memory of a run: estimates it in advance, and refuses a run above the limit.
 //!
 //! ```text
 //! run       = base + hosts·held + at_once · scenario + scenarios · supersteps · DATES + remembered

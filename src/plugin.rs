@@ -1,4 +1,4 @@
-//! Plug-ins: what a policy, an application or a load declares of itself, and tables of them by name.
+//! Plug-ins: the declarations of a policy, an application or a load, and tables of them by name.
 //!
 //! Each module of plug-ins says what its own kind can do beyond that (`K` of [`Entry`]); [`crate::Registry`] joins the tables.
 

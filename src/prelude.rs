@@ -1,4 +1,4 @@
-//! What a policy, an application or a load of one's own needs, and what runs it: `use migsim::prelude::*;`.
+//! The items that a policy, an application or a load of your own needs, and those that run it: `use migsim::prelude::*;`.
 
 pub use crate::Registry;
 pub use crate::bsp::Scenario;

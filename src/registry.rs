@@ -1,4 +1,4 @@
-//! The registry: every policy, strategy, trigger, application and load that a run may name, those of the program and those of its user.
+//! The registry: every policy, strategy, trigger, application and load that a run may name, built in or the user's own.
 //!
 //! ```
 //! use migsim::prelude::*;

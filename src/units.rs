@@ -1,4 +1,4 @@
-//! Quantities with their units, and the identities of things.
+//! Quantities with their units, and the identifiers of clusters, hosts, links and processes.
 //!
 //! An instant is not a duration and a byte is not an instruction, so each has its type: the value inside is private, the
 //! constructors refuse NaN, infinity and negative numbers, and only operations that mean something exist. Input files

@@ -1,4 +1,4 @@
-//! Words for people: numbers with their nouns, and the known name that a misspelt one was probably meant to be.
+//! Words for people: numbers with their nouns, and the nearest known name for a misspelt one.
 
 use std::fmt::Display;
 

@@ -214,7 +214,7 @@ fn documented(page: &str, file: &str) -> Vec<String> {
         .lines()
         .find(|line| line.starts_with(&format!("| `{file}` |")))
         .unwrap();
-    let start = ["columns `", "keys `"]
+    let start = ["columns `", "Columns `", "keys `", "Keys `"]
         .iter()
         .find_map(|start| row.find(start))
         .unwrap();

@@ -14,6 +14,7 @@ mod fuzzing; // what is fuzzed: a function per kind of input
 mod hostile; // broken inputs of every kind, each refused with its place and a hint
 mod invariants; // faults of ours stop a run, with a dump
 mod kills; // commands disturbed at random moments: nothing lost, nothing half, the same bytes
+mod language; // plain English: short sentences, first lines with a subject
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod ledger; // where the difference of two makespans comes from, worked out by hand

@@ -1,4 +1,4 @@
-//! The barriers: how processes find out that all have arrived.
+//! Barriers: the protocols by which processes learn that all have arrived.
 //!
 //! The runtime says who has arrived and which barrier message was delivered; the barrier sends its messages through the engine
 //! and lists in `leaving` who may go. A process can arrive at the next barrier while others are still leaving this one (never

@@ -1,4 +1,4 @@
-//! How the runtime behaves and what rescheduling costs: the options of an experiment, with their defaults.
+//! The options of the runtime and the costs of rescheduling, with their defaults.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What the engine reports to a run, and where a process is in its superstep.
+//! Events that the engine reports to a run, and the phases of a process in its superstep.
 
 /// What the engine reports when an activity ends.
 #[derive(Clone, Copy, Debug, PartialEq)]

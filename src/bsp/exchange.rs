@@ -1,4 +1,4 @@
-//! The messages of one superstep: who still has to send, who still waits, what waits for its receiver.
+//! The messages of one superstep: pending sends, pending receives, and messages whose receiver is not ready.
 //!
 //! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
 

@@ -1,5 +1,5 @@
-//! What must hold of every superstep and every run, whatever is simulated. A break is a fault of this program: it stops the run with
-//! [`Error::Broken`], which names the superstep and the process and carries what is needed to look into it.
+//! Invariants of every superstep and every run. A violation is a fault of this program: it stops the run with [`Error::Broken`]. The error
+//! names the superstep and the process, and carries the data for a diagnosis.
 //!
 //! ```text
 //! always                  dates: start(k-1) <= start(k) <= computed(k) <= end(k)

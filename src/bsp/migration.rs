@@ -1,4 +1,4 @@
-//! Migrations, decided or prescribed: one after the other or in parallel, and who waits for them.
+//! Migrations, decided or prescribed: sequential or parallel, with the processes that wait for them.
 
 use super::config::{MoveOrder, Transfer, Waiting};
 use super::event::Token;

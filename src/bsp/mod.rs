@@ -1,4 +1,4 @@
-//! The BSP runtime: supersteps of processes on hosts, and what happens between them.
+//! The BSP runtime: supersteps of processes on hosts, with barriers and rescheduling between them.
 //!
 //! ```text
 //! run: for each superstep

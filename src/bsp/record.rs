@@ -1,4 +1,4 @@
-//! What a run leaves behind: dates of supersteps, calls with their decisions, migrations.
+//! The record of a run: times of supersteps, calls with their decisions, migrations.
 
 use crate::policy::{Decision, Measures};
 use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};

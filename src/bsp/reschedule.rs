@@ -1,4 +1,4 @@
-//! Rescheduling: when a call is due, what the policy decides, and whether that can be done.
+//! Rescheduling: tests if a call is due, asks the policy, and checks its decision.
 
 use super::call::Call;
 use super::config::{CallModel, LoadMeasure};

@@ -1,4 +1,4 @@
-//! The definition of the command line; help, completions and manual pages are made from it.
+//! The definition of the command line; help, completions and manual pages derive from it.
 
 use std::path::PathBuf;
 

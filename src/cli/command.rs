@@ -1,4 +1,4 @@
-//! The command line with the flags and names of a registry: [`Arguments`] says what belongs to all, plug-ins add the rest.
+//! The command line with the flags and names of a registry: [`Arguments`] defines the common part, plug-ins add the rest.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Names that a shell offers for arguments that take other values, too: `--platform` has built-in platforms and files.
+//! Shell completion for arguments that accept other values, too: `--platform` offers built-in platforms and files.
 
 use std::ffi::OsStr;
 

@@ -1,4 +1,4 @@
-//! `migsim explain`: a run folder, or an experiment that is run first, and a question about it or an overview of its calls.
+//! `migsim explain`: answers a question about a run, or gives an overview of its calls; runs an experiment first if need be.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `migsim trace export` and `migsim platform export`: what other programs read.
+//! `migsim trace export` and `migsim platform export`: writes files for other programs.
 
 use std::io::Write;
 use std::path::Path;

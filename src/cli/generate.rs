@@ -1,4 +1,4 @@
-//! `migsim completions`, `migsim man` and `migsim schema`: what is generated from our own definitions.
+//! `migsim completions`, `migsim man` and `migsim schema`: prints files generated from the definitions in the source.
 
 use std::io::Write;
 

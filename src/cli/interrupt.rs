@@ -1,4 +1,4 @@
-//! Ctrl-C (SIGINT) while a command is at work: what is kept is said, and the exit code is 130.
+//! Ctrl-C (SIGINT) during a command: reports the results that are kept and exits with 130.
 //!
 //! At any other time, and a second time, it ends the process at once, as if this file did not exist. Where the signal is ignored from the
 //! start (`nohup`, a script in the background), it stays so.

@@ -1,4 +1,4 @@
-//! `migsim list`: what exists, from the same tables that the program uses.
+//! `migsim list`: prints the tables of names that the program itself uses.
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What the machine lets this process have: the default of `--memory-limit`.
+//! The memory available to this process: the default of `--memory-limit`.
 //!
 //! The least of what is free (`MemAvailable`), of what is left to each control group the process is in (a container, a batch job), and of
 //! the address space it may have besides what it takes anyway (`ulimit -v`). Where none of them is told, as on other systems than Linux,

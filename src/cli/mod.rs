@@ -1,4 +1,4 @@
-//! The command line: what was typed, what it means, what is printed, which exit code.
+//! The command line: parses arguments, calls the library, prints results and errors, returns the exit code.
 
 mod args;
 mod command;

@@ -1,4 +1,4 @@
-//! What is printed: results on stdout, everything else on stderr.
+//! Printing: results go to stdout, everything else to stderr.
 
 use std::io::Write;
 

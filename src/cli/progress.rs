@@ -1,4 +1,4 @@
-//! Progress on stderr, only of work that takes a while: a bar on a terminal, and for work that asks for them plain lines elsewhere.
+//! Progress of long jobs on stderr: a bar on a terminal; elsewhere plain lines, for the jobs that ask for them.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write as _};

@@ -1,4 +1,4 @@
-//! `migsim report`: the page of a run folder or of the folder of a sweep.
+//! `migsim report`: writes the page of a run folder or of a sweep folder.
 
 use std::io::Write;
 use std::path::Path;

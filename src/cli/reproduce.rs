@@ -1,4 +1,4 @@
-//! `migsim reproduce`: the papers' numbers beside ours.
+//! `migsim reproduce`: prints published numbers beside simulated ones.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `migsim run`: settings from file and flags, the runs, the table or the folder.
+//! `migsim run`: reads settings from file and flags, runs them, and prints the table or writes the folder.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

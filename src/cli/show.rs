@@ -1,4 +1,4 @@
-//! `migsim platform show` and `migsim workload show`: what goes into a run, before it is run.
+//! `migsim platform show` and `migsim workload show`: prints the inputs of a run.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `migsim sweep --slurm`: submits the job array, waits for it, merges what its tasks have done.
+//! `migsim sweep --slurm`: submits the job array, waits for it and merges the results of its tasks.
 //!
 //! The number of the job is kept in the folder, so that the same command goes on waiting for an array that is still there, and submits
 //! only the parts that lack runs when it is not.

@@ -1,4 +1,4 @@
-//! `migsim sweep`: what varies from file and flags, the plan, the runs that are missing, the folder of results.
+//! `migsim sweep`: plans a sweep from file and flags, does the missing runs, and writes the folder of results.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! A law of sweeps: each row is what `migsim run` gives with the varied key as `--set`, however the rest is fixed.
+//! A law of sweeps: each row equals the result of `migsim run` with the varied key as `--set`.
 //!
 //! Keys are drawn from the published schema, and each varies between two of its values while the rest is fixed by flags, by `--set` of an
 //! object around it, by an experiment file, by a sweep file, or as part of a whole load.

@@ -1,4 +1,4 @@
-//! The threads of a command.
+//! The thread pool of a command.
 
 use clap::builder::RangedU64ValueParser;
 

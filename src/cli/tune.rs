@@ -1,4 +1,4 @@
-//! `migsim tune`: what varies from file and flags, the search, what it found and the command that runs it.
+//! `migsim tune`: searches good settings, then prints them with the command that runs them.
 
 use std::io::Write;
 use std::path::Path;

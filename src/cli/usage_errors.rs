@@ -1,4 +1,4 @@
-//! Command lines that clap refuses, in the form of all other errors: what is wrong, which flag, how to mend it.
+//! Errors of the command line, in the form of all other errors: the problem, the flag, the remedy.
 
 use std::ffi::OsString;
 

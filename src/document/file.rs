@@ -1,4 +1,4 @@
-//! The one reader of input files: text whose size and time are bounded, whatever the name leads to.
+//! The only reader of input files: limits the size of a file and the time to read it, whatever the name refers to.
 //!
 //! | what | how it is met |
 //! |---|---|

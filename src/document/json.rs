@@ -1,4 +1,4 @@
-//! A JSON text with positions.
+//! JSON values with their positions in the text.
 
 use std::collections::BTreeSet;
 

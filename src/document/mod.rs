@@ -1,4 +1,4 @@
-//! A JSON file that remembers where everything stands, so that an error can point at it.
+//! A JSON file with the position of every value, so that an error can point at it.
 //!
 //! [`Document::parse`] checks the syntax (`serde_json` does, and refuses to nest deeper than 128) and that no object has a
 //! key twice; [`Document::locate`] finds the line and column of a dotted path such as `routes[2].to` by walking over the

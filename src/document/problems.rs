@@ -1,4 +1,4 @@
-//! How problems of a file are placed and counted.
+//! The problems of a file: their positions and their count.
 
 use crate::error::Problem;
 

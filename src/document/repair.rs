@@ -1,4 +1,4 @@
-//! Reads a document as a typed value and, where that fails, goes on to find the other problems too.
+//! Reads a document as a typed value; if that fails, continues in order to find all problems.
 //!
 //! serde stops at the first problem. We note it, take the unknown key away or put a value there that is accepted, and try
 //! again; what comes out in the end is thrown away, only the list of problems counts.

@@ -1,4 +1,4 @@
-//! Walks over a JSON text that is known to be valid and tells where its values begin.
+//! Scans a valid JSON text for the start of each value.
 //!
 //! It never fails: should the text not be valid after all, it stops early and finds nothing.
 

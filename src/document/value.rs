@@ -1,4 +1,4 @@
-//! Values as typed ones, and as they are typed.
+//! Typed values of a document, and their text as written.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,4 +1,4 @@
-//! What must hold of the engine whatever is simulated. A break is a fault of ours: it is noted where it is seen and told at the end of the
+//! Invariants of the engine. A violation is a fault of this program: it is noted where it is detected and reported at the end of the
 //! superstep ([`super::Simulation::fault`]).
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! What happened when, condensed: a hash over the whole history of a run.
+//! The event hash: condenses the whole history of a run.
 //!
 //! It hears of every message (who, to whom, how many bytes), of what each process computed and communicated in each superstep, of the
 //! end of each superstep, and of every call and migration: two runs with the same hash had the same ones, to the last bit. It is

@@ -1,4 +1,4 @@
-//! The network model: the constants that changed from one SimGrid era to the next, as presets and one by one.
+//! The network model: the constants that differ between versions of SimGrid, as presets and one by one.
 
 use serde::{Deserialize, Serialize};
 

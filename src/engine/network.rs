@@ -1,4 +1,4 @@
-//! Flows: a latency phase, then a transfer at a rate that the sharing decides.
+//! Flows: a latency phase, then a transfer at the rate that fair sharing gives.
 //!
 //! A flow waits for its delay, without using bandwidth, then moves its bytes at the rate that its weighted max-min share
 //! ([`super::maxmin`]) gives it. Delay, weight and bound follow from the route as [`NetworkModel`] says; the least bandwidth of the route

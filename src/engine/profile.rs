@@ -1,4 +1,4 @@
-//! The changes of capacity that profiles and loads bring, in order of their absolute dates.
+//! Changes of capacity by profiles and loads, in order of their absolute times.
 //!
 //! Only the next step of each is held. A host on which nothing runs sleeps: its changes are taken when somebody needs it again, all at
 //! once and without the heap. Cost: 20 ns a change of those that are awake, and what its step costs.

@@ -1,4 +1,4 @@
-//! Future events in (date, sequence) order; any of them can be moved or cancelled by its key.
+//! Future events in (time, sequence) order; a key moves or cancels any of them.
 //!
 //! A 4-ary heap that knows where each entry is. Equal dates come out in the order in which they were scheduled, so ties
 //! never depend on the shape of the heap. Cost: O(log n) an operation; no allocation once it has reached its largest size.

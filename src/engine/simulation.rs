@@ -1,4 +1,4 @@
-//! The engine: activities start, time passes, activities end.
+//! The engine: starts activities, advances time and completes activities.
 //!
 //! Three kinds of activity: an execution on a host, a flow between two hosts, a wait. Each carries a token of its owner;
 //! [`Simulation::next_ended`] goes to the next date at which something ends and hands the tokens out one by one. The rule for equal

@@ -1,4 +1,4 @@
-//! The experiments that are part of the program: those of the papers, with their calibration.
+//! The built-in experiments: those of the papers, with their calibration.
 //!
 //! The one named like an application is what `migsim run --app` starts from, on the platforms that it was fitted to (see
 //! [`super::basis`]); the others are run by name. An experiment says under `extends` which built-in one lies below it (`none`: only the

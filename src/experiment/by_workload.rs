@@ -1,5 +1,5 @@
-//! What an application says of the experiment itself: settings between the built-in ones and those that are given, and notes about what it
-//! leaves open (both come from traces).
+//! Contributions of an application to its experiment: settings between the built-in and the given ones, and notes about open points. Both
+//! come from traces.
 
 use super::config::ExperimentConfig;
 use super::layers::{Flag, Layers, is_within};

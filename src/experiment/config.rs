@@ -1,4 +1,4 @@
-//! The experiment file: everything that defines a run, in one JSON object.
+//! The experiment file: one JSON object that defines a run completely.
 //!
 //! Every flag of the command has its key here, and a file needs to name only what differs from the experiment of its application
 //! (`workloads/<app>.json`), or from neutral settings on a platform that no paper used. Calibrated values say where they come from under `origins`.

@@ -1,4 +1,4 @@
-//! What a call was worth: the run as it was, beside the same run without the moves of that call.
+//! The effect of a call: the run as it was, beside the same run without the moves of that call.
 //!
 //! ```text
 //! both runs       the same to the last bit until the call after superstep k is paid

@@ -1,4 +1,4 @@
-//! Says when a mapping that does not know cores crowds some hosts while cores of others are idle.
+//! A note if a mapping that ignores cores crowds some hosts while cores of others are idle.
 
 use crate::platform::{Mapping, Platform, Rule};
 use crate::units::HostId;

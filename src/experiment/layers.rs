@@ -1,4 +1,4 @@
-//! Where settings come from: the experiment of the application, the user's file, the flags; later ones win.
+//! The layers of settings: the experiment of the application, the user's file, the flags; later ones win.
 //!
 //! Each layer remembers its places, so that a problem found in the merged settings points at the line or flag that caused it.
 

@@ -1,4 +1,4 @@
-//! The ledger: where the difference between two makespans comes from, to the last bit.
+//! The ledger: splits the difference between two makespans into terms that add up to the last bit.
 //!
 //! The dates of a run cut its time, from 0 to the makespan, into intervals, and each interval belongs to one [`Term`]:
 //!

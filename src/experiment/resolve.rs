@@ -1,4 +1,4 @@
-//! From settings to an experiment that is ready to run: files read, names looked up, everything checked.
+//! Resolves settings to an experiment that is ready to run: reads files, looks up names, checks every value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Doing the runs of an experiment, and what comes out of them side by side.
+//! Runs the scenarios of an experiment and collects their results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! What many experiments have in common is read once: platforms, and the built-in experiments below them.
+//! Inputs shared by many experiments, read once: platforms, and built-in experiments.
 //!
 //! One [`Shared`] serves any number of threads. A file that changes while it is used is not read again.
 

@@ -1,4 +1,4 @@
-//! `ar`: autoregressive with long memory, like the load of hosts that was measured.
+//! `ar`: an autoregressive load with long memory, like measured loads of hosts.
 //!
 //! ```text
 //! u(k)       = mean + deviation · Σ_i a_i · x_i(k), cut off at 0 and at most

@@ -1,4 +1,4 @@
-//! `constant`: the same load for ever; it is put into the speeds and bandwidths of the platform.
+//! `constant`: a constant load; it is taken from the speeds and bandwidths of the platform in advance.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `daily`: the cycle of a day.
+//! `daily`: a load with the cycle of a day.
 //!
 //! ```text
 //! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), cut off at 0 and 0.99

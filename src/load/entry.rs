@@ -1,4 +1,4 @@
-//! A kind of load by its name: its parameters, and how they are read.
+//! A kind of load in the registry: its name, its parameters and their reader.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `file`: the load of a trace that was measured, a profile of SimGrid or CSV.
+//! `file`: a measured load from a file, a profile of SimGrid or CSV.
 //!
 //! ```text
 //! date_s,load          CSV: a date in seconds and a value; a first line of words and lines after `#` are not looked at

@@ -1,4 +1,4 @@
-//! `--load ar,mean=0.3,on=Aquario+ICE`: a kind, then its keys; the flag once more for one more load.
+//! The flag `--load ar,mean=0.3,on=Aquario+ICE`: a kind, then its keys; repeated for further loads.
 
 use serde_json::{Map, Value, json};
 

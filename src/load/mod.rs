@@ -1,4 +1,4 @@
-//! Background load: what others take of hosts and links while the application runs.
+//! Background load: the share of hosts and links that other users take while the application runs.
 //!
 //! ```text
 //! load(t) = u, from 0 to less than 1: of the capacity of its host or link the share 1 - u is left from t on

@@ -1,4 +1,4 @@
-//! `on-off`: others are there or they are not.
+//! `on-off`: a load that alternates between present and absent.
 //!
 //! ```text
 //! busy with probability Δ / idle after each idle period Δ, idle with probability Δ / busy after each busy one

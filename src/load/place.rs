@@ -1,4 +1,4 @@
-//! Where a load stands, and putting it there.
+//! The place of a load: the hosts and links that it occupies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

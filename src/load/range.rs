@@ -1,4 +1,4 @@
-//! Ranges of parameters: each stands once, where its check is made, and the message derives from it.
+//! Ranges of parameters: each stands once, beside its check, and the message derives from it.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! The kinds of load that exist: one row each. Help, listings, schemas and errors come from this table.
+//! The kinds of load, one row each. Help, listings, schemas and errors derive from this table.
 //!
 //! To add one, write a file beside this one (its parameters as a type with defaults, its [`super::Load`]) and a row in [`standard`].
 

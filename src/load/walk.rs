@@ -1,4 +1,4 @@
-//! `walk`: a random walk between two walls.
+//! `walk`: a random walk between two bounds.
 //!
 //! ```text
 //! u(0)     drawn uniformly from least to most

@@ -1,4 +1,4 @@
-//! What each process did in each superstep: read from `processes.csv`, or recorded in memory while a run goes on.
+//! Activity of each process by superstep: read from `processes.csv`, or recorded in memory during a run.
 //!
 //! Durations are single numbers of 32 bits, enough for pictures. Where processes are is not kept: it follows from `platform.json` and
 //! `migrations.csv`, and a table that says otherwise is damaged.

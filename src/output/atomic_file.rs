@@ -1,4 +1,4 @@
-//! Files that appear when they are complete: each is written under a hidden name beside its place, `.name.tmp`, and renamed.
+//! Atomic files: each is written under a hidden name beside its place, `.name.tmp`, and renamed when it is complete.
 //!
 //! A draft goes away with its run unless it is put in its place. A process that is killed leaves it behind; who writes the same file again
 //! removes it. A draft is always a new file: a link that stands at its name is not followed. It is locked while somebody is at work on

@@ -1,4 +1,4 @@
-//! Texts in CSV that a spreadsheet would compute.
+//! Guards texts in CSV against evaluation by a spreadsheet.
 //!
 //! Spreadsheets take a cell that begins with `=`, `+`, `-`, `@`, a tab or a line end for a formula (OWASP, *CSV Injection*). A text that
 //! begins with one of these gets a `'` before it, and so does one that begins with `'` itself: whoever reads the table takes one `'` away

@@ -1,4 +1,4 @@
-//! What an earlier run left in a folder: whose files are there, and whether its settings are those of the next run.
+//! The remains of an earlier run in a folder: the owner of each file, and a comparison of its settings with the next run's.
 //!
 //! A folder holds one run. A file belongs to a run when it has one of the names of a run folder and begins as such a file does, so a file
 //! that somebody else wrote is never removed or replaced. Pages with other names (`migsim run --report`, `migsim report -o`) carry a

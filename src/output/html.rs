@@ -1,4 +1,4 @@
-//! Texts in pages.
+//! Escapes texts for HTML pages.
 
 /// A text as HTML, in an element or in an attribute between double quotes.
 pub(crate) fn escaped(text: &str) -> String {

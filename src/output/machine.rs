@@ -1,4 +1,4 @@
-//! `platform.json`: what a reader of a run folder needs to know of its platform, and where the processes start.
+//! `platform.json`: the description of the platform for readers of a run folder, with the first place of each process.
 //!
 //! A summary: clusters with their number of hosts, the links between clusters, which of them each pair of clusters uses. It does not replace
 //! the platform file, whose hash stands in the manifest.

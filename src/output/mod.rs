@@ -1,4 +1,4 @@
-//! Results in, bytes out: the run folder, the summary, the table; and a run folder read again, and explained.
+//! Output: writes the run folder, the summary and the table; reads and explains a run folder.
 //!
 //! ```text
 //! run.json          manifest: version, inputs with hashes, resolved settings, summary

@@ -1,4 +1,4 @@
-//! How many processes start in each cluster.
+//! The number of processes that start in each cluster.
 
 use serde_json::{Value, json};
 

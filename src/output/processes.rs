@@ -1,4 +1,4 @@
-//! `processes.csv`: what each process did in each superstep, written while the run goes on.
+//! `processes.csv`: the activity of each process in each superstep, written during the run.
 
 use std::fs::File;
 use std::io::{self, BufWriter};

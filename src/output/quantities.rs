@@ -1,4 +1,4 @@
-//! Quantities for people: four digits, in the unit that suits.
+//! Quantities for people: four digits, in the unit of suitable size.
 
 /// A duration \[s\].
 pub(super) fn duration(seconds: f64) -> String {

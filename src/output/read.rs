@@ -1,4 +1,4 @@
-//! Reads run folders: what `migsim run --out` wrote, as it was, or why it cannot be trusted.
+//! Reads run folders of `migsim run --out`, and refuses one that cannot be trusted.
 //!
 //! Nothing is guessed and nothing is left out: a folder of another version, a file that is cut or has a key too many or too few, a date
 //! that is no date, rows that are not those that the manifest counts, each is an error that names the file and the line.

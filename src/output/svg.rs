@@ -1,4 +1,4 @@
-//! What the drawings that we write ourselves have in common.
+//! Common parts of the hand-written drawings.
 
 use super::html;
 

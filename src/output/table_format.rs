@@ -1,4 +1,4 @@
-//! Tables and lines of text that come out as aligned columns, Markdown, CSV or JSON.
+//! Tables and lines of text as aligned columns, Markdown, CSV or JSON.
 //!
 //! For people (columns, Markdown) a cell has a text, rounded and with its unit in the heading or beside it; for programs (CSV, JSON) it has
 //! a value, exact and with its unit in the name of the column. Colours are escape codes in aligned columns alone; whoever prints

@@ -1,4 +1,4 @@
-//! `links.csv`: what crossed each link, computed after the run from the plan of the workload, the places of the processes and the routes.
+//! `links.csv`: the traffic of each link, computed after the run from plan, places and routes.
 //!
 //! Counted are the messages of the application and the images of migrations that travel as flows; those of barriers and rescheduling
 //! calls are not. Supersteps are taken in groups of equal size, at most [`MOST_GROUPS`] of them.

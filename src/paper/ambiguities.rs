@@ -1,4 +1,4 @@
-//! What the papers leave open, A1 to A37, and how each experiment reads it.
+//! The ambiguities of the papers, A1 to A37, and the reading of each experiment.
 //!
 //! `ambiguities.json` has the question, the settings that answer it, and why their defaults are what they are. An experiment that answers
 //! in another way says why in its `origins`.

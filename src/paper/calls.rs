@@ -1,4 +1,4 @@
-//! The calls of a run as a paper would tell them: supersteps and processes counted from 1, clusters and hosts by name.
+//! The calls of a run in the terms of a paper: supersteps and processes counted from 1, clusters and hosts by name.
 
 use std::collections::BTreeSet;
 

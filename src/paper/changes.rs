@@ -1,4 +1,4 @@
-//! What is changed in all runs of a paper: settings of its experiments and values of its platforms.
+//! Changes to all runs of a paper: settings of its experiments and values of its platforms.
 //!
 //! The rules of another paper ([`super::one_reading()`]), a constant moved by a hundredth or an option set back
 //! are changes. They stand between each experiment and the settings of its cases.

@@ -1,4 +1,4 @@
-//! What the evaluations of claims share: verdicts and comparisons.
+//! Common parts of the evaluations of claims: verdicts and comparisons.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Claims that only compare percentages of runs with published ones; their facts say which.
+//! Claims that compare only percentages of runs with published ones, as named by their facts.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a paper publishes: cells of its tables, decisions, call schedules, claims, contradictions; read from `facts/<paper>.json`.
+//! The facts of a paper: cells of its tables, decisions, call schedules, claims, contradictions; read from `facts/<paper>.json`.
 //!
 //! The facts were taken from the papers by hand and have ids. They are only compared with: nothing here reaches a simulation.
 

@@ -1,4 +1,4 @@
-//! The papers, reproduced: what they publish beside what we simulate, cell by cell, decision by decision, claim by claim.
+//! The papers, reproduced: published beside simulated values, cell by cell, decision by decision, claim by claim.
 //!
 //! ```text
 //! facts/<paper>.json ─> configurations ─> experiments ─> runs ─┬─> cells

@@ -1,4 +1,4 @@
-//! What a run or a cell is about, in words: `LU n=1000, 25 processes, scenario iii`.
+//! The name of a run or a cell in words: `LU n=1000, 25 processes, scenario iii`.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Runs everything that a paper is about, in parallel, and compares.
+//! Runs all simulations of a paper in parallel, and compares.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The runs of a paper: which experiment with which settings, each simulated once.
+//! The runs of a paper: its experiments with their settings, each simulated once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! The single set of rules that does best for all papers, searched by changing one option at a time.
+//! The best single set of rules for all papers, searched by changing one option at a time.
 //!
 //! ```text
 //! score(set) = mean over papers of (decisions and call schedules that match / all that can be checked)

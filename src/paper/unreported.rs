@@ -1,4 +1,4 @@
-//! Moves that a paper does not report, in the runs whose migrations it reports.
+//! Unreported moves, in the runs whose migrations a paper reports.
 //!
 //! A decision is reproduced if the reported moves come; a run may make others besides, of which the paper says nothing. They are counted
 //! here, call by call, so that a reader sees how much of a run rests on a reported move.

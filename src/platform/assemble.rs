@@ -1,4 +1,4 @@
-//! Puts clusters together to a platform: hosts, access links or the shared medium, and the paths between clusters.
+//! Assembles clusters to a platform: hosts, access links or the shared medium, and the paths between clusters.
 //!
 //! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
 

@@ -1,4 +1,4 @@
-//! The built-in platforms: copies of the files in `platforms/` that are part of the program.
+//! The built-in platforms: copies of the files in `platforms/`.
 
 use serde_json::Value;
 

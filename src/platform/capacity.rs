@@ -1,4 +1,4 @@
-//! The capacity that a host or link has left: what its profile says, less what others take.
+//! The remaining capacity of a host or link: its profile, reduced by background load.
 //!
 //! ```text
 //! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...

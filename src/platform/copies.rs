@@ -1,4 +1,4 @@
-//! Writes out the entries of a platform file that stand for several clusters or links.
+//! Expands the entries of a platform file that stand for several clusters or links.
 //!
 //! ```text
 //! { "name": "c#", "copies": 3, "router": "r#", ... }   ─>   c0 at r0, c1 at r1, c2 at r2

@@ -1,5 +1,5 @@
-//! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies. An experiment file of that name is passed
-//! over, since experiments are often called like their platforms.
+//! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies. An experiment file of that name is skipped,
+//! since experiments often have the name of their platform.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The platform format `migsim-platform-1` as it is written in JSON; its JSON Schema is generated from these types.
+//! The platform format `migsim-platform-1` in JSON; its JSON Schema is generated from these types.
 //!
 //! What a file means, and whether its parts fit together, is decided in `load.rs`.
 

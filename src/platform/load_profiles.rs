@@ -1,4 +1,4 @@
-//! The profiles of a platform in JSON: the same form for speeds, bandwidths and latencies, read by what refers to them.
+//! The profiles of a platform in JSON: one form for speeds, bandwidths and latencies.
 
 use super::Profile;
 use super::format::StepValue;

@@ -1,4 +1,4 @@
-//! The machine that is simulated: clusters, hosts, links, routes, and how processes are placed on it at first.
+//! The simulated machine: clusters, hosts, links, routes, and the initial mapping of processes.
 //!
 //! ```text
 //!  Labtec-0 --link--+                             +--link-- ICE-0

@@ -1,4 +1,4 @@
-//! A policy by its name: its options, and how they are read.
+//! A policy in the registry: its name, its options and their reader.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Rescheduling policies: what a policy may see, what it may ask, and the table of those that exist.
+//! Rescheduling policies: the view of a policy, its possible answers, and the table of policies.
 //!
 //! After each superstep the runtime shows the policy a [`View`] of what a real runtime could have measured. When the policy says
 //! that a rescheduling call is due, the runtime charges the costs of a call and asks it to [`Policy::decide`]. A policy changes

@@ -1,4 +1,4 @@
-//! Values of few of the pairs (process, cluster): most processes talk to few of many clusters.
+//! A sparse table over pairs (process, cluster): most processes talk to few clusters.
 //!
 //! ```text
 //! memory = nodes · (8 B + 4 · (4 B + size of T)),   nodes = Σ over processes of max(1, pairs / 4, rounded up)

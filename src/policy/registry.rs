@@ -1,4 +1,4 @@
-//! The policies that come with the program: one row each. Help, listings, schemas and errors come from their table.
+//! The built-in policies, one row each. Help, listings, schemas and errors derive from this table.
 
 use super::entry::{Table, of_strategy, row};
 use super::strategy;

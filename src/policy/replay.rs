@@ -1,4 +1,4 @@
-//! Forced decisions: moves what a list says, so that timing can be judged apart from any policy.
+//! Forced decisions: makes the moves of a list, so that their timing can be judged apart from any policy.
 //!
 //! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`): objects with `superstep` and
 //! `process` (`24` or `"p24"`), counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A call comes after

@@ -1,5 +1,5 @@
-//! What a sweep is: an experiment, what varies in it, how values combine, which seeds. The sweep file holds it as JSON, and the
-//! flags of the command say the same.
+//! The definition of a sweep: an experiment, the varied parameters, their combination, the seeds. A sweep file holds it as JSON, and flags
+//! define the same.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Which settings of a grid a plan takes: all, pairs of equal rank, or some that are drawn (seeded, [`Purpose::Sweep`]).
+//! The selection of settings from a grid: all, pairs of equal rank, or a seeded sample ([`Purpose::Sweep`]).
 
 use std::collections::BTreeSet;
 

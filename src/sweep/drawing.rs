@@ -1,4 +1,4 @@
-//! What the pictures of a sweep share: sizes, labels, types of the drawing library.
+//! Common parts of the figures of a sweep: sizes, labels, types of the drawing library.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;

@@ -1,5 +1,5 @@
-//! How much each parameter matters: the share of the variance between the means of settings that the means by value of the parameter have
-//! (η², the main effect of an analysis of variance).
+//! Main effects of parameters: the share of the variance between settings that the means by value of a parameter explain. It is the η² of
+//! an analysis of variance.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Pictures of a sweep as SVG: how the results follow each parameter, and heat maps of two.
+//! Figures of a sweep as SVG: results over each parameter, and heat maps of two.
 //!
 //! *Lines* (`lines.svg`): a panel per parameter, the mean over all other parameters, with the 95 % confidence interval over the seeds.
 //! Parameters with many values (drawn ones) become points.

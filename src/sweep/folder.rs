@@ -1,4 +1,4 @@
-//! The folder of a sweep: `plan.json`, the rows, and what is made of them. Files are written whole and renamed; only `runs.jsonl` grows.
+//! The folder of a sweep: `plan.json`, the rows, and the files made of them. Files are written whole and renamed; only `runs.jsonl` grows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

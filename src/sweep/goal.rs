@@ -1,4 +1,4 @@
-//! The measures of a setting, and the one by which settings are judged.
+//! The measures of a setting, among them the goal that ranks settings.
 
 use super::row::Row;
 use crate::bsp::Scenario;

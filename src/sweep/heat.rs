@@ -1,5 +1,5 @@
-//! Heat maps of a sweep: the goal over the two parameters that matter most, a panel for each combination of the others. What does not fit
-//! into [`MOST_PANELS`] is averaged, and the title says so.
+//! Heat maps of a sweep: the goal over the two most important parameters, with a panel per combination of the others. Parameters beyond
+//! [`MOST_PANELS`] panels are averaged, and the title says so.
 
 use std::collections::BTreeMap;
 

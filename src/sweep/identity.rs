@@ -1,4 +1,4 @@
-//! What makes two runs the same: the resolved settings, the contents of the files they name, and the version of the program.
+//! The identity of a run: the resolved settings, the contents of their files, and the version of the program.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The keys of parameters: short names and what they stand for.
+//! The keys of parameters: short names and their full keys.
 
 use serde_json::Value;
 

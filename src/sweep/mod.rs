@@ -1,4 +1,4 @@
-//! Sweeps: many runs of one experiment with other values of some keys, on all cores, kept as they are done.
+//! Sweeps: many runs of one experiment over varied keys, on all cores; each result is kept at once.
 //!
 //! ```text
 //! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page

@@ -1,4 +1,4 @@
-//! `index.html`: the results of a sweep on one page that needs no other file.
+//! `index.html`: the results of a sweep on one self-contained page.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The plan of a sweep: which settings, which seeds, and the identity of each run, before anything runs.
+//! The plan of a sweep, made before any run: the settings, the seeds, and the identity of each run.
 //!
 //! A plan counts before it allocates, loads each setting once to see whether it is one, and says in [`Plan::notes`] what it left out.
 //! Runs are numbered setting by setting, seed by seed; every table follows that order.

@@ -1,4 +1,4 @@
-//! Makes the plan of a sweep: checks it, counts it, combines its values, and leaves out what says the same.
+//! Makes the plan of a sweep: checks and counts it, combines its values, and leaves out duplicates.
 
 use std::collections::BTreeSet;
 

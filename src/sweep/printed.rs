@@ -1,4 +1,4 @@
-//! What a sweep prints when it has ended: where the results are, the best settings, how much each parameter matters.
+//! The printed result of a sweep: the place of the files, the best settings, the effect of each parameter.
 //!
 //! People get the best ten settings; programs get all of them, as `summary.csv` or as JSON.
 

@@ -1,4 +1,4 @@
-//! What is kept of a run: one row of numbers, or why there are none.
+//! The row of a run: its numbers, or the reason of its failure.
 
 use serde::{Deserialize, Serialize};
 

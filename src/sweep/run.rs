@@ -1,4 +1,4 @@
-//! Doing the runs of a plan that are not there yet, on all threads; each row is kept as soon as it is done.
+//! Executes the missing runs of a plan on all threads; each row is stored as soon as it is done.
 //!
 //! Work that runs have in common is done once: platforms and built-in experiments are read once; for all policies and their options
 //! scenario i, in which none is asked, is simulated once, and so are supersteps with equal placements ([`crate::bsp::Memo`]). Rows

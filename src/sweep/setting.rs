@@ -1,4 +1,4 @@
-//! One setting of a plan: its policy, its flags, its experiment, and what is known of it before it is run.
+//! One setting of a plan: its policy, its flags, its experiment, and its properties known before the run.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
-//! The settings of a plan: parameters that fit together, counted before anything is allocated, combined, and those left out that say the
-//! same as others.
+//! The settings of a plan: combines compatible parameters, counts them before any allocation, and leaves out duplicates.
 
 use std::collections::BTreeSet;
 

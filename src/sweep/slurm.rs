@@ -1,4 +1,4 @@
-//! A sweep as a job array of Slurm: what is submitted, as data. Nothing here starts a program.
+//! A sweep as a job array of Slurm: the submission as data. Nothing here starts a program.
 //!
 //! The array has one task per part of the plan (`--shard`); each works in a folder of its own below `shards/`, and the parts are merged
 //! when the array has ended. Options go to `sbatch` as arguments, never through a shell; in the script, which a shell does read, every path

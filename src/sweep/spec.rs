@@ -1,4 +1,4 @@
-//! The values of one parameter as they are written: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
+//! The notation of the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
 //!
 //! Ranges include both ends and are counted in decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
 //! 0.30000000000000004. Whole numbers need no step; a range of decimals without a step is for plans that draw

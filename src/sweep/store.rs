@@ -1,4 +1,4 @@
-//! The rows that are there: `runs.jsonl`, to which each run is added as soon as it is done.
+//! The stored rows: `runs.jsonl`, to which each finished run is appended at once.
 //!
 //! ```text
 //! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}

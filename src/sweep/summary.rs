@@ -1,4 +1,4 @@
-//! `summary.csv`: each setting over its seeds, beside the baseline; the best setting, and how much each parameter matters.
+//! `summary.csv`: each setting over its seeds, beside the baseline; the best setting, and the effect of each parameter.
 //!
 //! *Goal.* Settings are judged by the makespan of the last scenario that was run (iii, if it was), or by its gain over scenario i where the
 //! application or the platform varies, whose makespans cannot be compared.

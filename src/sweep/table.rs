@@ -1,5 +1,5 @@
-//! `runs.csv`: one row per run in plan order, every varied key, the seed and the results. Equal for any number of threads, of processes
-//! and of kills.
+//! `runs.csv`: one row per run in plan order, with every varied key, the seed and the results. Threads, processes and kills do not change
+//! it.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! A search for good settings with a budget of runs, and what the best one gains on seeds that the search has not seen.
+//! A search for good settings with a budget of runs, and the gain of the best one on fresh seeds.
 //!
 //! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter
 //! Optimization, AISTATS 2016): settings are drawn, all run with few seeds, the better half with twice as many, and so on. Where nothing is

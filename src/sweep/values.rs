@@ -1,5 +1,5 @@
-//! The values of a parameter as numbers: which of its values each setting of a plan has. Made once per parameter, so that neither tables nor
-//! pictures look for a value among all others.
+//! The values of a parameter as numbers, indexed by setting. The index is made once per parameter, so that tables and figures need no
+//! search.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files give them, tables show them.
+//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept them, tables show
+//! them.
 //!
 //! In a list of them an item without `=` begins the next one: `none,walk,step=0.1,on-off` are three loads, the second with a parameter.
 //! ` & ` stands between loads that act together: `walk & on-off,on=links`.

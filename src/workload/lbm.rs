@@ -1,5 +1,5 @@
-//! `lbm`: the Lattice Boltzmann method on vertical slices, after Righi, Pilla, Carissimi and Navaux, "Analyzing the Frequency of
-//! Processes Migration Calls on BSP Application Execution", section 3 ("the paper").
+//! `lbm`: the Lattice Boltzmann method on vertical slices. "The paper" is Righi, Pilla, Carissimi and Navaux, "Analyzing the Frequency of
+//! Processes Migration Calls on BSP Application Execution", section 3.
 //!
 //! The lattice is cut into p vertical slices, one per process. In each superstep every process computes its slice and sends its
 //! boundary to its right neighbour: process i to process i+1. All slices and all supersteps are equal.

@@ -1,4 +1,4 @@
-//! What the processes compute and send, superstep by superstep.
+//! Workloads: the computation and messages of the processes, superstep by superstep.
 //!
 //! A workload fills a reused [`Plan`] for each superstep; the runtime asks for the supersteps in order, but a workload may
 //! be asked for any of them again (three scenarios run the same workload). To add one, write a file here and a row in

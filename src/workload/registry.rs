@@ -1,4 +1,4 @@
-//! The applications that come with the program.
+//! The built-in applications, one row each.
 //!
 //! To add one, write a file beside this one (its options as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
 //! a [`Workload`]) and a row in `standard`. Help, listings and the published schema come from the table.

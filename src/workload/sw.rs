@@ -1,5 +1,5 @@
-//! `sw`: the Smith-Waterman alignment of two sequences, after Righi et al., "Applying Processes Rescheduling over Irregular BSP
-//! Application" ("the irregular paper"), section 3, and the same application on a dynamic platform ("the dynamic paper").
+//! `sw`: the Smith-Waterman alignment of two sequences. "The irregular paper" is Righi et al., "Applying Processes Rescheduling over
+//! Irregular BSP Application", section 3. "The dynamic paper" has the same application on a dynamic platform.
 //!
 //! An n × n matrix has its column i on process i, p = n. A cell needs its upper, left and upper left neighbours, so that the
 //! anti-diagonals can be computed one after the other: anti-diagonal t is superstep t, t = 1..2n−1 (here counted from 0).

@@ -1,4 +1,4 @@
-//! Shortcuts: ways to compute a superstep without its events.
+//! Shortcuts: ways to compute a superstep without scheduling its events.
 //!
 //! [`Shortcuts::try_run`] is the only door: it takes the result of an earlier superstep (`memo`), or evaluates the plan (`direct`), or says
 //! that the superstep needs events. The options of the runtime can switch both off, and results agree.

@@ -1,4 +1,4 @@
-//! What a shortcut finds out about a superstep.
+//! The result that a shortcut computes for a superstep.
 
 use crate::engine::EventLog;
 use crate::units::Seconds;

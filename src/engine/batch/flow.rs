@@ -1,4 +1,4 @@
-//! The flows of a batch: those that have not started yet, ordered by time and then by name, and active ones.
+//! The flows of a batch: pending ones, ordered by time and then by name, and active ones.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Incremental max-min: levels of links are repaired where something has changed, instead of solving the whole again ([`super::solve`]).
+//! Incremental max-min: repairs the levels of links around a change instead of solving the whole system again ([`super::solve`]).
 //!
 //! A group is a number n of flows of one route; the level of a flow is its rate times its weight w. Link l of capacity C has the level x with
 //!

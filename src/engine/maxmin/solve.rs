@@ -1,4 +1,4 @@
-//! Weighted max-min fair sharing of links, as a function: capacities, routes, weights and bounds in, rates out.
+//! Weighted max-min fair sharing of links as a pure function: capacities, routes, weights and bounds in, rates out.
 //!
 //! One level x rises from 0 for all flows together; flow f runs at `x / w_f`. A flow stops rising at its bound `b_f`, or
 //! when a link of its route is full: `Σ c_fl · r_f = C_l` over the flows of link l, where `c_fl` is 1, or what the flow takes

@@ -1,4 +1,4 @@
-//! The state of links and groups of flows, and where each lists the other.
+//! The state of links and of groups of flows, with the indices that connect them.
 
 use super::held;
 use crate::units::lesser;

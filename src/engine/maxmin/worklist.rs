@@ -1,4 +1,4 @@
-//! The links to repair, lowest level first.
+//! The worklist of links to repair, lowest level first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

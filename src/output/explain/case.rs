@@ -1,4 +1,4 @@
-//! The case of a call that moved processes: what has to be run again to tell what came of it, and what that is.
+//! The case of a call that moved processes: the runs that its evaluation needs, and their results.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Why something moved, or stayed: what a run tells of one superstep, in sentences with numbers.
+//! Explains one superstep of a run: the reasons of each move or stay, in sentences with numbers.
 //!
 //! ```text
 //! trigger    was a call due, and why                                  the policy ([`Narrator`])

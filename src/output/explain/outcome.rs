@@ -1,4 +1,4 @@
-//! The outcome: the price of the call, and what came of its moves.
+//! The outcome: the price of the call, and the effect of its moves.
 
 use super::case;
 use super::question::Answer;

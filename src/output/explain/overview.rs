@@ -1,4 +1,4 @@
-//! The calls of a run at a glance: what they moved and what that cost, why the others moved nobody, and how to look further.
+//! An overview of the calls of a run: moves, costs, the reasons of calls without moves, and further questions.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Where and whether: the destination of each candidate, t1 against t2, the verdict.
+//! Placement: the destination of each candidate, t1 against t2, the verdict.
 
 use super::question::Answer;
 use crate::output::read::Call;

@@ -1,4 +1,4 @@
-//! What is asked of a run.
+//! A question about a run.
 
 use crate::bsp::Scenario;
 use crate::error::Problem;

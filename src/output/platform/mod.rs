@@ -1,4 +1,4 @@
-//! A platform for people: its clusters and hosts, the routes between clusters, the links that nobody uses, and what looks odd.
+//! A platform for people: its clusters and hosts, the routes between clusters, unused links, and oddities.
 //!
 //! A platform can have a million routes between clusters: all are looked at, and few are shown.
 

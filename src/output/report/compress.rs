@@ -1,4 +1,4 @@
-//! Arrays of numbers in a page: one block, deflated (zlib) and written in base64, and a directory of what is where in it.
+//! Compresses the arrays of a page: one block, deflated (zlib) and written in base64, with a directory of its parts.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};

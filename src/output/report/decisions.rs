@@ -1,4 +1,4 @@
-//! The calls with their candidates, for the table that can be searched, and the moves that happened.
+//! The calls with their candidates, for the searchable table, and the moves that were made.
 
 use std::collections::BTreeMap;
 

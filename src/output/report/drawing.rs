@@ -1,5 +1,5 @@
-//! The platform as a drawing: clusters that share a router in one column, links between the columns, a cell for each host that has a process
-//! at any time. The page puts the processes in.
+//! The platform as a drawing: clusters with a common router in one column, links between columns, a cell for each used host. The page adds
+//! the processes.
 //!
 //! A run folder knows paths, not routers: clusters with nothing between them are at one router, and the ends of links that follow each
 //! other on a path are joined, which may need routers without clusters.

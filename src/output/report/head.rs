@@ -1,4 +1,4 @@
-//! The head of a report: what was run, the scenarios, the verdict, the ledger.
+//! The head of a report: the run, the scenarios, the verdict, the ledger.
 
 use std::fmt::Write as _;
 

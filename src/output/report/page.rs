@@ -1,4 +1,4 @@
-//! The template, and what is put into it.
+//! The template of the page, and the data inserted into it.
 
 use std::collections::BTreeMap;
 

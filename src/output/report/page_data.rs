@@ -1,4 +1,4 @@
-//! What a report is made from: the files of a run folder, or a run that has just been done.
+//! The data of a report, from the files of a run folder or from a run in memory.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What changes from superstep to superstep: their dates, the imbalance, the interval between calls.
+//! Series over supersteps: their times, the imbalance, the interval between calls.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! How busy hosts and links are over time.
+//! The use of hosts and links over time.
 //!
 //! *Hosts*: the share of each interval in which at least one process of the host computes. *Links*: what crossed them in a group of supersteps,
 //! divided by what their nominal bandwidth could have carried.

@@ -1,4 +1,4 @@
-//! The formats of traces, and what is traced.
+//! The formats of traces, and the request for a trace: scenario, platform, sentences of the policy.
 
 use crate::bsp::Scenario;
 use crate::platform::Platform;

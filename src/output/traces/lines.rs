@@ -1,4 +1,4 @@
-//! Lines of text into a file, many and fast: pieces go into one buffer, mostly by copies of a known length, numbers without `format!`.
+//! Writes many lines of text fast: copies pieces of known length into one buffer, and numbers without `format!`.
 
 use std::fs::File;
 use std::io::{self, Write};

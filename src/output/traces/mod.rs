@@ -1,4 +1,4 @@
-//! Traces for other people's viewers, written while the run goes on: what every process does when, and where.
+//! Traces for external viewers, written during the run: the activity and the place of every process over time.
 //!
 //! ```text
 //! runtime ── dates, calls, migrations ──> Timeline ── "p7 waits from 1.25 s on" ──> Perfetto  trace-iii.perfetto.json

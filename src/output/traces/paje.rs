@@ -1,5 +1,5 @@
-//! The format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and others read: containers for site, clusters,
-//! hosts and processes, a state per process, links for migrations, variables for supersteps and counters.
+//! The format of Paje (Schnorr, *Paje trace file*, version 1.2.5), read by `ViTE`, `pj_dump` and others. Site, clusters, hosts and
+//! processes are containers, with a state per process, links for migrations, variables for supersteps, and counters.
 //!
 //! A container cannot move, and people look for a process where it runs: so a process that migrates ends on its old host and
 //! begins on the new one under another name, `p37.1` after the first migration of `p37`, and a link joins the two. (A container for the

@@ -1,4 +1,4 @@
-//! The JSON of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per slice.
+//! The JSON format of Chrome's trace viewer, read by Perfetto (`Trace Event Format`, Google): one object per slice.
 //!
 //! Each host is a process of the viewer, each BSP process a track in it; one that migrates goes on in a track of its new host, and an
 //! arrow leads there. A first group holds the supersteps and the counters. A process that waits has no slice, as viewers show who is

@@ -1,4 +1,4 @@
-//! What each process does when: from the dates of the runtime to changes of state, in order for each process.
+//! The timeline of each process: converts the times of the runtime to changes of state, in order.
 //!
 //! ```text
 //! began(k)   computed(k)     arrived(k)                                   began(k+1)

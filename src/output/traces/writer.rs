@@ -1,4 +1,4 @@
-//! The trace of one scenario: what the runtime records, in the format that was asked for.
+//! Writes the trace of one scenario: the records of the runtime, in the requested format.
 
 use super::lines::Lines;
 use super::paje::Paje;

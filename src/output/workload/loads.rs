@@ -1,4 +1,4 @@
-//! What each superstep of an application computes and sends.
+//! The computation and messages of each superstep of an application.
 
 use crate::experiment::Experiment;
 use crate::workload::Plan;

@@ -1,4 +1,4 @@
-//! An application for people: what its processes compute and send, superstep by superstep or for ranges of supersteps.
+//! An application for people: the computation and messages of its processes, by superstep or by ranges of supersteps.
 //!
 //! | column | what |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! Every option set to each of its other values: what that loses.
+//! Ablation: sets every option to each of its other values and measures the loss.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

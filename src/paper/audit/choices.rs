@@ -1,4 +1,4 @@
-//! What an option could be instead: every other value that the format knows, or a value that is listed here.
+//! The alternatives of an option: every other value that the format knows, or a value listed here.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Cells in which a paper contradicts itself: no simulation can meet them and the rest of the paper.
+//! Contradictory cells: no simulation can meet both them and the rest of their paper.
 
 use super::super::cells::CellResult;
 use super::super::facts::Facts;

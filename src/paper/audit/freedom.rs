@@ -1,4 +1,4 @@
-//! Degrees of freedom: how many constants there are, and how many independent data.
+//! Degrees of freedom: the number of constants beside the number of independent data.
 //!
 //! A published time is an independent datum unless other published times tell it within [`TIGHT`], the tolerance that is counted:
 //! 1. In a row, the cells of one run size, a time that lies within the tolerance of one that was counted before it in its row adds nothing

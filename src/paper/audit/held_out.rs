@@ -1,4 +1,4 @@
-//! Cells that are predicted without having been looked at: constants are fitted again to all cells but some, and predict those.
+//! Held-out prediction: fits the constants to all cells but some, and predicts the left-out ones.
 //!
 //! Options stay as they are, and they were chosen while looking at all cells: their selection is not held out. The simulator enters as a
 //! linear model ([`super::linear`]), whose slopes are the differences of two runs with a constant moved by [`STEP`] to either side. The

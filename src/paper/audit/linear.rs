@@ -1,4 +1,4 @@
-//! Robust least squares of a few parameters: what constants would be if they were fitted to some cells only.
+//! Robust least squares of a few parameters: the values of constants fitted to some cells only.
 //!
 //! The model is linear: the relative error of cell c is `e_c + Σ_k s_ck · d_k`, with `e_c` the error as it is, `d_k` the relative change of
 //! constant k and `s_ck` its slope. The sum of Huber's function of the errors is minimised by least squares that are weighted again and

@@ -1,5 +1,5 @@
-//! What a reviewer asks: how many constants and how many independent data, what is predicted without having been looked at, what a constant
-//! and an option are worth, how much was searched, what rounding and contradictions of the papers leave open.
+//! The audit of the reproductions, by the questions of a reviewer. It counts constants and independent data, predicts held-out cells, tests
+//! the sensitivity of every constant and option, and counts searches. It ends with rounding and the contradictions of the papers.
 //!
 //! ```text
 //! facts, experiments ─> settings ─┬─> freedom                     counted at once

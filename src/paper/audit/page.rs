@@ -1,4 +1,4 @@
-//! `results/audit.md`: what the tables say, in the order of a reviewer's questions.
+//! The page `results/audit.md`: presents the tables in the order of a reviewer's questions.
 
 use std::fmt::Write as _;
 

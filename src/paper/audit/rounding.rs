@@ -1,4 +1,4 @@
-//! Published times as intervals: a time with k decimals stands for all that round to it, half of its last place to either side.
+//! Published times as intervals: a time with k decimals stands for all times that round to it, half a last place on either side.
 
 use super::super::cells::CellResult;
 use super::score::TIGHT;

@@ -1,4 +1,4 @@
-//! What comes out of a paper under some settings, and what of it other settings lose.
+//! The score of a paper under some settings, and the difference between two scores.
 
 use serde::{Deserialize, Serialize};
 

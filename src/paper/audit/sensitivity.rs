@@ -1,4 +1,4 @@
-//! Every number moved a little: what comes out at -1 %, as it is and at +1 %, and how far it can be moved until something is lost.
+//! Sensitivity: results with every number at -1 %, as it is and at +1 %, and the range of each number without a loss.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

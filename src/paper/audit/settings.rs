@@ -1,5 +1,5 @@
-//! The values of a paper's experiments and platforms, each with its origin: numbers, which are moved a little, and options, which are
-//! set to something else. They are read from the files, so that a new one is found.
+//! The values of a paper's experiments and platforms, each with its origin: numbers, which are varied a little, and options, which are
+//! replaced. They are read from the files, so that new ones are found.
 
 use std::collections::{BTreeMap, BTreeSet};
 

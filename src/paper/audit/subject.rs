@@ -1,4 +1,4 @@
-//! A paper as it is reproduced, and what can be counted of it at once.
+//! A paper as the subject of the audit: runs it once and counts everything.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The tables that take long: computed, written as CSV and read again.
+//! The tables of long computations: computed, written as CSV, and read again.
 
 use rayon::prelude::*;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The committed page and tables are what the command writes: the page whole, the tables in a sample.
+//! The committed page and tables equal the output of the command: the page as a whole, the tables in a sample.
 //!
 //! All rows take minutes. The page is made again of the committed tables, with everything that is counted at once. Of each paper two
 //! numbers with the ends of their windows and two options are computed again (of LU one each), and the held-out predictions of all but LU. The sample is drawn by the

@@ -1,4 +1,4 @@
-//! A zone of hosts and links in which every route is written out.
+//! A zone of hosts and links with every route written out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Reads `SimGrid` platform files (XML), versions 3, 4 and 4.1: what the papers' simulator could have read.
+//! Reads `SimGrid` platform files (XML), versions 3, 4 and 4.1: the formats of the papers' simulator.
 //!
 //! | read | how |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! Small files: what is read, and where an error points.
+//! Tests on small files: their platforms, and the positions of their errors.
 
 use super::*;
 use crate::units::HostId;

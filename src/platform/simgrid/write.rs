@@ -1,4 +1,4 @@
-//! Writes a platform as `SimGrid` XML, version 4.1, which `SimGrid` 3.x and 4.x read, and [`from_simgrid`](super::from_simgrid), too.
+//! Writes a platform as `SimGrid` XML, version 4.1, for `SimGrid` 3.x and 4.x and for [`from_simgrid`](super::from_simgrid).
 //!
 //! | form | when | size |
 //! | --- | --- | --- |

@@ -1,4 +1,4 @@
-//! Attributes and elements with positions, and the problems found on the way.
+//! Attributes and elements with positions, and the problems of a file.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a policy says of its calls when the run is over: the other half of its decision records ([`super::Explain`]).
+//! The explanations of a policy after the run: the other half of its decision records ([`super::Explain`]).
 //!
 //! ```text
 //! trigger    was a call due, and why

@@ -1,4 +1,4 @@
-//! Who tells of the calls of a policy.
+//! The narrator of a policy: turns its records into sentences, columns and charts.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The sentences of a policy that has none of its own: its records as they are.
+//! The default narrator, for policies without one: prints their records unchanged.
 
 use serde_json::Value;
 

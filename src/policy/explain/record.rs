@@ -1,4 +1,4 @@
-//! A call as its decision record has it: processes and supersteps are counted from 1.
+//! A call in a decision record: processes and supersteps are counted from 1.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! What is asked about a call, and what a policy answers with: intervals, scores, reasons.
+//! A question about a call, and the parts of an answer: intervals, scores, reasons.
 
 use serde_json::Value;
 

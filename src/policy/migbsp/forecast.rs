@@ -1,4 +1,4 @@
-//! What a process will do: forecasts that age by half, and how regular it has been.
+//! Forecasts of the next work of a process, which age by half, and its regularity so far.
 //!
 //! Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t = p_{t-1}/2 + v_t/2` (Smith-
 //! Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3). The regularity Pcomp(i) starts at 1; each superstep

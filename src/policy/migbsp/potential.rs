@@ -1,4 +1,4 @@
-//! Which: the potential of migration of each process to each cluster, and the candidates.
+//! Selection: the potential of migration (PM) of each process to each cluster, and the candidates.
 //!
 //! ```text
 //! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)          (LU paper, equation 1)

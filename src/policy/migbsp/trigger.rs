@@ -1,4 +1,4 @@
-//! When: the interval α between calls and its two adaptations (2007 paper, algorithm 1 and equations 1-2; LU paper, section 2).
+//! The trigger: the interval α between calls and its two adaptations (2007 paper, algorithm 1 and equations 1-2; LU paper, section 2).
 //!
 //! After each superstep, α' grows by 1 if the system is stable, `min T > avg·(1-D)` and `max T < avg·(1+D)`, and falls by 1
 //! otherwise. A call comes α supersteps after the last one; then α := α'. After ω calls in a row without migration D grows, so

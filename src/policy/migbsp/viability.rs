@@ -1,4 +1,4 @@
-//! Where and whether: the host for a candidate, and the test that moving it pays.
+//! Placement and viability: the host for a candidate, and the test that its move pays.
 //!
 //! The manager of the wanted cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the process
 //! (2007 paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`: its foreseen time where

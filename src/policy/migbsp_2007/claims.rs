@@ -1,4 +1,4 @@
-//! What the paper says of its own model, checked on the policy itself: it has no results, but twenty claims (w07-c01 to c20).
+//! The claims of the paper about its own model, tested on the policy. The paper has no results, but twenty claims (w07-c01 to c20).
 //!
 //! Each check shows the policy a few supersteps of its own making on `ufrgs` and reads its decision record; it says what it saw.
 

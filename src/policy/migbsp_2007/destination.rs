@@ -1,4 +1,4 @@
-//! Where: the host that the manager of the wanted cluster offers (section 2.4).
+//! The destination: the host that the manager of the target cluster offers (section 2.4).
 //!
 //! The manager sorts its processors by falling `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first whose host has
 //! memory for the process; if none has, the migration fails and the process stays. Communication inside a cluster is uniform and

@@ -1,4 +1,4 @@
-//! What the first generation says of its calls: the trigger is that of the second; its potentials have no unit and are listed.
+//! The sentences of the first generation: its trigger is that of the second; its potentials have no unit and are listed.
 
 use serde_json::{Map, Value};
 

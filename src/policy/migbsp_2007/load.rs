@@ -1,4 +1,4 @@
-//! load(p): how busy each host has been over the last minutes (section 2.4).
+//! The function load(p): the mean use of each host over the last minutes (section 2.4).
 //!
 //! Busy with the application: `Σ work · cycles / (speed · cores)`, each superstep spread evenly over its time. Busy with others: what the
 //! profile and loads of the host have taken away. Both as a fraction of the window, or of the time since the start if that is shorter; two

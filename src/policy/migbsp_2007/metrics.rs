@@ -1,4 +1,4 @@
-//! Which: the metrics P, C and M of each process, and its potential of migration to each cluster (section 2.3).
+//! Selection: the metrics P, C and M of each process, and its potential of migration to each cluster (section 2.3).
 //!
 //! ```text
 //! IP(i)   = PTP(i) / max_i PTP(i)                (3)      P(i)   = Pproc(i) · IP(i)       (4)

@@ -1,4 +1,4 @@
-//! `MigBSP`, first generation: the model as it was proposed, before any of it was simulated.
+//! `MigBSP`, first generation: the model as proposed, before any simulation of it.
 //!
 //! ```text
 //! observe ──> trigger      stable? α' ± 1, at least 1; a call every α supersteps   (algorithm 1)

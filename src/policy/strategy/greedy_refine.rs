@@ -1,5 +1,5 @@
-//! Greedy refinement: almost the makespan of greedy with few moves. A process stays if its host then has no more than M, the largest load
-//! of greedy; otherwise it goes to the host with the least load.
+//! Greedy refinement: almost the makespan of greedy with few moves. A process stays if its host then has at most M, the largest load of
+//! greedy. Otherwise it goes to the host with the least load.
 //!
 //! | edition | rule |
 //! |---|---|

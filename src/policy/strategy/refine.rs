@@ -1,5 +1,5 @@
-//! Refinement: processes leave overloaded hosts for underloaded ones until no host has more than θ averages; the least θ that can be
-//! reached is searched by bisection.
+//! Refinement: processes leave overloaded hosts for underloaded ones until every host has at most θ averages. Bisection finds the least
+//! feasible θ.
 //!
 //! | edition | rule |
 //! |---|---|

@@ -46,7 +46,7 @@ pub struct LuConfig {
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
     /// The grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and 200
-    /// processes; otherwise, or where these do not divide n, the most square one with M >= N (that divides n, with mean blocks).
+    /// processes, if they divide n. Otherwise the most square one with M >= N; with mean blocks it divides n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<[u64; 2]>,
     /// How much of the matrix a process owns. Default `mean` (equation 2 of the paper).

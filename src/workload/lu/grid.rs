@@ -1,4 +1,4 @@
-//! Which grid of processes holds the matrix.
+//! The grid of processes that holds the matrix.
 
 use super::{Blocks, LuConfig};
 use crate::error::Problem;

@@ -1,5 +1,5 @@
-//! `lu`: the LU decomposition of a matrix on a grid of processes, after Righi, Pilla, Carissimi, Navaux and Heiss, "Applying
-//! Process Migration on a BSP-Based LU Decomposition Application", section 4 ("the paper").
+//! `lu`: the LU decomposition of a matrix on a grid of processes. "The paper" is Righi, Pilla, Carissimi, Navaux and Heiss, "Applying
+//! Process Migration on a BSP-Based LU Decomposition Application", section 4.
 //!
 //! An n × n matrix lies on M × N processes P(s,t), p = M·N, cyclically: element (r,c) belongs to P(r mod M, c mod N). Process
 //! ids are row-major, `s·N + t`. There are 2n+1 supersteps of three kinds:

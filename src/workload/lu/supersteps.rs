@@ -1,4 +1,4 @@
-//! The 2n+1 supersteps of `lu`: who computes and who sends.
+//! The 2n+1 supersteps of `lu`: the processes that compute and those that send.
 
 use super::config::value_problems;
 use super::grid::grid_of;

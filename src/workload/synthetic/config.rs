@@ -1,4 +1,4 @@
-//! The keys of the application `synthetic`, and what may be said in them.
+//! The keys of the application `synthetic` and their values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `synthetic`: an application made of numbers, to try platforms, policies and sizes that no paper has.
+//! `synthetic`: an application with parameters instead of an algorithm, to try platforms, policies and sizes beyond the papers.
 //!
 //! ```text
 //! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1)) · hot(i, k)

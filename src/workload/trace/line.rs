@@ -1,4 +1,4 @@
-//! A line of a trace: its words, where they stand, and what they mean.
+//! A line of a trace: its words with their positions and meanings.
 
 use super::MAX_BYTES;
 use crate::units::{Bytes, UnitError};

@@ -1,4 +1,4 @@
-//! `trace`: a workload written down superstep by superstep, as a text.
+//! `trace`: a workload recorded superstep by superstep, as text.
 //!
 //! ```text
 //! migsim-trace 2

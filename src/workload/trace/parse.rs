@@ -1,4 +1,4 @@
-//! Reads a trace: one pass over the lines, nothing allocated per line of computation or message.
+//! Reads a trace in one pass over its lines, without an allocation per computation or message.
 //!
 //! The reader goes on after an error, to report up to [`MAX_PROBLEMS`] together; only a header that cannot be
 //! believed stops it. Nothing is allocated for the numbers of the header before the file is seen to be long enough for them.

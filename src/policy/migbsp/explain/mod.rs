@@ -1,4 +1,4 @@
-//! What MigBSP says of its calls: its decision records ([`super::Explanation`]) read back into sentences.
+//! The sentences of MigBSP: reads its decision records ([`super::Explanation`]).
 
 mod placement;
 mod selection;

@@ -1,4 +1,4 @@
-//! Where and whether: the host that was offered, and what t1 and t2 are made of.
+//! Placement: the offered host, and the terms of t1 and t2.
 
 use serde::Deserialize;
 

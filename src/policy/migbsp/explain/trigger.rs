@@ -1,4 +1,4 @@
-//! The trigger: whether a call was due, and why; of both generations of MigBSP.
+//! The trigger of both generations of MigBSP: the reasons why a call was due or not.
 
 use serde_json::{Map, Value};
 

@@ -1,0 +1,150 @@
+//! Plain English: short sentences, and first lines that name their subject.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::source::files;
+
+/// The most words of a sentence.
+const MOST_WORDS: usize = 25;
+
+/// Words that start a sentence without a subject.
+const NO_SUBJECT: [&str; 12] = [
+    "How", "Nobody", "Nothing", "Those", "What", "When", "Where", "Which", "Who", "Whom", "Whose",
+    "Why",
+];
+
+/// The sentences of a text, without the punctuation between them.
+fn sentences(text: &str) -> Vec<String> {
+    let mut sentences = vec![String::new()];
+    for word in text.split_whitespace() {
+        let sentence = sentences.last_mut().expect("at least one sentence");
+        sentence.push_str(word);
+        let letters = word.trim_end_matches(['*', '_', ')', '"']);
+        if letters.ends_with(['.', ':', '?', '!']) {
+            sentences.push(String::new());
+        } else {
+            sentence.push(' ');
+        }
+    }
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+/// `text` with each piece of code and each target of a link as one word.
+fn without_code(text: &str) -> String {
+    let mut plain = String::new();
+    for (count, part) in text.split('`').enumerate() {
+        plain.push_str(if count % 2 == 0 { part } else { "code" });
+    }
+    let mut links = plain.split("](");
+    let mut text = links.next().unwrap_or_default().to_owned();
+    for link in links {
+        text.push_str(link.split_once(')').map_or(link, |(_, after)| after));
+    }
+    text
+}
+
+/// The sentences of a Markdown page that are too long, without code and headings. A cell of a table is a text of its own.
+fn long_sentences(page: &str) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    let mut is_code = false;
+    for line in page.lines().map(str::trim) {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        }
+        let (mark, item) = line.split_once(' ').unwrap_or_default();
+        let is_item = mark == "-" || mark == "*" || mark.ends_with('.') && mark.len() < 4;
+        let line = if is_item { item } else { line };
+        if is_code || line.is_empty() || line.starts_with(['#', '|', '`']) || is_item {
+            texts.push(String::new());
+        }
+        if line.starts_with('|') {
+            let cells = line.replace("\\|", "/");
+            texts.extend(cells.split('|').map(str::to_owned));
+            texts.push(String::new());
+        } else if !is_code && !line.starts_with(['#']) {
+            let text = texts.last_mut().expect("at least one text");
+            text.push_str(line);
+            text.push(' ');
+        }
+    }
+    // Of a list of names only the last one counts.
+    let is_counted = |word: &&str| !["code,", "code;"].contains(word);
+    let sentences = texts
+        .iter()
+        .flat_map(|text| sentences(&without_code(text)))
+        .filter(|text| text.split_whitespace().filter(is_counted).count() > MOST_WORDS);
+    sentences.collect()
+}
+
+/// The Markdown pages below a folder, by name.
+fn pages(folder: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder of the book") {
+        let path = entry.expect("a folder of the book").path();
+        if path.is_dir() {
+            found.extend(pages(path.to_str().expect("a plain name")));
+        } else if path.extension().is_some_and(|end| end == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn files_start_with_a_subject_and_short_sentences() {
+    let mut wrong = Vec::new();
+    for file in files(Path::new("src")) {
+        let source = fs::read_to_string(&file).expect("Rust source in src");
+        let lines = source.lines().map_while(|line| line.strip_prefix("//! "));
+        let first = lines.collect::<Vec<_>>().join(" ");
+        let is_long = !long_sentences(&first).is_empty();
+        let has_subject = first
+            .split([' ', ':'])
+            .next()
+            .is_some_and(|word| !word.is_empty() && !NO_SUBJECT.contains(&word));
+        if is_long || !has_subject {
+            wrong.push(format!("{}: {first}", file.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Sentences that are still too long, by page. The numbers may only fall.
+const EXCEPTIONS: [(&str, usize); 0] = [];
+
+#[test]
+fn sentences_of_the_book_are_short() {
+    let mut wrong = Vec::new();
+    let mut book = pages("docs");
+    book.extend(["README.md", "CONTRIBUTING.md"].map(PathBuf::from));
+    for page in book {
+        let text = fs::read_to_string(&page).expect("a page of the book");
+        let long = long_sentences(&text);
+        let allowed = EXCEPTIONS.iter().find(|(name, _)| page == Path::new(name));
+        let allowed = allowed.map_or(0, |(_, count)| *count);
+        if long.len() != allowed {
+            wrong.push(format!(
+                "{}: {} of {allowed}: {long:#?}",
+                page.display(),
+                long.len()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn sentences_are_counted_without_code_links_and_tables() {
+    let words = |count| vec!["word"; count].join(" ");
+    let short = words(MOST_WORDS);
+    let long = words(MOST_WORDS + 1);
+    let page = format!(
+        "# {long}\n\n{short}. {short}: `{long}`\n\n```sh\n{long}\n```\n\n| {short} | {short} |\n- {short}\n- {short}"
+    );
+    assert_eq!(long_sentences(&page), Vec::<String>::new());
+    assert_eq!(long_sentences(&format!("One. {long}")).len(), 1);
+    assert_eq!(long_sentences(&format!("[{long}](link)")).len(), 1);
+}
