@@ -48,6 +48,19 @@ pub(super) enum Command {
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
     Explain(Box<ExplainArguments>),
+    /// Decide: what would each policy do at a barrier that a file describes, or each trigger with a history of loads?
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
+            migsim decide barrier.json\n  \
+            migsim decide barrier.json --policy greedy-refine --set tolerance=1.1\n  \
+            migsim decide barrier.json --policy greedy/charm-8 --json\n  \
+            migsim decide cases.json --case b007 --policy refine --set edition=charm-6.10.2\n  \
+            migsim decide history.json --policy menon --policy boulmier\n\n\
+            A barrier has `speeds` and `background` of the hosts, `current`, `work` or `time` of the processes, `communication`; numbers without units, \
+            hosts and processes counted from 0. docs/guide/decide.md describes the keys."
+    )]
+    Decide(DecideArguments),
     /// Make one HTML page of a run or of a sweep, to look at: it needs no other file and no network
     #[command(after_help = "Examples:\n  \
             migsim run --app lu --n 1000 --procs 25 --processes --out runs/a\n  \
@@ -309,6 +322,28 @@ pub(super) struct ExplainArguments {
     pub(super) why_not: Option<u64>,
     /// Print the sentences and the numbers behind them as JSON
     #[arg(long, help_heading = "Output")]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DecideArguments {
+    /// A barrier, a history of loads, or a list of them (JSON)
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8); again for one more [default: all]
+    #[arg(long = "policy", value_name = "NAME")]
+    pub(super) named: Vec<String>,
+    /// An option of the policies that are named (edition=charm-8), or of the price (price.latency, price.bandwidth, price.operation)
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(super) settings: Vec<(String, String)>,
+    /// One case of a list, by its name; again for one more [default: all]
+    #[arg(long = "case", value_name = "NAME")]
+    pub(super) cases: Vec<String>,
+    /// Seed of policies that draw
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// Print the decisions as JSON
+    #[arg(long)]
     pub(super) json: bool,
 }
 

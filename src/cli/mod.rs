@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod complete;
+mod decide;
 mod explain;
 mod export;
 mod generate;
@@ -151,6 +152,7 @@ fn dispatch(
         args::Command::Run(run) => run::run(registry, run, out, errors),
         args::Command::Sweep(sweep) => return sweep::sweep(registry, sweep, out, errors),
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
+        args::Command::Decide(question) => decide::decide(question, out),
         args::Command::Report(report) => report::report(registry, report, errors),
         args::Command::Tune(tune) => return tune::tune(registry, tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),

@@ -557,7 +557,7 @@ pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
 }
 
 /// Two values of one key would contradict each other.
-fn check_doubled(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
+pub(super) fn check_doubled(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
     let is_again = |(index, (key, _)): &(usize, &(String, String))| {
         pairs[..*index].iter().any(|(before, _)| before == key)
     };

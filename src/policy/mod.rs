@@ -7,6 +7,7 @@
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
 
 mod balancer;
+pub mod decide;
 mod entry;
 pub mod explain;
 pub mod migbsp;

@@ -12,13 +12,16 @@
 
 mod assignment;
 mod blocks;
+mod brute_force;
 mod entry;
 mod greedy;
 mod greedy_comm;
 mod greedy_refine;
 mod inform_and_transfer;
 mod instance;
+mod optimum;
 mod prefix;
+mod price;
 mod refine;
 mod refine_b;
 mod room;
@@ -29,6 +32,7 @@ use std::fmt;
 
 pub use assignment::{Assignment, Gather};
 pub(crate) use entry::row;
+pub use brute_force::{BruteForceEdition, BruteForceOptions};
 pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
 pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
@@ -37,7 +41,9 @@ pub use inform_and_transfer::{
     InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
 };
 pub use instance::{Instance, Paths, Row};
+pub use optimum::{bound, optimum, schedule_optimum};
 pub use prefix::{PrefixEdition, PrefixOptions};
+pub use price::PriceOptions;
 pub use refine::{RefineEdition, RefineOptions};
 pub use refine_b::{RefineBEdition, RefineBOptions};
 pub use rotate::RotateOptions;
@@ -93,5 +99,27 @@ fn in_range<const N: usize>(
         Ok(())
     } else {
         Err(Error::Input(problems))
+    }
+}
+
+/// What the tests of strategies share.
+#[cfg(test)]
+mod testing {
+    use super::*;
+    use crate::units::Seconds;
+
+    /// Hosts of these speeds without background, and processes of these works on them.
+    pub(super) fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
+        let pairs = works.iter().zip(current);
+        Instance {
+            speeds: speeds.to_vec(),
+            background: vec![Seconds::default(); speeds.len()],
+            current: current.to_vec(),
+            time: pairs
+                .map(|(work, &host)| Seconds::of(work / speeds[host]))
+                .collect(),
+            work: works.iter().map(|&work| Seconds::of(work)).collect(),
+            ..Instance::default()
+        }
     }
 }

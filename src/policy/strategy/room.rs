@@ -54,6 +54,11 @@ impl Room {
         self.used[host] += self.memory[process];
     }
 
+    /// Whether a host has more than its memory.
+    pub(super) fn is_over(&self, host: usize) -> bool {
+        self.used[host] > self.limit[host]
+    }
+
     /// Where the processes are.
     pub(super) fn places(&self) -> &[usize] {
         &self.place

@@ -2,8 +2,8 @@
 
 use super::entry::{Table, row};
 use super::{
-    GreedyCommOptions, GreedyOptions, GreedyRefineOptions, InformAndTransferOptions, PrefixOptions,
-    RefineBOptions, RefineOptions, RotateOptions,
+    BruteForceOptions, GreedyCommOptions, GreedyOptions, GreedyRefineOptions,
+    InformAndTransferOptions, PrefixOptions, RefineBOptions, RefineOptions, RotateOptions,
 };
 
 /// The strategies that come with the program.
@@ -43,6 +43,11 @@ pub fn standard() -> Table {
             "prefix",
             "the most loaded host gives what the least loaded one can take",
             "DARMA LB Analysis Framework, CentralizedPrefixOptimizer",
+        ),
+        row::<BruteForceOptions>(
+            "brute-force",
+            "the best of all assignments; only for few processes",
+            "DARMA LB Analysis Framework, BruteForce",
         ),
         row::<RotateOptions>(
             "rotate",

@@ -1,0 +1,369 @@
+//! `migsim decide`: what would each policy do at a barrier that a file describes, or each trigger with a history of loads?
+
+use std::io::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::args::DecideArguments;
+use super::print::{print, print_json};
+use super::run::check_doubled;
+use crate::document::{Document, read_text, typed_value};
+use crate::error::{Error, Problem};
+use crate::output::{Cell, Form, Sheet, Table, numbers, words};
+use crate::policy::decide::{
+    Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict, cases,
+    judge, judge_triggers, optimum_of_growth,
+};
+use crate::words::{counted, of_number};
+
+pub(super) fn decide(arguments: &DecideArguments, out: &mut dyn Write) -> Result<(), Error> {
+    let text = read_text(&arguments.file)?;
+    let document = Document::parse(arguments.file.display().to_string(), text)?;
+    check_doubled("--set", &arguments.settings)?;
+    let settings = arguments.settings.iter();
+    let settings: Vec<(String, Value)> = settings
+        .map(|(key, value)| (key.clone(), typed_value(value)))
+        .collect();
+    let question = Question {
+        named: &arguments.named,
+        settings: &settings,
+        seed: arguments.seed,
+    };
+    let cases = cases(&document, &arguments.cases)?;
+    let answers: Vec<(String, Answer)> = cases
+        .into_iter()
+        .map(|case| Ok((case.name.clone(), question.answer(case)?)))
+        .collect::<Result<_, Error>>()?;
+    let is_one = arguments.cases.len() == 1
+        || document.value.get("cases").is_none() && document.value.is_object();
+    if arguments.json {
+        let mut answers = answers.iter().map(|(name, answer)| (name, answer.json()));
+        let all = match (is_one, answers.next()) {
+            (true, Some((_, answer))) => Value::Object(answer),
+            (_, first) => {
+                let named = |(name, mut answer): (&String, Map<String, Value>)| {
+                    answer.shift_insert(0, "case".to_owned(), json!(name));
+                    Value::Object(answer)
+                };
+                json!({ "cases": first.into_iter().chain(answers).map(named).collect::<Vec<_>>() })
+            }
+        };
+        return print_json(out, &all);
+    }
+    let mut sheet = Sheet::default();
+    for (at, (name, answer)) in answers.iter().enumerate() {
+        if at > 0 {
+            sheet.line("");
+        }
+        if !is_one {
+            sheet.line(format!("Case {name}"));
+            sheet.line("");
+        }
+        answer.show(&mut sheet);
+    }
+    print(out, &sheet.render(Form::Table))
+}
+
+/// What is asked of each case.
+#[derive(Debug)]
+struct Question<'a> {
+    named: &'a [String],
+    settings: &'a [(String, Value)],
+    seed: u64,
+}
+
+/// What is found for a case.
+#[derive(Debug)]
+enum Answer {
+    Barrier(Box<Snapshot>, Verdict),
+    History(History, Vec<(Choice, Told)>),
+    Measured(Measured),
+    Growth(Growth),
+}
+
+impl Question<'_> {
+    fn answer(&self, case: Case) -> Result<Answer, Error> {
+        Ok(match case.content {
+            Content::Barrier(snapshot) => {
+                let verdict = judge(&snapshot, self.named, self.settings, self.seed)?;
+                Answer::Barrier(snapshot, verdict)
+            }
+            Content::History(history) => {
+                let told = judge_triggers(&history, self.named, self.settings)?;
+                Answer::History(history, told)
+            }
+            Content::Measured(measured) => {
+                self.refuse("samples for a plan are for the meta-balancer alone")?;
+                Answer::Measured(measured)
+            }
+            Content::Growth(growth) => {
+                self.refuse("the best supersteps to balance at depend on no policy")?;
+                Answer::Growth(growth)
+            }
+        })
+    }
+
+    /// Refuses policies and options where there is nothing to choose.
+    fn refuse(&self, why: &str) -> Result<(), Error> {
+        if self.named.is_empty() && self.settings.is_empty() {
+            return Ok(());
+        }
+        let problem = Problem::new(why).hint("leave `--policy` and `--set` out");
+        Err(problem.source("--policy").into())
+    }
+}
+
+impl Answer {
+    fn json(&self) -> Map<String, Value> {
+        let object = match self {
+            Self::Barrier(_, verdict) => json!({
+                "policies": verdict.judged.iter().map(|judged| row(judged, verdict)).collect::<Vec<_>>(),
+                "bound": verdict.bound.get(),
+                "optimum": verdict.optimum.map(crate::units::Seconds::get),
+            }),
+            Self::History(history, told) => {
+                let best = history.optimum();
+                let triggers = told.iter().map(|(choice, told)| {
+                    with_original(
+                        json!({
+                            "trigger": choice.name,
+                            "balances_before_iteration": told.balances,
+                            "total_time": told.total,
+                        }),
+                        choice.original,
+                    )
+                });
+                json!({
+                    "triggers": triggers.collect::<Vec<_>>(),
+                    "optimum": { "balances_before_iteration": best.balances, "total_time": best.total },
+                })
+            }
+            Self::Measured(measured) => {
+                let plan = measured.plan();
+                json!({
+                    "plan": plan.is_some(),
+                    "period": plan.map(|plan| plan.period),
+                    "ratio_at_period": plan.map(|plan| plan.ratio),
+                })
+            }
+            Self::Growth(growth) => {
+                let best = optimum_of_growth(growth);
+                json!({ "optimal_time": best.total, "balances_before_iteration": best.balances })
+            }
+        };
+        match object {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        }
+    }
+
+    fn show(&self, sheet: &mut Sheet) {
+        match self {
+            Self::Barrier(snapshot, verdict) => show_barrier(snapshot, verdict, sheet),
+            Self::History(history, told) => show_history(history, told, sheet),
+            Self::Measured(measured) => sheet.line(match measured.plan() {
+                Some(plan) => format!(
+                    "Balance {} after the last balancing; maximum over average is {} then.",
+                    counted(usize::try_from(plan.period).unwrap_or(0), "superstep"),
+                    short(plan.ratio)
+                ),
+                None => "There is no plan yet: it needs five supersteps.".to_owned(),
+            }),
+            Self::Growth(growth) => {
+                let best = optimum_of_growth(growth);
+                sheet.line(format!(
+                    "Nothing takes less than {} s: {}.",
+                    short(best.total),
+                    at_supersteps(&best.balances)
+                ));
+            }
+        }
+    }
+}
+
+/// A row of the JSON answer.
+fn row(judged: &Judged, verdict: &Verdict) -> Value {
+    with_original(
+        json!({
+            "policy": judged.choice.name,
+            "assignment": judged.assignment.hosts,
+            "moves": judged.moves,
+            "max_time_before": verdict.before.get(),
+            "max_time": judged.max.get(),
+            "price_s": judged.price.get(),
+        }),
+        judged.choice.original,
+    )
+}
+
+/// The same with the original program that decides so, if there is one.
+fn with_original(mut row: Value, original: &str) -> Value {
+    if !original.is_empty() {
+        row["original"] = json!(original);
+    }
+    row
+}
+
+/// A number with six digits.
+fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn in_seconds(value: f64) -> Cell {
+    Cell::value(value, short(value))
+}
+
+fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
+    let instance = snapshot.instance();
+    sheet.line(format!(
+        "{} on {}; the largest host time is {} s.",
+        counted(instance.processes(), "process"),
+        counted(instance.hosts(), "host"),
+        short(verdict.before.get())
+    ));
+    sheet.line("");
+    let columns = [
+        words("policy", "policy"),
+        numbers("largest time [s]", "max_time"),
+        numbers("moves", "moves"),
+        numbers("price [s]", "price_s"),
+    ];
+    let mut table = Table::new("policies", "", &columns);
+    for judged in ranked(&verdict.judged) {
+        table.push([
+            Cell::text(&judged.choice.name),
+            in_seconds(judged.max.get()),
+            Cell::count(judged.moves),
+            in_seconds(judged.price.get()),
+        ]);
+    }
+    sheet.table(table);
+    sheet.line("");
+    if let Some(best) = ranked(&verdict.judged).first() {
+        sheet.line(sentence(best, verdict, instance.processes()));
+    }
+    sheet.line(match verdict.optimum {
+        Some(time) => format!("The best of all assignments takes {} s.", short(time.get())),
+        None => format!(
+            "No assignment takes less than {} s.",
+            short(verdict.bound.get())
+        ),
+    });
+    for (name, why) in &verdict.silent {
+        sheet.line(format!("{name} is left out: {why}."));
+    }
+}
+
+/// From the least time to the largest; of equal ones those that move fewer first, then as in the table.
+fn ranked(judged: &[Judged]) -> Vec<&Judged> {
+    let mut ranked: Vec<&Judged> = judged.iter().collect();
+    ranked.sort_by(|a, b| {
+        let times = a.max.get().total_cmp(&b.max.get());
+        times.then(a.moves.cmp(&b.moves))
+    });
+    ranked
+}
+
+fn sentence(best: &Judged, verdict: &Verdict, processes: usize) -> String {
+    let (name, before, after) = (&best.choice.name, verdict.before.get(), best.max.get());
+    if best.moves == 0 {
+        return format!("{name} moves nobody.");
+    }
+    let percent = if before > 0.0 {
+        format!(" ({:+.1} %)", 100.0 * (after / before - 1.0))
+    } else {
+        String::new()
+    };
+    let price = if before > after {
+        let supersteps = (best.price.get() / (before - after)).ceil();
+        let supersteps = counted(supersteps, "superstep");
+        format!("; its price is paid back after {supersteps}")
+    } else {
+        String::new()
+    };
+    format!(
+        "{name} takes {} s instead of {} s{percent}: {}{price}.",
+        short(after),
+        short(before),
+        moves(best.moves, processes)
+    )
+}
+
+/// `2 of 4 processes move`.
+fn moves(moves: usize, processes: usize) -> String {
+    let verb = of_number(moves as u64, ["moves", "move"]);
+    format!("{moves} of {} {verb}", counted(processes, "process"))
+}
+
+fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
+    let columns = [
+        words("trigger", "trigger"),
+        numbers("total time [s]", "total_time"),
+        numbers("balancings", "balancings"),
+        words("before supersteps", "balances_before_iteration"),
+    ];
+    let mut table = Table::new("triggers", "", &columns);
+    let mut ranked: Vec<&(Choice, Told)> = told.iter().collect();
+    ranked.sort_by(|(_, a), (_, b)| {
+        a.total
+            .total_cmp(&b.total)
+            .then(a.balances.len().cmp(&b.balances.len()))
+    });
+    for (choice, told) in &ranked {
+        table.push([
+            Cell::text(&choice.name),
+            in_seconds(told.total),
+            Cell::count(told.balances.len()),
+            Cell::text(listed(&told.balances)),
+        ]);
+    }
+    sheet.table(table);
+    sheet.line("");
+    let best = history.optimum();
+    sheet.line(format!(
+        "Nothing takes less than {} s: {}.",
+        short(best.total),
+        at_supersteps(&best.balances)
+    ));
+    if let Some((choice, told)) = ranked.first().filter(|_| best.total > 0.0) {
+        let regret = 100.0 * (told.total / best.total - 1.0);
+        sheet.line(if regret < 0.05 {
+            format!("{} takes that.", choice.name)
+        } else {
+            format!(
+                "{} comes nearest: it takes {regret:.1} % more.",
+                choice.name
+            )
+        });
+    }
+}
+
+/// `balanced before supersteps 7 and 15, counted from 0`.
+fn at_supersteps(balances: &[usize]) -> String {
+    match balances {
+        [] => "never balanced".to_owned(),
+        [one] => format!("balanced before superstep {one}, counted from 0"),
+        several => format!(
+            "balanced before supersteps {}, counted from 0",
+            listed(several)
+        ),
+    }
+}
+
+/// How many supersteps a line lists.
+const MOST_LISTED: usize = 12;
+
+fn listed(balances: &[usize]) -> String {
+    let shown: Vec<String> = balances
+        .iter()
+        .take(MOST_LISTED)
+        .map(usize::to_string)
+        .collect();
+    let more = if balances.len() > MOST_LISTED {
+        ", ..."
+    } else {
+        ""
+    };
+    format!("{}{more}", shown.join(", "))
+}

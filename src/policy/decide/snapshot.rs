@@ -1,0 +1,258 @@
+//! A barrier as a file describes it.
+
+use serde::Deserialize;
+
+use super::check::{Check, Range};
+use crate::error::Error;
+use crate::policy::strategy::{Instance, Paths, Row};
+use crate::units::{Bytes, BytesPerSecond, Seconds};
+
+/// The keys of a barrier.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Raw {
+    speeds: Vec<f64>,
+    #[serde(default)]
+    background: Option<Vec<f64>>,
+    current: Vec<u64>,
+    #[serde(default)]
+    work: Option<Vec<f64>>,
+    #[serde(default)]
+    time: Option<Vec<f64>>,
+    #[serde(default)]
+    communication: Vec<(u64, u64, f64, f64)>,
+    #[serde(default)]
+    memory: Vec<f64>,
+    #[serde(default)]
+    host_memory: Vec<Option<f64>>,
+    #[serde(default)]
+    clusters: Vec<u64>,
+    #[serde(default)]
+    latency: Option<Grid>,
+    #[serde(default)]
+    bandwidth: Option<Grid>,
+}
+
+/// One value for all pairs of hosts, or a row per host.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Grid {
+    All(f64),
+    Rows(Vec<Vec<f64>>),
+}
+
+impl Grid {
+    fn check(&self, check: &mut Check<'_>, key: &str, hosts: usize, range: Range) {
+        match self {
+            Self::All(value) => check.value(key, *value, range),
+            Self::Rows(rows) => {
+                check.length(key, rows.len(), hosts);
+                for (at, row) in rows.iter().enumerate() {
+                    check.list(&format!("{key}[{at}]"), row, Some(hosts), range);
+                }
+            }
+        }
+    }
+
+    fn get(&self, from: usize, to: usize) -> f64 {
+        match self {
+            Self::All(value) => *value,
+            Self::Rows(rows) => rows[from][to],
+        }
+    }
+}
+
+/// A barrier that was read and checked.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    instance: Instance<'static>,
+    links: Option<Links>,
+}
+
+/// Latency and bandwidth between hosts.
+#[derive(Clone, Debug)]
+struct Links {
+    latency: Grid,
+    bandwidth: Grid,
+}
+
+impl Paths for Links {
+    fn latency(&self, from: usize, to: usize) -> Seconds {
+        Seconds::of(self.latency.get(from, to))
+    }
+
+    fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
+        BytesPerSecond::of(self.bandwidth.get(from, to))
+    }
+}
+
+impl Snapshot {
+    /// The barrier as strategies see it.
+    pub fn instance(&self) -> Instance<'_> {
+        Instance {
+            paths: self.links.as_ref().map(|links| links as &dyn Paths),
+            ..self.instance.clone()
+        }
+    }
+}
+
+impl Raw {
+    /// The barrier, if its values make sense; `place` is the path of the case.
+    pub(super) fn checked(self, place: &str) -> Result<Snapshot, Error> {
+        let (hosts, processes) = (self.speeds.len(), self.current.len());
+        let mut check = Check::new(place);
+        self.check(&mut check);
+        check.done()?;
+        let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
+        let seconds = |list: &[f64]| {
+            list.iter()
+                .map(|&value| Seconds::of(value))
+                .collect::<Vec<_>>()
+        };
+        let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
+            let pairs = list.iter().zip(&current);
+            pairs
+                .map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])))
+                .collect::<Vec<_>>()
+        };
+        let (time, work) = match (&self.time, &self.work) {
+            (Some(time), Some(work)) => (seconds(time), seconds(work)),
+            (None, Some(work)) => (scaled(work, |work, speed| work / speed), seconds(work)),
+            (Some(time), None) => (seconds(time), scaled(time, |time, speed| time * speed)),
+            (None, None) => (
+                vec![Seconds::default(); processes],
+                vec![Seconds::default(); processes],
+            ),
+        };
+        let rows = self
+            .communication
+            .iter()
+            .map(|&(from, to, messages, bytes)| Row {
+                from: index(from),
+                to: index(to),
+                messages,
+                bytes: Bytes::of(bytes),
+            });
+        let instance = Instance {
+            background: seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
+            communication: rows.collect(),
+            memory: self.memory.iter().map(|&bytes| Bytes::of(bytes)).collect(),
+            host_memory: self
+                .host_memory
+                .iter()
+                .map(|limit| limit.map(Bytes::of))
+                .collect(),
+            clusters: self
+                .clusters
+                .iter()
+                .map(|&cluster| index(cluster))
+                .collect(),
+            speeds: self.speeds,
+            current,
+            time,
+            work,
+            paths: None,
+        };
+        let links = match (self.latency, self.bandwidth) {
+            (Some(latency), Some(bandwidth)) => Some(Links { latency, bandwidth }),
+            _ => None,
+        };
+        Ok(Snapshot { instance, links })
+    }
+
+    fn check(&self, check: &mut Check<'_>) {
+        let (hosts, processes) = (self.speeds.len(), self.current.len());
+        if hosts == 0 {
+            check.add(
+                "speeds",
+                "there are no hosts".into(),
+                "`speeds` has a value per host",
+            );
+        }
+        check.list("speeds", &self.speeds, None, Range::Positive);
+        if let Some(list) = &self.background {
+            check.list("background", list, Some(hosts), Range::NotNegative);
+        }
+        for (key, list) in [("work", &self.work), ("time", &self.time)] {
+            if let Some(list) = list {
+                check.list(key, list, Some(processes), Range::NotNegative);
+            }
+        }
+        if self.work.is_none() && self.time.is_none() {
+            let hint =
+                "`work` are seconds on a host of speed 1, `time` seconds on the present host";
+            check.add("", "a barrier has neither `work` nor `time`".into(), hint);
+        }
+        for (at, &host) in self.current.iter().enumerate() {
+            if host >= hosts as u64 {
+                let message =
+                    format!("process {at} is on host {host}, and there are {hosts} hosts");
+                check.add(
+                    &format!("current[{at}]"),
+                    message,
+                    "hosts are counted from 0",
+                );
+            }
+        }
+        for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
+            for process in [from, to] {
+                if *process >= processes as u64 {
+                    let message = format!(
+                        "row {at} names process {process}, and there are {processes} processes"
+                    );
+                    check.add(
+                        &format!("communication[{at}]"),
+                        message,
+                        "processes are counted from 0",
+                    );
+                }
+            }
+            check.value(
+                &format!("communication[{at}][2]"),
+                *messages,
+                Range::NotNegative,
+            );
+            check.value(
+                &format!("communication[{at}][3]"),
+                *bytes,
+                Range::NotNegative,
+            );
+        }
+        if !self.memory.is_empty() {
+            check.list("memory", &self.memory, Some(processes), Range::NotNegative);
+        }
+        if !self.host_memory.is_empty() {
+            check.length("host_memory", self.host_memory.len(), hosts);
+            for (at, limit) in self.host_memory.iter().enumerate() {
+                check.value(
+                    &format!("host_memory[{at}]"),
+                    limit.unwrap_or(0.0),
+                    Range::NotNegative,
+                );
+            }
+        }
+        if !self.clusters.is_empty() {
+            check.length("clusters", self.clusters.len(), hosts);
+        }
+        match (&self.latency, &self.bandwidth) {
+            (Some(latency), Some(bandwidth)) => {
+                latency.check(check, "latency", hosts, Range::NotNegative);
+                bandwidth.check(check, "bandwidth", hosts, Range::Positive);
+            }
+            (None, None) => {}
+            (latency, _) => {
+                let [given, missing] = if latency.is_some() {
+                    ["latency", "bandwidth"]
+                } else {
+                    ["bandwidth", "latency"]
+                };
+                check.add(
+                    given,
+                    format!("`{given}` stands without `{missing}`"),
+                    "give both, or none",
+                );
+            }
+        }
+    }
+}
