@@ -31,8 +31,8 @@ mod table;
 use std::fmt;
 
 pub use assignment::{Assignment, Gather};
-pub(crate) use entry::row;
 pub use brute_force::{BruteForceEdition, BruteForceOptions};
+pub(crate) use entry::row;
 pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
 pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
