@@ -25,6 +25,8 @@ pub enum Purpose {
     Sweep = 100,
     /// Which settings a search begins with.
     Tune = 101,
+    /// What a search for the best plan in hindsight changes.
+    Search = 102,
 }
 
 /// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.

@@ -205,7 +205,7 @@ impl Call {
             }
             (Step::Exchange, Gather::Managers) => self.of_clusters(world, root, REPORT, HOST),
             (Step::Round(_), Gather::Neighbours { messages, .. }) => {
-                self.to_neighbours(messages as usize, world);
+                self.between_neighbours(messages as usize, world);
             }
             // Where all hosts decide at once, the root stands for the busiest of them.
             (Step::Computation, _) => return self.execute(root, procedure.operations, world),
@@ -268,7 +268,7 @@ impl Call {
     }
 
     /// The load of each host to the next ones, in the order of their numbers.
-    fn to_neighbours(&mut self, count: usize, world: &World<'_>) {
+    fn between_neighbours(&mut self, count: usize, world: &World<'_>) {
         let hosts = world.setup.platform.hosts.len();
         for from in 0..hosts {
             let next = (1..=count.min(hosts - 1)).map(|step| (from + step) % hosts);

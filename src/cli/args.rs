@@ -71,6 +71,8 @@ pub(super) enum Command {
     Report(ReportArguments),
     /// Find good settings of a policy: a search with a budget of runs, and what they gain on seeds that it has not seen
     Tune(Box<TuneArguments>),
+    /// Compare policies on one application, from best to worst, with intervals, prices and the distance from what no policy can beat
+    Compare(Box<CompareArguments>),
     /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
@@ -599,6 +601,44 @@ pub(super) struct TuneArguments {
     pub(super) draw_seed: u64,
 
     /// Keep all runs in this folder (runs.csv, tune.json); the same command continues there
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = "Output")]
+    pub(super) quiet: bool,
+    /// Threads: runs are done in parallel; at most 1024 [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
+    pub(super) threads: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
+    Five policies under loads of 20 seeds:\n    \
+      migsim compare --app lu --n 1000 --procs 25 --policies never,migbsp,greedy-refine/menon,greedy/every=50,refine --load walk --seeds 1..20\n  \
+    How far from the best plan that a search finds afterwards:\n    \
+      migsim compare --app sw --n 25 --policies migbsp,greedy-refine,refine --hindsight 200\n\n\
+    A policy is a name, behind a slash its edition and its trigger (greedy/charm-8, greedy/every=50; see `migsim list policies` and `list triggers`). \
+    Scenarios i and iii are run with the same seeds for all; differences are taken seed by seed. Policies that do not differ from the best share its rank."
+)]
+pub(super) struct CompareArguments {
+    #[command(flatten)]
+    pub(super) varied: VariedArguments,
+
+    /// The policies, with commas between them [default: never,migbsp,greedy,greedy-refine,refine]
+    #[arg(long, value_name = "POLICIES", help_heading = "Comparison")]
+    pub(super) policies: Option<String>,
+    /// Search for the best plan in hindsight, with so many runs for each seed
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Comparison")]
+    pub(super) hindsight: Option<u32>,
+    /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = "Comparison")]
+    pub(super) shard: Option<Shard>,
+
+    /// Keep all runs in this folder (runs.csv, compare.json); the same command continues there
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]

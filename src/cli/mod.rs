@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod compare;
 mod complete;
 mod decide;
 mod explain;
@@ -154,6 +155,9 @@ fn dispatch(
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
         args::Command::Decide(question) => decide::decide(question, out),
         args::Command::Report(report) => report::report(registry, report, errors),
+        args::Command::Compare(arguments) => {
+            return compare::compare(registry, arguments, out, errors);
+        }
         args::Command::Tune(tune) => return tune::tune(registry, tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
         args::Command::Trace(command) => export::trace(registry, command, out, errors),

@@ -64,10 +64,18 @@ impl Chosen {
         let mut options = Map::new();
         let mut named_trigger = None;
         for part in parts {
-            match entry.variant(part) {
-                Some(Value::Object(own)) => options.extend(own),
-                _ => named_trigger = Some(Value::from(part)),
+            if let Some(Value::Object(own)) = entry.variant(part) {
+                options.extend(own);
+                continue;
             }
+            let trigger = part.split(['=', ',']).next().unwrap_or(part).trim();
+            if registry.triggers().find(trigger).is_err() {
+                let known = entry.variants().chain(registry.triggers().names());
+                let problem = Problem::unknown("edition or trigger", trigger);
+                let problem = problem.key("policy.name");
+                return Err(problem.known("editions and triggers", known).into());
+            }
+            named_trigger = Some(Value::from(part));
         }
         match keys.get(entry.name) {
             Some(Value::Object(own)) => options.extend(own.clone()),
@@ -75,24 +83,7 @@ impl Chosen {
             None => {}
         }
         let options = Value::Object(options);
-        let key = if named_trigger.is_some() {
-            "policy.name"
-        } else {
-            "policy.trigger"
-        };
-        let trigger = match named_trigger.as_ref().or_else(|| keys.get("trigger")) {
-            None | Some(Value::Null) if entry.is_strategy() => {
-                Some(ChosenTrigger::of_text(registry, trigger::USUAL, key)?)
-            }
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(ChosenTrigger::of_text(registry, text, key)?),
-            Some(Value::Object(keys)) => Some(ChosenTrigger::of_keys(registry, keys)?),
-            Some(_) => {
-                let problem = Problem::new("the trigger is neither a name nor an object");
-                let hint = "write \"every\", \"every=50\" or { \"name\": \"every\", \"every\": { \"supersteps\": 50 } }";
-                return Err(problem.key(key).hint(hint).into());
-            }
-        };
+        let trigger = trigger_of(registry, keys, &entry, named_trigger.as_ref())?;
         let chosen = Self {
             entry,
             options,
@@ -135,6 +126,33 @@ impl Chosen {
             resolved["trigger"] = trigger;
         }
         Ok(resolved)
+    }
+}
+
+/// The trigger that is part of the name, or that of the key `trigger`; none where the policy says itself when.
+fn trigger_of(
+    registry: &Registry,
+    keys: &Map<String, Value>,
+    entry: &policy::Entry,
+    named: Option<&Value>,
+) -> Result<Option<ChosenTrigger>, Error> {
+    let key = if named.is_some() {
+        "policy.name"
+    } else {
+        "policy.trigger"
+    };
+    match named.or_else(|| keys.get("trigger")) {
+        None | Some(Value::Null) if entry.is_strategy() => {
+            ChosenTrigger::of_text(registry, trigger::USUAL, key).map(Some)
+        }
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => ChosenTrigger::of_text(registry, text, key).map(Some),
+        Some(Value::Object(keys)) => ChosenTrigger::of_keys(registry, keys).map(Some),
+        Some(_) => {
+            let problem = Problem::new("the trigger is neither a name nor an object");
+            let hint = "write \"every\", \"every=50\" or { \"name\": \"every\", \"every\": { \"supersteps\": 50 } }";
+            Err(problem.key(key).hint(hint).into())
+        }
     }
 }
 
@@ -284,7 +302,7 @@ mod tests {
         for (keys, expected) in [
             (
                 json!({ "name": "rotate/sometimes" }),
-                "unknown trigger `sometimes`",
+                "unknown edition or trigger `sometimes`",
             ),
             (
                 json!({ "trigger": "every=0" }),

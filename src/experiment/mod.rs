@@ -5,11 +5,13 @@
 //! ```
 
 mod basis;
+mod bound;
 mod built_in;
 mod by_workload;
 mod chosen;
 mod config;
 mod effect;
+mod hindsight;
 mod idle_cores;
 mod layers;
 mod ledger;
@@ -24,6 +26,7 @@ pub(crate) use chosen::policy_label;
 pub(crate) use config::remove_notes;
 pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};
+pub use hindsight::{Hindsight, MovePlan};
 pub use layers::{Flag, Layers};
 pub(crate) use layers::{lookup, lookup_mut};
 pub use ledger::{Ledger, Term};

@@ -108,12 +108,20 @@ impl Entry {
 
     /// The options of the setting of this name (an edition), if it is a strategy that has it.
     pub(crate) fn variant(&self, name: &str) -> Option<Value> {
-        let Make::Strategy(kind) = self.kind.make else {
-            return None;
-        };
-        let variants = kind.variants.iter();
-        let mut variants = variants.filter(|variant| variant.name == name);
-        variants.next().map(strategy::Variant::value)
+        let found = self.settings().iter().find(|variant| variant.name == name);
+        found.map(strategy::Variant::value)
+    }
+
+    /// The names of its settings (editions), if it is a strategy.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.settings().iter().map(|variant| variant.name)
+    }
+
+    fn settings(&self) -> &'static [strategy::Variant] {
+        match self.kind.make {
+            Make::Strategy(kind) => kind.variants,
+            Make::Policy { .. } => &[],
+        }
     }
 
     /// Whether it only decides, so that it needs a trigger.

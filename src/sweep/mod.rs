@@ -7,6 +7,7 @@
 //! plan are kept; all tables and pictures are made from them.
 
 mod change;
+pub mod compare;
 pub mod config;
 mod draw;
 mod drawing;

@@ -9,6 +9,7 @@ use super::config::MigBspConfig;
 use super::trigger::Trigger as Rule;
 use crate::error::Error;
 use crate::policy::trigger::{Observed, Trigger, TriggerOptions};
+use crate::units::Seconds;
 
 /// The options: those of MigBSP that say when; its other readings have their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +63,7 @@ struct Adaptive {
 
 impl Trigger for Adaptive {
     fn is_due(&mut self, observed: &Observed) -> bool {
-        let times = [observed.min, observed.avg, observed.max].map(|time| time.get());
+        let times = [observed.min, observed.avg, observed.max].map(Seconds::get);
         self.rule.observe_times(&self.config, times)
     }
 
@@ -74,7 +75,6 @@ impl Trigger for Adaptive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Seconds;
 
     /// The supersteps, counted from 1, after which a call is due, if the hosts take between 1 and `max` s.
     fn calls(max: f64, supersteps: usize) -> Vec<usize> {

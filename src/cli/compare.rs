@@ -1,0 +1,314 @@
+//! `migsim compare`: several policies on one application, from best to worst, and what follows from it.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use serde_json::json;
+
+use super::args::CompareArguments;
+use super::memory_limit::limits;
+use super::print::{print, print_json, say, say_notes};
+use super::progress::{Bar, with_bar_and_farewell};
+use super::sweep::{open_store, varied};
+use super::threads::threads;
+use crate::bsp::Scenario;
+use crate::error::{Error, Problem, visible};
+use crate::experiment::{Flag, Limits, MovePlan, Progress};
+use crate::memory::Purpose;
+use crate::output::{Cell, Form, Sheet, Table, Tone, cannot_write, numbers, words, write_file};
+use crate::registry::Registry;
+use crate::sweep::compare::{Comparison, Known, Standing};
+use crate::sweep::folder;
+use crate::sweep::run::{missing_from, run};
+use crate::sweep::stats::{Sample, short};
+use crate::sweep::table::runs_csv;
+use crate::sweep::{Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep};
+use crate::words::counted;
+
+/// The policies if none are named.
+const POLICIES: &str = "never,migbsp,greedy,greedy-refine,refine";
+
+pub(super) fn compare(
+    registry: &Registry,
+    arguments: &CompareArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<bool, Error> {
+    let sweep = sweep_of(registry, arguments)?;
+    let memory = &arguments.varied.settings.memory;
+    let limits = limits(memory, arguments.threads, Purpose::Sweep);
+    let threads = threads(arguments.threads)?;
+    let common = Common::default();
+    let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
+    if !arguments.quiet {
+        say_notes(&plan.notes, errors);
+    }
+    let store = match &arguments.out {
+        Some(folder) => {
+            let store = open_store(folder, arguments.quiet, errors)?;
+            folder::write_plan(folder, &plan)?;
+            store
+        }
+        None => Store::in_memory(),
+    };
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    let runs = missing_from(&plan, shard, store.rows());
+    let store = done(
+        arguments,
+        (&sweep, &plan),
+        &runs,
+        (limits, &common),
+        store,
+        &threads,
+    )?;
+    if shard != Shard::WHOLE {
+        let text = format!(
+            "{} done: a part of a comparison, for `migsim sweep merge`\n",
+            counted(runs.len(), "run")
+        );
+        return print(out, &text).map(|()| true);
+    }
+    let budget = arguments.hindsight.unwrap_or(0) as usize;
+    let known = threads.install(|| known((&sweep, &plan), (limits, &common), budget))?;
+    let comparison = Comparison::of(&plan, store.rows(), &known);
+    let json = comparison.to_json();
+    if let Some(folder) = &arguments.out {
+        write(folder, &plan, &store, &format!("{json:#}\n"))?;
+    }
+    match arguments.form.form_unless(arguments.quiet) {
+        None => {}
+        Some(Form::Json) => print_json(out, &json)?,
+        Some(form) => print(out, &sheet(&comparison).render(form))?,
+    }
+    let failed: Vec<&String> = plan
+        .runs
+        .iter()
+        .filter_map(|id| store.get(id)?.error.as_ref())
+        .collect();
+    if let Some(first) = failed.first() {
+        let text = format!(
+            "{} failed, the first: {first}",
+            counted(failed.len(), "run")
+        );
+        say(errors, &text);
+    }
+    Ok(failed.is_empty())
+}
+
+/// Does the runs of the plan that are missing.
+fn done(
+    arguments: &CompareArguments,
+    planned: (&Sweep, &Plan),
+    runs: &[usize],
+    with: (Limits, &Common),
+    store: Store,
+    threads: &rayon::ThreadPool,
+) -> Result<Store, Error> {
+    let store = Mutex::new(store);
+    let done = Done::default();
+    let bar = Bar {
+        unit: "runs",
+        total: Some(runs.len() as u64),
+        has_lines: true,
+        is_quiet: arguments.quiet,
+    };
+    let farewell = || {
+        let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = match &arguments.out {
+            Some(folder) => format!(
+                "{} kept in `{}`; the same command goes on",
+                counted(store.rows().len(), "run"),
+                visible(&folder.display().to_string())
+            ),
+            None => "nothing kept: a comparison with `--out DIR` goes on where it was".to_owned(),
+        };
+        let _ = store.sync();
+        // Nothing is added from here on.
+        std::mem::forget(store);
+        (!arguments.quiet).then_some(text)
+    };
+    with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
+        threads.install(|| run(planned, runs, with, &store, &done))
+    })?;
+    let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+    store.sync()?;
+    Ok(store)
+}
+
+/// The sweep of the policies.
+fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
+    let settings = &arguments.varied.settings;
+    for (flag, is_given, hint) in [
+        (
+            "--scenario",
+            !settings.scenario.is_empty(),
+            "leave it out: scenarios i and iii are run",
+        ),
+        (
+            "--policy",
+            settings.policy.is_some(),
+            "name the policies by `--policies never,migbsp,greedy/menon`",
+        ),
+    ] {
+        if is_given {
+            let problem = Problem::new(format!("`{flag}` has no meaning for a comparison"));
+            return Err(problem.source(flag).hint(hint).into());
+        }
+    }
+    let mut sweep = varied(registry, &arguments.varied)?.sweep;
+    let is_policy = |one: &Parameter| one.name == "policy";
+    if !sweep.parameters.iter().all(is_policy) {
+        let other = sweep.parameters.iter().find(|one| !is_policy(one));
+        let name = other.map_or("?", |one| one.name.as_str());
+        let problem = Problem::new(format!(
+            "`{name}` varies, too: a comparison is one of policies"
+        ));
+        return Err(problem
+            .source(format!("--{name}"))
+            .hint("`migsim sweep --vary policy=...` takes any number of parameters")
+            .into());
+    }
+    let named = arguments.policies.clone();
+    if let Some(policies) =
+        named.or_else(|| sweep.parameters.is_empty().then(|| POLICIES.to_owned()))
+    {
+        let source = format!("--policies {policies}");
+        let spec =
+            Spec::parse(&policies).map_err(|message| Problem::new(message).source(&source))?;
+        sweep.parameters = vec![Parameter::new(registry, "policy", spec, source)];
+    }
+    sweep.fixed.push(Flag {
+        key: "scenarios".into(),
+        flag: "migsim compare".into(),
+        value: json!(["i", "iii"]),
+    });
+    Ok(sweep)
+}
+
+/// The lower bound of each seed, and with a budget the best plan in hindsight.
+fn known(
+    (sweep, plan): (&Sweep, &Plan),
+    (limits, common): (Limits, &Common),
+    budget: usize,
+) -> Result<Known, Error> {
+    let settings = plan.settings.len();
+    let of_seed = |seed: &u64| -> Result<(f64, Option<f64>), Error> {
+        let experiment =
+            |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
+        let first = (0..settings).find_map(|setting| experiment(setting).ok());
+        let Some(first) = first else {
+            return Ok((0.0, None)); // its rows say why
+        };
+        let bound = first.lower_bound().get();
+        if budget == 0 {
+            return Ok((bound, None));
+        }
+        let (progress, memo) = (Progress::default(), first.memory());
+        let mut starts = Vec::new();
+        let mut fastest = f64::INFINITY;
+        for setting in 0..settings {
+            let Ok(experiment) = experiment(setting) else {
+                continue;
+            };
+            let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), memo.as_ref());
+            if let Ok(run) = run {
+                let makespan = run.outcome.makespan.get();
+                if makespan < fastest {
+                    fastest = makespan;
+                    starts.insert(0, MovePlan::of(&run.outcome));
+                }
+            }
+        }
+        starts.truncate(3);
+        let found = first.hindsight(&starts, budget, &progress)?;
+        Ok((bound, Some(found.makespan.get().min(fastest))))
+    };
+    let all: Vec<(f64, Option<f64>)> = plan
+        .seeds
+        .par_iter()
+        .map(of_seed)
+        .collect::<Result<_, _>>()?;
+    Ok(Known {
+        bounds: all.iter().map(|one| one.0).collect(),
+        hindsight: all.iter().filter_map(|one| one.1).collect(),
+    })
+}
+
+fn write(folder: &Path, plan: &Plan, store: &Store, json: &str) -> Result<(), Error> {
+    let path = folder.join("runs.csv");
+    let table = runs_csv(plan, Shard::WHOLE, store.rows())
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    write_file(&folder.join("compare.json"), json.as_bytes())
+}
+
+/// From best to worst, and the verdict.
+fn sheet(comparison: &Comparison) -> Sheet {
+    let mut sheet = Sheet::default();
+    let with_interval = |sample: Sample| match sample.half_width() {
+        Some(half) => format!("{} ± {}", short(sample.mean), short(half)),
+        None => short(sample.mean),
+    };
+    let columns = [
+        numbers("rank", "rank"),
+        words("policy", "policy"),
+        numbers("makespan iii [s]", "makespan_s"),
+        numbers("behind [s]", "behind_best_s"),
+        numbers("gain [%]", "gain_percent"),
+        numbers("calls", "calls"),
+        numbers("moves", "moves"),
+        numbers("calls cost [s]", "calls_cost_s"),
+        numbers("moves cost [s]", "moves_cost_s"),
+        numbers("regret [%]", "regret_percent"),
+        numbers("above bound [%]", "above_bound_percent"),
+    ];
+    let mut table = Table::new("policies", "", &columns);
+    let number = |value: f64| Cell::value(value, short(value));
+    for (place, one) in comparison.standings.iter().enumerate() {
+        let Standing {
+            makespan,
+            behind,
+            gain,
+            calls,
+            moves,
+            costs,
+            above_bound,
+            regret,
+            ..
+        } = one;
+        let optional = |sample: &Option<Sample>| match sample {
+            Some(sample) => Cell::value(sample.mean, with_interval(*sample)),
+            None => Cell::empty(),
+        };
+        let rank = if one.ties_with_best { 1 } else { place + 1 };
+        table.push([
+            Cell::count(rank),
+            Cell::text(&one.policy),
+            Cell::value(makespan.mean, with_interval(*makespan)),
+            optional(behind),
+            optional(gain).in_tone(match gain.map_or(0.0, |gain| gain.mean) {
+                0.05.. => Tone::Good,
+                ..-0.05 => Tone::Bad,
+                _ => Tone::Plain,
+            }),
+            number(*calls),
+            number(*moves),
+            number(costs[0]),
+            number(costs[1]),
+            number(*regret),
+            above_bound.map_or_else(Cell::empty, number),
+        ]);
+    }
+    sheet.table(table);
+    sheet.line("");
+    sheet.line(comparison.verdict());
+    if let Some(hindsight) = comparison.hindsight {
+        sheet.line(format!(
+            "Best plan found in hindsight: {} s.",
+            with_interval(hindsight)
+        ));
+    }
+    sheet
+}

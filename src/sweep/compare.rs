@@ -1,0 +1,359 @@
+//! Policies on one application, from best to worst: makespans over seeds, differences in pairs, and the distance from what no policy can beat.
+//!
+//! All policies face the same seeds, so that differences are taken seed by seed and what the seeds do to both does not count.
+//! *Gain* is that of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the lower bound of
+//! [`Experiment::lower_bound`](crate::experiment::Experiment::lower_bound): an upper limit of the regret. *Regret* is `T / best - 1` against
+//! the best that is known of the seed: the fastest policy, or what [`hindsight`](crate::experiment::Experiment::hindsight) found.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::plan::Plan;
+use super::row::Row;
+use super::stats::{Sample, short};
+use crate::bsp::Scenario;
+
+/// A policy among those that are compared.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Standing {
+    /// As it was named.
+    pub policy: String,
+    /// Which setting of the plan it is.
+    pub setting: usize,
+    /// The makespan of scenario iii \[s\].
+    pub makespan: Sample,
+    /// Makespan less that of the best policy with the same seed \[s\]; none of the best itself.
+    pub behind: Option<Sample>,
+    /// The gain of scenario iii over i \[%\].
+    pub gain: Option<Sample>,
+    /// Calls, and migrations, means over the seeds.
+    pub calls: f64,
+    /// Likewise.
+    pub moves: f64,
+    /// What calls and migrations cost \[s\], means over the seeds.
+    pub costs: [f64; 2],
+    /// `T / bound - 1` \[%\], the mean over the seeds.
+    pub above_bound: Option<f64>,
+    /// `T / best known - 1` \[%\], the mean over the seeds.
+    pub regret: f64,
+    /// Whether the 95 % interval of [`Self::behind`] contains 0 (with one seed: whether the makespans are equal).
+    pub ties_with_best: bool,
+}
+
+/// Policies, the best first.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Those that ran with all seeds; of equals the one that was named first.
+    pub standings: Vec<Standing>,
+    /// How many seeds.
+    pub seeds: usize,
+    /// The makespan of scenario i \[s\].
+    pub alone: Option<Sample>,
+    /// What was found in hindsight \[s\], if it was searched for.
+    pub hindsight: Option<Sample>,
+}
+
+/// What is known of the seeds beside the runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// The lower bound of each seed \[s\].
+    pub bounds: Vec<f64>,
+    /// The best plan in hindsight of each seed \[s\]; empty if it was not searched for.
+    pub hindsight: Vec<f64>,
+}
+
+impl Comparison {
+    /// The comparison of the settings of `plan`, whose only parameter is the policy.
+    pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>, known: &Known) -> Self {
+        let seeds = plan.seeds.len();
+        let of_setting = |setting: usize| -> Option<Vec<&Row>> {
+            let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
+            ids.iter().map(|id| rows.get(id)).collect()
+        };
+        let makespans = |rows: &[&Row]| -> Option<Vec<f64>> {
+            rows.iter().map(|row| row.makespan(Scenario::Iii)).collect()
+        };
+        let mut found: Vec<(usize, Vec<&Row>, Vec<f64>)> = Vec::new();
+        for setting in 0..plan.settings.len() {
+            if let Some(own) = of_setting(setting)
+                && let Some(times) = makespans(&own)
+            {
+                found.push((setting, own, times));
+            }
+        }
+        let mean = |times: &[f64]| Sample::of(times).map_or(f64::INFINITY, |sample| sample.mean);
+        found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
+        let mut best_known: Vec<f64> = (0..seeds)
+            .map(|seed| {
+                found
+                    .iter()
+                    .map(|one| one.2[seed])
+                    .fold(f64::INFINITY, f64::min)
+            })
+            .collect();
+        for (best, found) in best_known.iter_mut().zip(&known.hindsight) {
+            *best = best.min(*found);
+        }
+        let alone = found.first().and_then(|one| {
+            let times: Option<Vec<f64>> =
+                one.1.iter().map(|row| row.makespan(Scenario::I)).collect();
+            Sample::of(&times?)
+        });
+        let others = Others {
+            first: found.first().map(|one| one.2.clone()).unwrap_or_default(),
+            best_known,
+            known,
+        };
+        let standings = found
+            .iter()
+            .enumerate()
+            .filter_map(|(place, (setting, rows, times))| {
+                let policy = plan.settings[*setting].iter().flatten();
+                let policy: Vec<String> = policy.map(super::spec::label).collect();
+                others.standing((policy.join(" "), *setting), (place, rows, times))
+            });
+        Self {
+            standings: standings.collect(),
+            seeds,
+            alone,
+            hindsight: Sample::of(&known.hindsight),
+        }
+    }
+
+    /// What follows from it, in sentences that respect the intervals.
+    pub fn verdict(&self) -> String {
+        let Some(best) = self.standings.first() else {
+            return "No policy ran with all seeds.".to_owned();
+        };
+        let ties: Vec<&Standing> = self
+            .standings
+            .iter()
+            .filter(|one| one.ties_with_best)
+            .collect();
+        let certain = if self.seeds > 1 {
+            format!(" (95 %, {} seeds)", self.seeds)
+        } else {
+            " (one seed, so nothing is known of chance)".to_owned()
+        };
+        let mut sentences = vec![match ties.len() {
+            1 => format!(
+                "`{}` is best: {} s{certain}.",
+                best.policy,
+                short(best.makespan.mean)
+            ),
+            count => {
+                let names: Vec<String> =
+                    ties.iter().map(|one| format!("`{}`", one.policy)).collect();
+                let (last, others) = names.split_last().expect("two at least");
+                let between = if count == 2 { "between" } else { "among" };
+                format!(
+                    "No difference {between} {} and {last}: {} s{certain}.",
+                    others.join(", "),
+                    short(best.makespan.mean)
+                )
+            }
+        }];
+        if let Some(next) = self.standings.iter().find(|one| !one.ties_with_best)
+            && let Some(behind) = next.behind
+        {
+            let interval = behind
+                .half_width()
+                .map_or(String::new(), |half| format!(" ± {}", short(half)));
+            sentences.push(format!(
+                "The next one, `{}`, takes {}{interval} s longer.",
+                next.policy,
+                short(behind.mean)
+            ));
+        }
+        if let Some(gain) = best.gain {
+            let half = gain.half_width().unwrap_or(0.0);
+            sentences.push(if gain.mean - half > 0.0 {
+                let gain = short(gain.mean);
+                format!("Against no rescheduling at all it gains {gain} %.")
+            } else if gain.mean + half < 0.0 {
+                "Without any rescheduling the application is faster than with each of them.".into()
+            } else {
+                "No gain over no rescheduling at all is certain.".into()
+            });
+        }
+        sentences.join(" ")
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let sample = |sample: Option<Sample>| match sample {
+            None => Value::Null,
+            Some(sample) => json!({
+                "mean": sample.mean,
+                "deviation": sample.deviation,
+                "ci95": sample.half_width(),
+            }),
+        };
+        let of_policy = |one: &Standing| {
+            json!({
+                "policy": one.policy,
+                "makespan_s": sample(Some(one.makespan)),
+                "behind_best_s": sample(one.behind),
+                "gain_percent": sample(one.gain),
+                "calls": one.calls,
+                "moves": one.moves,
+                "calls_cost_s": one.costs[0],
+                "moves_cost_s": one.costs[1],
+                "above_bound_percent": one.above_bound,
+                "regret_percent": one.regret,
+                "ties_with_best": one.ties_with_best,
+            })
+        };
+        json!({
+            "seeds": self.seeds,
+            "verdict": self.verdict(),
+            "alone_s": sample(self.alone),
+            "hindsight_s": sample(self.hindsight),
+            "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// What a policy is compared with, seed by seed.
+struct Others<'a> {
+    /// The makespans of the best policy \[s\].
+    first: Vec<f64>,
+    /// The best that is known \[s\].
+    best_known: Vec<f64>,
+    known: &'a Known,
+}
+
+impl Others<'_> {
+    /// The standing of a policy, from its place, its rows and its makespans.
+    fn standing(
+        &self,
+        (policy, setting): (String, usize),
+        (place, rows, times): (usize, &[&Row], &[f64]),
+    ) -> Option<Standing> {
+        let numbers = |of: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
+            rows.iter().filter_map(|row| of(row)).collect()
+        };
+        let average = |numbers: &[f64]| Sample::of(numbers).map_or(0.0, |sample| sample.mean);
+        let above = |base: &[f64]| -> f64 {
+            let each = times.iter().zip(base);
+            let each: Vec<f64> = each
+                .map(|(time, base)| 100.0 * (time / base - 1.0))
+                .collect();
+            average(&each)
+        };
+        let bounds = &self.known.bounds;
+        let has_bounds = bounds.len() == times.len() && bounds.iter().all(|bound| *bound > 0.0);
+        let behind = times.iter().zip(&self.first);
+        let behind: Vec<f64> = behind.map(|(own, best)| own - best).collect();
+        let behind = Sample::of(&behind).filter(|_| place > 0);
+        let is_no_worse = |behind: Sample| behind.mean <= behind.half_width().unwrap_or(0.0);
+        Some(Standing {
+            policy,
+            setting,
+            makespan: Sample::of(times)?,
+            behind,
+            gain: Sample::of(&numbers(&|row| row.gain_percent())),
+            calls: average(&numbers(&|row| row.calls[1].map(|calls| calls as f64))),
+            moves: average(&numbers(&|row| row.migrations.map(|moves| moves as f64))),
+            costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
+            above_bound: has_bounds.then(|| above(bounds)),
+            regret: above(&self.best_known),
+            ties_with_best: behind.is_none_or(is_no_worse),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(policies: &[&str], seeds: u64) -> Plan {
+        serde_json::from_value(json!({
+            "schema": "migsim-plan-1",
+            "version": "0",
+            "sweep": { "schema": "migsim-sweep-1" },
+            "names": ["policy"],
+            "settings": policies.iter().map(|name| json!([name])).collect::<Vec<_>>(),
+            "seeds": (1..=seeds).collect::<Vec<_>>(),
+            "runs": policies.iter().flat_map(|name| (1..=seeds).map(move |seed| format!("{name}{seed}"))).collect::<Vec<_>>(),
+        }))
+        .unwrap()
+    }
+
+    fn rows(times: &[(&str, &[f64])]) -> BTreeMap<String, Row> {
+        let mut rows = BTreeMap::new();
+        for (name, times) in times {
+            for (index, time) in times.iter().enumerate() {
+                let row = Row {
+                    makespan_s: [Some(10.0 + index as f64), None, Some(*time)],
+                    ..Row::default()
+                };
+                rows.insert(format!("{name}{}", index + 1), row);
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn differences_are_taken_seed_by_seed() {
+        let plan = plan(&["a", "b", "c"], 3);
+        // b is 1 s behind a with every seed, whatever the seed; c is as often faster as slower.
+        let rows = rows(&[
+            ("a", &[5.0, 6.0, 7.0]),
+            ("b", &[6.0, 7.0, 8.0]),
+            ("c", &[5.1, 5.9, 7.1]),
+        ]);
+        let known = Known {
+            bounds: vec![4.0, 5.0, 7.0],
+            hindsight: vec![5.0, 5.0, 7.0],
+        };
+        let comparison = Comparison::of(&plan, &rows, &known);
+        let names: Vec<&str> = comparison
+            .standings
+            .iter()
+            .map(|one| &*one.policy)
+            .collect();
+        assert_eq!(names, ["a", "c", "b"]);
+        let [a, c, b] = &comparison.standings[..] else {
+            panic!()
+        };
+        assert_eq!(b.behind.unwrap().mean, 1.0);
+        assert!(a.ties_with_best && c.ties_with_best && !b.ties_with_best);
+        // 25, 20 and 0 % above the bounds; 0, 20 and 0 % above what is known.
+        assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
+        assert!((a.regret - 20.0 / 3.0).abs() < 1e-9);
+        let verdict = comparison.verdict();
+        assert!(
+            verdict.starts_with("No difference between `a` and `c`: 6.00 s (95 %, 3 seeds)."),
+            "{verdict}"
+        );
+        assert!(
+            verdict.contains("`b`, takes 1.00 ± 0 s longer"),
+            "{verdict}"
+        );
+    }
+
+    #[test]
+    fn one_seed_says_nothing_of_chance_and_a_policy_without_results_is_left_out() {
+        let plan = plan(&["a", "b", "c"], 1);
+        let rows = rows(&[("a", &[12.0]), ("b", &[11.0])]);
+        let comparison = Comparison::of(&plan, &rows, &Known::default());
+        assert_eq!(comparison.standings.len(), 2);
+        let verdict = comparison.verdict();
+        assert!(
+            verdict.starts_with("`b` is best: 11.00 s (one seed"),
+            "{verdict}"
+        );
+        assert!(verdict.contains("Without any rescheduling"), "{verdict}");
+        assert!(comparison.standings[0].above_bound.is_none());
+    }
+
+    #[test]
+    fn nothing_to_compare_is_said_so() {
+        let comparison = Comparison::of(&plan(&["a"], 2), &BTreeMap::new(), &Known::default());
+        assert_eq!(comparison.verdict(), "No policy ran with all seeds.");
+    }
+}
