@@ -325,6 +325,9 @@ pub(super) struct ExplainArguments {
     /// Print the sentences and the numbers behind them as JSON
     #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
+    /// Write the answer as an HTML page into this file, too; the overview then has each call in words
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -600,7 +603,7 @@ pub(super) struct TuneArguments {
     )]
     pub(super) draw_seed: u64,
 
-    /// Keep all runs in this folder (runs.csv, tune.json); the same command continues there
+    /// Keep all runs in this folder (runs.csv, tune.json, index.html); the same command continues there
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::Purpose;
-use crate::output::{Case, Overview, Question, Run, Story};
+use crate::output::{Case, Overview, Question, Run, Story, write_named};
 use crate::registry::Registry;
 
 pub(super) fn explain(
@@ -33,6 +33,9 @@ pub(super) fn explain(
     }
     let Some(superstep) = arguments.superstep else {
         let overview = Overview::new(&run, scenario)?;
+        if let Some(file) = &arguments.html {
+            write_named(file, overview.html(&run)?.as_bytes())?;
+        }
         return if arguments.json {
             print_json(out, &overview.json())
         } else {
@@ -57,6 +60,9 @@ pub(super) fn explain(
         })
     });
     let story = Story::new(&run, question, effect.as_ref())?;
+    if let Some(file) = &arguments.html {
+        write_named(file, story.html().as_bytes())?;
+    }
     if arguments.json {
         print_json(out, &story.json())
     } else {

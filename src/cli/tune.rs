@@ -17,15 +17,17 @@ use crate::document::value_as_typed;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::Flag;
 use crate::memory::Purpose;
-use crate::output::{Cell, Form, Sheet, Table, cannot_write, numbers, words, write_file};
+use crate::output::frame::{Page, list, section};
+use crate::output::{Cell, Form, Sheet, Table, cannot_write, escaped, numbers, words, write_file};
 use crate::registry::Registry;
 use crate::sweep::goal::Goal;
+use crate::sweep::page::{SHOWN, ranking};
 use crate::sweep::setting::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
 use crate::sweep::spec::label;
 use crate::sweep::stats::Sample;
 use crate::sweep::stats::short;
-use crate::sweep::summary::named;
+use crate::sweep::summary::{Summary, named};
 use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
 use crate::sweep::{Common, Done, Shard, Spec, Store, Sweep, keys, table::runs_csv};
 use crate::words::counted;
@@ -113,6 +115,7 @@ pub(super) fn tune(
     let json = format!("{:#}\n", report.json());
     if let Some(folder) = &arguments.out {
         write(folder, &found, &json)?;
+        write_file(&folder.join("index.html"), report.page().as_bytes())?;
     }
     match arguments.form.form_unless(arguments.quiet) {
         None => {}
@@ -186,15 +189,43 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn sheet(&self) -> Sheet {
-        let (found, mut sheet) = (self.found, Sheet::default());
-        sheet.line(format!(
+        let mut sheet = Sheet::default();
+        sheet.line(self.heading());
+        sheet.line("");
+        sheet.table(self.search());
+        sheet.line("");
+        let found = self.found;
+        let compared = &found.comparison;
+        let both = [
+            ("best", compared.best, &found.best),
+            ("defaults", compared.defaults, &found.defaults),
+        ];
+        for (name, sample, setting) in both {
+            let mean = sample.map_or("cannot be run".to_owned(), |sample| short(sample.mean));
+            sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
+        }
+        if let Some(ties) = self.ties() {
+            sheet.line(format!("ties      {ties}"));
+        }
+        sheet.line(format!("gain      {}", self.gain()));
+        sheet.line("");
+        sheet.line(&self.command);
+        sheet
+    }
+
+    fn heading(&self) -> String {
+        let found = self.found;
+        format!(
             "{} of {} with {}, for the best {}",
             counted(found.runs, "run"),
             counted(found.settings, "setting"),
             counted(found.seeds.len(), "seed"),
             self.goal.name()
-        ));
-        sheet.line("");
+        )
+    }
+
+    /// The rounds of the search.
+    fn search(&self) -> Table {
         let columns = [
             words("search", "method"),
             numbers("settings", "settings"),
@@ -204,7 +235,7 @@ impl Report<'_> {
             words("at", "setting"),
         ];
         let mut table = Table::new("search", "", &columns);
-        for round in &found.rounds {
+        for round in &self.found.rounds {
             let mean = round.mean;
             table.push([
                 Cell::text(round.method),
@@ -215,42 +246,97 @@ impl Report<'_> {
                 Cell::text(self.named(&round.best)),
             ]);
         }
-        sheet.table(table);
-        sheet.line("");
-        let compared = &found.comparison;
-        let both = [
+        table
+    }
+
+    /// The settings that are as good as the best, if there are any.
+    fn ties(&self) -> Option<String> {
+        let ties = &self.found.ties;
+        let named: Vec<String> = ties
+            .iter()
+            .take(MOST_TIES)
+            .map(|one| self.named(one))
+            .collect();
+        let more = if ties.len() > MOST_TIES { "; ..." } else { "" };
+        let (count, verb) = match ties.len() {
+            0 => return None,
+            1 => ("1 other".to_owned(), "is"),
+            count => (format!("{count} others"), "are"),
+        };
+        let named = named.join("; ");
+        Some(format!(
+            "{count} {verb} as good as the best in the search: {named}{more}"
+        ))
+    }
+
+    /// `index.html`: the same, with all settings that were tried.
+    fn page(&self) -> String {
+        let (plan, rows) = &self.found.all;
+        let settings = ranking(plan, &Summary::of(plan, rows));
+        let ties = self.ties().map(|ties| format!("Ties: {ties}."));
+        let result = format!(
+            "<p class=\"verdict\">Gain over the defaults: {}</p>\n{}{}<p>The command that runs the best setting:</p>\n<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
+            escaped(&self.gain()),
+            self.compared().html(SHOWN),
+            list(&Vec::from_iter(ties)),
+            escaped(&visible(&self.command))
+        );
+        let note = "<p class=\"note\">The means are over all seeds that a setting was run with, those of the comparison included; a setting with few seeds was dropped early. The best is judged on fresh seeds above.</p>\n";
+        let body = [
+            section(
+                "result",
+                "Result: the best setting beside the defaults",
+                &result,
+            ),
+            section("search", "Search: its rounds", &self.search().html(SHOWN)),
+            section(
+                "settings",
+                "Settings: all that were tried",
+                &format!("{settings}{note}"),
+            ),
+        ];
+        let names = self.sweep.parameters.iter().map(|one| one.name.as_str());
+        Page {
+            title: &format!("Search over {}", names.collect::<Vec<_>>().join(", ")),
+            lead: &format!("<p>{}.</p>\n", escaped(&self.heading())),
+            body: &body.concat(),
+            ..Page::default()
+        }
+        .html()
+    }
+
+    /// The best setting and the defaults on the seeds of the comparison.
+    fn compared(&self) -> Table {
+        let columns = [
+            words("which", "which"),
+            numbers(self.goal.name(), "mean"),
+            numbers("± 95 %", "ci95"),
+            words("setting", "setting"),
+        ];
+        let mut table = Table::new("comparison", "", &columns);
+        let (found, compared) = (self.found, &self.found.comparison);
+        let means = [compared.best, compared.defaults].map(|one| one.map(|one| one.mean));
+        let largest = means.into_iter().flatten().fold(0.0, f64::max);
+        for (name, sample, setting) in [
             ("best", compared.best, &found.best),
             ("defaults", compared.defaults, &found.defaults),
-        ];
-        for (name, sample, setting) in both {
-            let mean = sample.map_or("cannot be run".to_owned(), |sample| short(sample.mean));
-            sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
+        ] {
+            let mean = sample.map_or_else(
+                || Cell::text("cannot be run"),
+                |sample| {
+                    Cell::value(sample.mean, short(sample.mean)).with_bar(sample.mean / largest)
+                },
+            );
+            let half = sample.and_then(|sample| sample.half_width());
+            let half = half.map_or_else(Cell::empty, |half| Cell::value(half, short(half)));
+            table.push([
+                Cell::text(name),
+                mean,
+                half,
+                Cell::text(self.named(setting)),
+            ]);
         }
-        if !found.ties.is_empty() {
-            let named: Vec<String> = found
-                .ties
-                .iter()
-                .take(MOST_TIES)
-                .map(|one| self.named(one))
-                .collect();
-            let more = if found.ties.len() > MOST_TIES {
-                "; ..."
-            } else {
-                ""
-            };
-            let (count, verb) = match found.ties.len() {
-                1 => ("1 other".to_owned(), "is"),
-                count => (format!("{count} others"), "are"),
-            };
-            let named = named.join("; ");
-            sheet.line(format!(
-                "ties      {count} {verb} as good as the best in the search: {named}{more}"
-            ));
-        }
-        sheet.line(format!("gain      {}", self.gain()));
-        sheet.line("");
-        sheet.line(&self.command);
-        sheet
+        table
     }
 
     fn gain(&self) -> String {

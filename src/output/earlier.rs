@@ -65,8 +65,8 @@ fn is_of_run(path: &Path) -> bool {
     begin(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
 }
 
-/// What all pages have at their begin.
-const PAGE: &str = "<meta name=\"generator\" content=\"migsim ";
+/// What all pages of runs have at their begin.
+const PAGE: &str = "<meta name=\"migsim-settings\" content=\"";
 
 /// The first letters of a file.
 fn begin(path: &Path) -> Option<String> {

@@ -19,6 +19,7 @@ mod csv_guard;
 mod earlier;
 mod explain;
 mod folder;
+pub(crate) mod frame;
 mod html;
 mod inside;
 mod machine;

@@ -9,7 +9,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value};
 
+use super::frame::prose;
 use super::guarded;
+use super::html::escaped;
 use crate::error::visible;
 
 /// How a sheet is rendered.
@@ -65,6 +67,8 @@ pub struct Cell {
     shown: String,
     value: Value,
     tone: Tone,
+    /// The length of the bar behind it in a page, from 0 to 1.
+    bar: Option<f64>,
 }
 
 /// Whether a number is good or bad news.
@@ -105,6 +109,7 @@ impl Cell {
             shown: visible(&shown).into_owned(),
             value: Value::from(shown),
             tone: Tone::Plain,
+            bar: None,
         }
     }
 
@@ -114,6 +119,7 @@ impl Cell {
             shown: visible(&shown.into()).into_owned(),
             value: value.into(),
             tone: Tone::Plain,
+            bar: None,
         }
     }
 
@@ -133,7 +139,52 @@ impl Cell {
         self.tone = tone;
         self
     }
+
+    /// The same with a bar behind it in a page; `length` is a share of the cell.
+    #[must_use]
+    pub fn with_bar(mut self, length: f64) -> Self {
+        self.bar = Some(length.clamp(0.0, 1.0));
+        self
+    }
+
+    fn html(&self, column: &Column) -> String {
+        let mut classes = Vec::new();
+        match self.tone {
+            Tone::Plain => {}
+            Tone::Good => classes.push("good"),
+            Tone::Bad => classes.push("bad"),
+        }
+        if !column.is_number {
+            classes.push("words");
+            if self.shown.chars().count() > LONG {
+                classes.push("long");
+            }
+        }
+        let shown = escaped(&self.shown);
+        let shown = match self.bar {
+            Some(length) => {
+                classes.push("barred");
+                format!(
+                    "<i style=\"width:{:.1}%\"></i><b>{shown}</b>",
+                    100.0 * length
+                )
+            }
+            None => shown,
+        };
+        let class = match &classes[..] {
+            [] => String::new(),
+            classes => format!(" class=\"{}\"", classes.join(" ")),
+        };
+        let value = match &self.value {
+            Value::Number(number) => format!(" data-value=\"{number}\""),
+            _ => String::new(),
+        };
+        format!("<td{class}{value}>{shown}</td>")
+    }
 }
+
+/// A text with more letters may be broken into lines in a page.
+const LONG: usize = 40;
 
 impl Table {
     /// An empty table; `key` names it for programs, and a title that is empty is left out.
@@ -227,6 +278,37 @@ impl Table {
         }
     }
 
+    /// The table as an element of a page: it can be sorted and saved; of a long one `shown` rows are shown at first.
+    pub(crate) fn html(&self, shown: usize) -> String {
+        let mut html = String::new();
+        if !self.title.is_empty() {
+            write!(html, "<h3>{}</h3>\n", escaped(&self.title)).expect("a string");
+        }
+        write!(
+            html,
+            "<div class=\"wide\"><table class=\"sortable\" data-name=\"{}\" data-shown=\"{shown}\">\n<thead><tr>",
+            self.key
+        )
+        .expect("a string");
+        for column in &self.columns {
+            let class = if column.is_number {
+                ""
+            } else {
+                " class=\"words\""
+            };
+            let heading = escaped(&column.heading);
+            write!(html, "<th scope=\"col\"{class}>{heading}</th>").expect("a string");
+        }
+        html.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            let cells = row.iter().zip(&self.columns);
+            let cells: String = cells.map(|(cell, column)| cell.html(column)).collect();
+            writeln!(html, "<tr>{cells}</tr>").expect("a string");
+        }
+        html.push_str("</tbody>\n</table></div>\n");
+        html
+    }
+
     fn csv(&self) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
@@ -308,6 +390,20 @@ impl Sheet {
                 format!("{:#}\n", Value::Object(tables.collect::<Map<_, _>>()))
             }
         }
+    }
+
+    /// The parts as elements of a page.
+    pub(crate) fn html(&self, shown: usize) -> String {
+        let html = self.parts.iter().map(|part| match part {
+            Part::Line(line) if line.trim().is_empty() => String::new(),
+            Part::Line(line) => {
+                let plain = anstream::adapter::strip_str(line).to_string();
+                format!("<p>{}</p>\n", prose(plain.trim()))
+            }
+            Part::Table(table) => table.html(shown),
+            Part::Data(_) => String::new(),
+        });
+        html.collect()
     }
 
     fn text(&self, form: Form) -> String {

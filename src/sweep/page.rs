@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
+use super::effects::ends;
 use super::plan::Plan;
 use super::spec::label;
-use super::stats::{short, with_interval};
 use super::summary::Summary;
-use crate::output::escaped;
+use crate::output::frame::{Page, list, prose, section, settings};
+use crate::output::{Cell, Table, numbers, words};
 use crate::words::counted;
 
 /// The most settings that the page lists; `summary.csv` has all.
-const MOST_SETTINGS: usize = 100;
+const MOST_SETTINGS: usize = 1000;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:84em;padding:0 1em;color:#222}\
-    pre{background:#f4f4f4;padding:.8em;overflow:auto}table{border-collapse:collapse}\
-    td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}th{background:#f4f4f4}svg{max-width:100%;height:auto}";
+/// So many rows of a table are shown at first.
+pub(crate) const SHOWN: usize = 25;
 
 /// The page: best setting, sensitivities, pictures, the best settings, the sweep itself.
 pub fn page(
@@ -23,38 +23,38 @@ pub fn page(
     figures: &[(&str, String)],
     remarks: &[String],
 ) -> String {
-    let mut html = String::new();
-    let mut push = |text: &str| html.push_str(text);
-    let title = heading(plan);
-    push("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
-    push(&format!(
-        "<title>{0}</title>\n<style>{STYLE}</style>\n<h1>{0}</h1>\n",
-        escaped(&title)
-    ));
-    push(&format!(
-        "<p>{}, {}, {}; migsim {}.</p>\n",
+    let mut lead = format!(
+        "<p>{}, {}, {}.</p>\n",
         counted(plan.settings.len(), "setting"),
         counted(plan.seeds.len(), "seed"),
         counted(plan.runs.len(), "run"),
-        escaped(&plan.version)
-    ));
+    );
     for note in plan.notes.iter().chain(remarks) {
-        push(&format!("<p>{}</p>\n", escaped(note)));
+        writeln!(lead, "<p>{}</p>", prose(note)).expect("a string can be written to");
     }
-    push(&format!(
-        "<pre>{}</pre>\n",
-        escaped(summary.text(plan).trim())
-    ));
-    for (_, svg) in figures {
-        push(&format!("<p>{svg}</p>\n"));
-    }
-    push(&table(plan, summary));
     let sweep = serde_json::to_value(&plan.sweep).expect("a sweep is JSON");
-    push(&format!(
-        "<h2>The sweep</h2>\n<pre>{}</pre>\n</html>\n",
-        escaped(&format!("{sweep:#}"))
-    ));
-    html
+    let body = [
+        section("best", "Best setting", &list(&best(plan, summary))),
+        sensitivity(plan, summary),
+        pictures(figures),
+        section(
+            "settings",
+            "Settings: the best first",
+            &ranking(plan, summary),
+        ),
+        section(
+            "sweep",
+            "The sweep: what was run",
+            &settings("All keys of the sweep, as its file has them", &sweep),
+        ),
+    ];
+    Page {
+        title: &heading(plan),
+        lead: &lead,
+        body: &body.concat(),
+        ..Page::default()
+    }
+    .html()
 }
 
 fn heading(plan: &Plan) -> String {
@@ -67,44 +67,97 @@ fn heading(plan: &Plan) -> String {
     format!("Sweep of {app} over {}", plan.names.join(", "))
 }
 
-/// The settings, the best first.
-fn table(plan: &Plan, summary: &Summary) -> String {
-    let order = summary.ranked();
-    let mut html = format!(
-        "<h2>Settings by {}</h2>\n<table>\n<tr><th>setting</th>",
-        escaped(summary.goal.name())
-    );
-    for name in &plan.names {
-        write!(html, "<th>{}</th>", escaped(name)).expect("a string can be written to");
+fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
+    let mut lines = summary.best_lines(plan);
+    lines.retain(|line| !line.is_empty());
+    if lines.is_empty() {
+        lines.push("No run has a result yet.".to_owned());
     }
-    html.push_str("<th>mean</th><th>against its baseline</th></tr>\n");
-    for &index in order.iter().take(MOST_SETTINGS) {
-        let setting = &summary.settings[index];
-        write!(html, "<tr><td>{}</td>", index + 1).expect("a string can be written to");
-        for value in &plan.settings[index] {
-            let value = value.as_ref().map(label).unwrap_or_default();
-            write!(html, "<td>{}</td>", escaped(&value)).expect("a string can be written to");
-        }
-        let mean = setting.goal.map(with_interval).unwrap_or_default();
-        let difference = setting.difference.map(|sample| match sample.half_width() {
-            Some(half) => format!("{} ± {}", short(sample.mean), short(half)),
-            None => short(sample.mean),
-        });
+    lines
+}
+
+/// How much each parameter matters, as bars; nothing if one setting alone was run.
+fn sensitivity(plan: &Plan, summary: &Summary) -> String {
+    if summary.effects.is_empty() {
+        return String::new();
+    }
+    let columns = [
+        words("parameter", "parameter"),
+        numbers("share of the variance [%]", "share"),
+        words("mean by value, from best to worst", "values"),
+    ];
+    let mut table = Table::new("sensitivity", "", &columns);
+    for effect in &summary.effects {
+        let share = match effect.share {
+            Some(share) => {
+                Cell::value(100.0 * share, format!("{:.1}", 100.0 * share)).with_bar(share)
+            }
+            None => Cell::text("none"),
+        };
+        table.push([
+            Cell::text(&plan.names[effect.parameter]),
+            share,
+            Cell::text(ends(&effect.values)),
+        ]);
+    }
+    section(
+        "sensitivity",
+        "Sensitivity: how much each parameter matters",
+        &table.html(SHOWN),
+    )
+}
+
+/// The figures as they are, each on paper, in an area that scrolls.
+fn pictures(figures: &[(&str, String)]) -> String {
+    if figures.is_empty() {
+        return String::new();
+    }
+    let mut html = String::new();
+    for (file, svg) in figures {
+        let name = file.trim_end_matches(".svg");
+        let what = match name {
+            "heat" => "Heat maps of the two parameters that matter most",
+            _ => "Results by parameter",
+        };
+        // Smaller than that it would not be legible.
+        let least = width(svg) * 4 / 5;
+        let begin = format!(
+            "<svg role=\"img\" aria-label=\"{what}\" style=\"min-width:{least}px;max-width:{}px\" ",
+            2 * least
+        );
+        let svg = svg.replacen("<svg ", &begin, 1);
         writeln!(
             html,
-            "<td>{mean}</td><td>{}</td></tr>",
-            difference.unwrap_or_default()
+            "<h3>{what}</h3>\n<figure class=\"picture\" data-name=\"{name}\"><div class=\"wide\" aria-label=\"{what}\"><div class=\"sheet\">{svg}</div></div></figure>"
         )
         .expect("a string can be written to");
     }
-    html.push_str("</table>\n");
-    if order.len() > MOST_SETTINGS {
+    section("figures", "Figures", &html)
+}
+
+/// The width of a drawing \[pixels\].
+fn width(svg: &str) -> u32 {
+    let rest = svg.split_once("width=\"").map(|(_, rest)| rest);
+    let digits = rest.and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// The settings with their ranks; equals have the same.
+pub(crate) fn ranking(plan: &Plan, summary: &Summary) -> String {
+    let ranked = summary.ranked();
+    if ranked.is_empty() {
+        return "<p>No run has a result yet.</p>\n".to_owned();
+    }
+    let shown = &ranked[..ranked.len().min(MOST_SETTINGS)];
+    let mut html = summary.ranking(plan, shown).html(SHOWN);
+    if ranked.len() > MOST_SETTINGS {
         writeln!(
             html,
             "<p>{} more in summary.csv.</p>",
-            order.len() - MOST_SETTINGS
+            ranked.len() - MOST_SETTINGS
         )
         .expect("a string can be written to");
     }
+    html.push_str("<p class=\"note\">Equal means have the same rank. Bars: the mean between the best (none) and the worst (full) that is shown. A difference is coloured where its 95 % interval holds no 0. A click on a heading sorts.</p>\n");
     html
 }

@@ -12,7 +12,7 @@ use super::spec::label;
 use super::stats::Sample;
 use super::stats::short;
 use super::summary::Summary;
-use crate::output::{Cell, Form, Sheet, Table, Tone, numbers, words};
+use crate::output::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 use crate::words::counted;
 
 /// The most settings that people are shown.
@@ -62,7 +62,49 @@ impl Summary {
 
     /// The best settings, a column per parameter.
     fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
-        let has_seeds = plan.seeds.len() > 1;
+        let mut table = Table::new("settings", "", &self.columns(plan, ranked));
+        for &index in ranked.iter().take(MOST_SHOWN) {
+            table.push(self.row(plan, ranked, index));
+        }
+        table
+    }
+
+    /// The same for pages: all of `ranked`, with ranks, and bars between the best mean and the worst.
+    pub(super) fn ranking(&self, plan: &Plan, ranked: &[usize]) -> Table {
+        let mut columns = vec![numbers("rank", "rank")];
+        columns.extend(self.columns(plan, ranked));
+        let count = |index: usize| self.settings[index].goal.map_or(0, |sample| sample.count);
+        let is_partial = ranked.iter().any(|&one| count(one) < plan.seeds.len());
+        if is_partial {
+            columns.push(numbers("seeds", "seeds"));
+        }
+        let mut table = Table::new("settings", "", &columns);
+        let mean = |index: usize| self.settings[index].goal.map_or(0.0, |sample| sample.mean);
+        let ends = [ranked.first(), ranked.last()].map(|end| end.map_or(0.0, |end| mean(*end)));
+        let mut rank = 0;
+        for (place, &index) in ranked.iter().enumerate() {
+            if place == 0 || mean(index) != mean(ranked[place - 1]) {
+                rank = place + 1;
+            }
+            let next = ranked.get(place + 1);
+            let is_tied = rank <= place || next.is_some_and(|next| mean(*next) == mean(index));
+            let tie = if is_tied { "=" } else { "" };
+            let mut row = vec![Cell::value(rank, format!("{rank}{tie}"))];
+            row.extend(self.row(plan, ranked, index));
+            let mean_at = 2 + plan.names.len();
+            let length = (mean(index) - ends[0]) / (ends[1] - ends[0]);
+            if length.is_finite() {
+                row[mean_at] = row[mean_at].clone().with_bar(length);
+            }
+            if is_partial {
+                row.push(Cell::count(count(index)));
+            }
+            table.push(row);
+        }
+        table
+    }
+
+    fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
         let mut columns = vec![numbers("setting", "setting")];
         columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
             let values = plan
@@ -76,35 +118,39 @@ impl Summary {
             }
         }));
         columns.push(numbers(self.goal.heading(), "mean"));
-        if has_seeds {
+        if plan.seeds.len() > 1 {
             columns.push(numbers("± 95 %", "ci95"));
         }
-        let has_baseline = ranked.iter().any(|&one| self.settings[one].baseline != one);
-        if has_baseline {
+        if self.has_baseline(ranked) {
             columns.push(numbers("less baseline", "difference"));
         }
-        let mut table = Table::new("settings", "", &columns);
-        for &index in ranked.iter().take(MOST_SHOWN) {
-            let setting = &self.settings[index];
-            let mut row = vec![Cell::count(index + 1)];
-            row.extend(plan.settings[index].iter().map(|value| match value {
-                Some(value) => Cell::text(label(value)),
-                None => Cell::empty(),
-            }));
-            let of = |number: Option<f64>| {
-                number.map_or_else(Cell::empty, |number| Cell::value(number, short(number)))
-            };
-            row.push(of(setting.goal.map(|sample| sample.mean)));
-            if has_seeds {
-                row.push(of(setting.goal.and_then(|sample| sample.half_width())));
-            }
-            if has_baseline {
-                let difference = setting.difference.filter(|_| setting.baseline != index);
-                row.push(self.difference(difference));
-            }
-            table.push(row);
+        columns
+    }
+
+    fn has_baseline(&self, ranked: &[usize]) -> bool {
+        ranked.iter().any(|&one| self.settings[one].baseline != one)
+    }
+
+    fn row(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
+        let setting = &self.settings[index];
+        let mut row = vec![Cell::count(index + 1)];
+        row.extend(plan.settings[index].iter().map(|value| match value {
+            Some(value) if value.is_number() => Cell::value(value.clone(), label(value)),
+            Some(value) => Cell::text(label(value)),
+            None => Cell::empty(),
+        }));
+        let of = |number: Option<f64>| {
+            number.map_or_else(Cell::empty, |number| Cell::value(number, short(number)))
+        };
+        row.push(of(setting.goal.map(|sample| sample.mean)));
+        if plan.seeds.len() > 1 {
+            row.push(of(setting.goal.and_then(|sample| sample.half_width())));
         }
-        table
+        if self.has_baseline(ranked) {
+            let difference = setting.difference.filter(|_| setting.baseline != index);
+            row.push(self.difference(difference));
+        }
+        row
     }
 
     /// A difference to the baseline: good or bad news where its interval holds no 0.
@@ -181,11 +227,5 @@ impl Summary {
             format!("  {name:<width$} {share:>8}  {}", ends(&effect.values))
         }));
         lines
-    }
-
-    /// The best setting and the sensitivity of each parameter, for people.
-    pub(super) fn text(&self, plan: &Plan) -> String {
-        let lines = [self.best_lines(plan), self.sensitivity_lines(plan)];
-        lines.concat().join("\n")
     }
 }

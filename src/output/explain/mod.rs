@@ -14,6 +14,7 @@
 mod case;
 mod outcome;
 mod overview;
+mod page;
 mod placement;
 mod question;
 mod story;

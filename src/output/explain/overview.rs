@@ -20,7 +20,7 @@ const LISTED: usize = 8;
 /// All calls of a scenario.
 #[derive(Debug)]
 pub struct Overview<'a> {
-    this: &'a RunOfScenario,
+    pub(super) this: &'a RunOfScenario,
     policy: &'a str,
     /// Calls that decided moves.
     moving: Vec<&'a Call>,
@@ -74,6 +74,12 @@ impl<'a> Overview<'a> {
 
     /// For people.
     pub fn text(&self) -> String {
+        let mut sheet = self.sheet();
+        self.tell_how_to_go_on(&mut sheet);
+        sheet.render(Form::Table)
+    }
+
+    pub(super) fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         self.tell_totals(&mut sheet);
         if !self.moving.is_empty() {
@@ -86,8 +92,7 @@ impl<'a> Overview<'a> {
             sheet.table(self.reasons());
             tell_rest(&mut sheet, self.quiet.len(), "more reason");
         }
-        self.tell_how_to_go_on(&mut sheet);
-        sheet.render(Form::Table)
+        sheet
     }
 
     fn tell_totals(&self, sheet: &mut Sheet) {

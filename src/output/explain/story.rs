@@ -6,6 +6,7 @@ use super::case;
 use super::question::{Answer, Question, scenario_of};
 use crate::error::Problem;
 use crate::experiment::Effect;
+use crate::output::frame::{Page, list, section};
 use crate::output::read::{Call, Run};
 use crate::policy::explain::Scene;
 
@@ -98,6 +99,25 @@ impl Story {
             }
         }
         text
+    }
+
+    /// The answer as a page.
+    pub fn html(&self) -> String {
+        let parts = self.parts.iter().zip(1..);
+        let sections = parts.map(|((title, sentences), number)| {
+            section(&format!("part-{number}"), title, &list(sentences))
+        });
+        Page {
+            title: &self.heading,
+            body: &sections.collect::<String>(),
+            ..Page::default()
+        }
+        .html()
+    }
+
+    /// The titles of its parts with their sentences.
+    pub(in crate::output) fn parts(&self) -> &[(&'static str, Vec<String>)] {
+        &self.parts
     }
 
     /// The answer as JSON: the sentences, and the numbers behind them.

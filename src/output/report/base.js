@@ -1,6 +1,6 @@
 "use strict";
 // What all parts of the page share: facts and arrays, colours, numbers with units, elements. Texts are put in as texts, never as HTML.
-const report = {};
+const report = Object.create(page);
 
 /** Inflates the block of arrays and looks at each array in place. */
 report.load = async function () {
@@ -40,9 +40,18 @@ const palettes = {
     clusters: ["#8f9ff0", "#eedd88", "#44bb99", "#ee8866", "#99ddff", "#ffaabb", "#bbcc33", "#d39be0", "#dddddd"],
   },
 };
-const isDark = matchMedia("(prefers-color-scheme: dark)");
-const isPrinted = matchMedia("print");
-report.colours = () => (isDark.matches && !isPrinted.matches ? palettes.dark : palettes.light);
+/** Files that are saved are for paper. */
+let isForPaper = false;
+report.colours = () => (page.isDark() && !isForPaper ? palettes.dark : palettes.light);
+/** Draws in the colours of paper. */
+report.onPaper = (draw) => {
+  isForPaper = true;
+  try {
+    return draw();
+  } finally {
+    isForPaper = false;
+  }
+};
 report.clusterColour = (cluster) => {
   const all = report.colours().clusters;
   return all[cluster % all.length];
@@ -55,8 +64,7 @@ report.onChange = function (element, draw) {
     draw(width);
   };
   again();
-  isDark.addEventListener("change", again);
-  isPrinted.addEventListener("change", again);
+  page.onColours(again);
   new ResizeObserver(() => {
     if (element.clientWidth !== width) requestAnimationFrame(again);
   }).observe(element);
@@ -122,13 +130,6 @@ report.find = (sorted, value) => {
 };
 
 // ---- Elements.
-report.element = (name, text, className) => {
-  const element = document.createElement(name);
-  if (text !== undefined) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-};
-report.byId = (id) => document.getElementById(id);
 /** Fills a select with `[value, text]`. */
 report.options = (select, entries, chosen) => {
   select.replaceChildren(...entries.map(([value, text]) => {

@@ -82,9 +82,9 @@ pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
         .map(|one| one.name.as_str())
         .collect();
     Some(format!(
-        "<svg id=\"platform-drawing\" viewBox=\"0 0 {} {bottom}\" style=\"min-width:{}px\" role=\"img\" aria-label=\"{}\">{svg}</svg>",
+        "<svg class=\"platform-drawing\" viewBox=\"0 0 {} {bottom}\" style=\"min-width:{}px\" role=\"img\" aria-label=\"{}\">{svg}</svg>",
         width * columns.len(),
-        (width * columns.len()).min(640),
+        (width * columns.len()) * 4 / 5,
         escaped(&format!(
             "The platform {}: clusters {}",
             machine.name,

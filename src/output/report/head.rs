@@ -114,7 +114,7 @@ fn signed(value: f64, decimals: usize) -> String {
 /// The table of scenarios.
 pub(super) fn scenarios(report: &Report) -> String {
     let mut html = String::from(
-        "<table>\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
+        "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
     );
     for run in &report.run.scenarios {
         let against = match (run.scenario, run.relative_overhead) {
@@ -167,7 +167,9 @@ pub(super) fn ledger(report: &Report) -> String {
     let all = ledgers.iter().flat_map(|(_, ledger)| &ledger.terms);
     let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
     let decimals = decimals(largest);
-    let mut html = String::from("<table class=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>");
+    let mut html = String::from(
+        "<table class=\"ledger\" data-name=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>",
+    );
     for (run, _) in &ledgers {
         write!(
             html,

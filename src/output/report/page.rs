@@ -1,10 +1,9 @@
 //! The template of the page, and the data inserted into it.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use super::super::earlier;
+use super::super::frame::{Page, fill, script, settings};
 use super::super::html::escaped;
 use super::super::records::describe;
 use super::compress::Pack;
@@ -13,9 +12,9 @@ use super::page_data::Report;
 use super::{decisions, gantt, head, numbered, scores, series, usage};
 use crate::experiment::policy_label;
 
-const TEMPLATE: &str = include_str!("report.html");
+const BODY: &str = include_str!("report.html");
 
-/// The styles of the page.
+/// The styles of the page, before and after those of its frame.
 const STYLES: [&str; 2] = [
     include_str!("vendor/uPlot.min.css"),
     include_str!("report.css"),
@@ -40,47 +39,60 @@ impl Report {
     pub fn html(&self) -> String {
         let hosts = hosts(self);
         let mut pack = Pack::default();
-        let facts = facts(self, &hosts, &mut pack);
+        let mut facts = facts(self, &hosts, &mut pack);
         let (directory, block) = pack.finish();
-        let settings = format!("{:#}", self.run.experiment);
-        let drawing = drawing::drawing(&self.machine, &hosts)
-            .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
-        let scripts: Vec<String> = [format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())]
-            .into_iter()
-            .chain(SCRIPTS.map(str::to_owned))
-            .map(|script| format!("<script>\n{}\n</script>", script.trim()))
-            .collect();
-        let mut facts = facts;
         facts["arrays"] = directory;
-        fill(&[
-            ("title", &escaped(&head::title(self))),
-            ("version", env!("CARGO_PKG_VERSION")),
-            ("mark", &earlier::mark(&self.run.experiment)),
-            ("styles", &STYLES.join("\n")),
-            ("verdict", &escaped(&head::verdict(self))),
-            ("basis", &head::basis(self)),
-            ("scenarios", &head::scenarios(self)),
-            ("ledger", &head::ledger(self)),
-            ("drawing", &drawing),
-            ("settings", &escaped(&settings)),
-            ("facts", &in_script(&facts)),
-            ("block", &block),
-            ("scripts", &scripts.join("\n")),
-        ])
+        let lead = format!(
+            "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
+            escaped(&head::verdict(self)),
+            head::basis(self)
+        );
+        let mark = format!(
+            "<meta name=\"migsim-settings\" content=\"{}\">\n",
+            earlier::mark(&self.run.experiment)
+        );
+        Page {
+            title: &head::title(self),
+            mark: &mark,
+            lead: &lead,
+            body: &self.body(&hosts),
+            styles: &STYLES,
+            scripts: Some(&scripts(&facts, &block)),
+            footer: "Charts of lines: uPlot (MIT licence, &copy; Leon Sorokin).",
+        }
+        .html()
+    }
+
+    fn body(&self, hosts: &Hosts<'_>) -> String {
+        let drawing = drawing::drawing(&self.machine, hosts)
+            .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
+        fill(
+            BODY,
+            &[
+                ("scenarios", &head::scenarios(self)),
+                ("ledger", &head::ledger(self)),
+                ("drawing", &drawing),
+                (
+                    "settings",
+                    &settings(
+                        "All settings of the experiment; `migsim run run.json` runs it again",
+                        &self.run.experiment,
+                    ),
+                ),
+            ],
+        )
     }
 }
 
-/// The template with its names in double braces replaced, each once; what is put in is not looked at again.
-fn fill(values: &[(&str, &str)]) -> String {
-    let values: BTreeMap<&str, &str> = values.iter().copied().collect();
-    let mut parts = TEMPLATE.split("{{");
-    let mut html = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
-        html.push_str(values.get(name).copied().unwrap_or_default());
-        html.push_str(rest);
-    }
-    html
+/// Data, library and scripts as elements.
+fn scripts(facts: &Value, block: &str) -> String {
+    let data = format!(
+        "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
+        in_script(facts)
+    );
+    let library = script(&format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim()));
+    let own = SCRIPTS.map(script);
+    [vec![data, library], own.to_vec()].concat().join("\n")
 }
 
 /// JSON that no text in it can end.
@@ -176,11 +188,5 @@ mod tests {
             assert!(!text.to_lowercase().contains("</style"));
         }
         assert!(!LICENCE.contains("*/"));
-    }
-
-    #[test]
-    fn what_is_put_in_is_not_looked_at_again() {
-        let page = fill(&[("title", "{{facts}}"), ("facts", "secret")]);
-        assert!(page.contains("<title>{{facts}}") && page.matches("secret").count() == 1);
     }
 }

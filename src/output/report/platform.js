@@ -87,7 +87,7 @@
     }
 
     draw(where, came) {
-      const drawing = report.byId("platform-drawing");
+      const drawing = document.querySelector(".platform-drawing");
       if (!drawing) return;
       const { facts } = report;
       const on = new Map();

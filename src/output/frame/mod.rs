@@ -1,0 +1,135 @@
+//! The frame of all pages (report, sweep, tune, explain): head, styles, contents, tables, scripts.
+//!
+//! A page is one file that needs no network. It is dark or light as the system is, fits a phone, and prints on white. Its headings
+//! (`<h2 id>`) become its contents. Tables of class `sortable` sort, elements of class `wide` or `tall` scroll and show it; `frame.js`
+//! does that.
+
+mod parts;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::html::escaped;
+pub(crate) use parts::{list, prose, section};
+pub(crate) use settings::settings;
+
+const TEMPLATE: &str = include_str!("frame.html");
+const STYLE: &str = include_str!("frame.css");
+const SCRIPT: &str = include_str!("frame.js");
+const START: &str = include_str!("start.js");
+
+/// A page; everything but its title is HTML already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Page<'a> {
+    /// What it is about, as text.
+    pub(crate) title: &'a str,
+    /// Says of whose settings it is; empty if it is not the page of one run.
+    pub(crate) mark: &'a str,
+    /// What stands below the title.
+    pub(crate) lead: &'a str,
+    /// The sections.
+    pub(crate) body: &'a str,
+    /// Styles of its own.
+    pub(crate) styles: &'a [&'a str],
+    /// Data and scripts of its own, which then start the page; none: the frame starts it.
+    pub(crate) scripts: Option<&'a str>,
+    /// What stands at its end.
+    pub(crate) footer: &'a str,
+}
+
+impl Page<'_> {
+    /// The page as one file.
+    pub(crate) fn html(&self) -> String {
+        let start = script(START);
+        let own = self.scripts.unwrap_or(&start);
+        let styles = [self.styles, &[STYLE]].concat();
+        fill(
+            TEMPLATE,
+            &[
+                ("title", &escaped(self.title)),
+                ("version", env!("CARGO_PKG_VERSION")),
+                ("mark", self.mark),
+                ("styles", &styles.join("\n")),
+                ("lead", self.lead),
+                ("contents", &contents(self.body)),
+                ("body", self.body.trim_end()),
+                ("footer", self.footer),
+                ("scripts", &format!("{}\n{own}", script(SCRIPT))),
+            ],
+        )
+    }
+}
+
+/// A script as an element.
+pub(crate) fn script(text: &str) -> String {
+    format!("<script>\n{}\n</script>", text.trim())
+}
+
+/// The template with its names in double braces replaced; what is put in is not looked at again.
+pub(crate) fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let values: BTreeMap<&str, &str> = values.iter().copied().collect();
+    let mut parts = template.split("{{");
+    let mut html = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
+        html.push_str(values.get(name).copied().unwrap_or_default());
+        html.push_str(rest);
+    }
+    html
+}
+
+/// Links to the headings of a body, each as far as its colon.
+fn contents(body: &str) -> String {
+    let mut html = "<nav class=\"contents\" aria-label=\"Contents\"><ol>\n".to_owned();
+    for part in body.split("<h2 id=\"").skip(1) {
+        let found = part.split_once("\">");
+        let Some((id, (title, _))) =
+            found.and_then(|(id, rest)| Some((id, rest.split_once("</h2>")?)))
+        else {
+            continue;
+        };
+        let title = title.split(':').next().unwrap_or_default();
+        writeln!(html, "<li><a href=\"#{id}\">{title}</a></li>")
+            .expect("a string can be written to");
+    }
+    html.push_str("</ol></nav>\n");
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_built_in_ends_its_element() {
+        for text in [SCRIPT, START] {
+            assert!(!text.to_lowercase().contains("</script") && !text.contains("<!--"));
+        }
+        assert!(!STYLE.to_lowercase().contains("</style"));
+    }
+
+    #[test]
+    fn what_is_put_in_is_not_looked_at_again() {
+        let page = fill(
+            "<title>{{title}} {{facts}}",
+            &[("title", "{{facts}}"), ("facts", "secret")],
+        );
+        assert_eq!(page, "<title>{{facts}} secret");
+    }
+
+    #[test]
+    fn headings_become_contents() {
+        let body = section("a", "First: with more", "<p>x</p>") + &section("b", "S <2>", "");
+        let page = Page {
+            title: "T & U",
+            body: &body,
+            ..Page::default()
+        }
+        .html();
+        assert!(page.contains("<title>T &amp; U</title>") && page.contains("<h1>T &amp; U</h1>"));
+        assert!(page.contains(
+            "<li><a href=\"#h-a\">First</a></li>\n<li><a href=\"#h-b\">S &lt;2&gt;</a></li>"
+        ));
+    }
+}
