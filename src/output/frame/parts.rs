@@ -28,17 +28,26 @@ pub(crate) fn list(sentences: &[String]) -> String {
     html
 }
 
-/// A sentence as HTML: what stands between backticks is code.
+/// A sentence as HTML: a command or key between backticks is code; a name with other marks stays as it is.
 pub(crate) fn prose(sentence: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/-".contains(letter);
+    let text = escaped(sentence);
     let mut html = String::new();
-    let mut parts = escaped(sentence);
-    while let Some((before, rest)) = parts.split_once('`')
-        && let Some((code, after)) = rest.split_once('`')
-    {
-        write!(html, "{before}<code>{code}</code>").expect("a string can be written to");
-        parts = after.to_owned();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once('`') {
+        html.push_str(before);
+        rest = match after.split_once('`') {
+            Some((code, after)) if code.chars().all(is_plain) => {
+                write!(html, "<code>{code}</code>").expect("a string can be written to");
+                after
+            }
+            _ => {
+                html.push('`');
+                after
+            }
+        };
     }
-    html.push_str(&parts);
+    html.push_str(rest);
     html
 }
 
@@ -47,10 +56,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backticks_are_code_and_marks_are_escaped() {
+    fn words_between_backticks_are_code_and_marks_are_escaped() {
         assert_eq!(
-            list(&["`a <b>` and `c`, `d".to_owned(), "  deeper".to_owned()]),
-            "<ul class=\"told\">\n<li><code>a &lt;b&gt;</code> and <code>c</code>, `d</li>\n<li class=\"deeper\">deeper</li>\n</ul>\n"
+            list(&["`a <b>` and`c-c`, `d".to_owned(), "  deeper".to_owned()]),
+            "<ul class=\"told\">\n<li>`a &lt;b&gt;` and<code>c-c</code>, `d</li>\n<li class=\"deeper\">deeper</li>\n</ul>\n"
         );
     }
 }

@@ -3,6 +3,8 @@
 (function () {
   const AXIS = 34;
   const GAP = 5;
+  /** So many rows are saved. */
+  const MOST_ROWS = 500000;
   const WAYS = { wheel: 1.25, key: 1.5 };
 
   /** Rows from top to bottom: by the cluster in which a process begins, then by number. */
@@ -83,10 +85,15 @@
       const { canvas, layout: { bottom } } = this;
       const width = canvas.parentElement.clientWidth;
       if (width === 0) return;
+      this.paint(report.prepare(canvas, width, bottom), width);
+      this.tell();
+    }
+
+    paint(context, width) {
+      const { layout: { bottom } } = this;
       this.left = width < 500 ? 64 : 100;
       this.width = Math.max(50, Math.floor(width - this.left - 10));
       this.scale = this.width / (this.to - this.from);
-      const context = report.prepare(canvas, width, bottom);
       const colours = report.colours();
       context.fillStyle = colours.paper;
       context.fillRect(0, 0, width, bottom);
@@ -94,7 +101,37 @@
       this.drawLabels(context, colours);
       this.drawMarks(context, colours);
       this.drawAxis(context, colours);
-      this.tell();
+    }
+
+    /** What is seen, on paper. */
+    svg() {
+      return report.onPaper(() => {
+        this.legend();
+        const entries = report.entriesOf(report.byId("gantt-legend"));
+        const { bottom } = this.layout;
+        const paper = new report.Paper(1100, bottom + 20 + 18 * Math.ceil(entries.length / 5));
+        this.paint(paper, 1100);
+        paper.legend(entries, bottom + 6);
+        return paper.svg();
+      });
+    }
+
+    /** What is seen, as numbers: a row for each process and unit. */
+    csv() {
+      const { lane } = this;
+      const { facts } = report;
+      const [first, last] = [report.find(lane.start, this.from), Math.min(lane.units - 1, report.find(lane.start, this.to))];
+      if ((last - first + 1) * facts.processes > MOST_ROWS) throw new Error(`more than ${MOST_ROWS} rows; zoom in, or take processes.csv`);
+      const rows = [["process", "cluster", "host", "first superstep", "last superstep", "start_s", "compute_s", "communication_s", "wait_s"]];
+      for (let process = 0; process < facts.processes; process += 1) {
+        for (let unit = first; unit <= last; unit += 1) {
+          const bars = lane.bars(process, unit);
+          const [host, cluster] = facts.hosts[lane.hostAt(process, unit)];
+          const wait = Math.max(0, bars.free - bars.start - bars.compute - bars.communication);
+          rows.push([process + 1, facts.clusters[cluster], host, unit * facts.unit + 1, Math.min((unit + 1) * facts.unit, facts.supersteps), bars.start, bars.compute, bars.communication, wait]);
+        }
+      }
+      return rows;
     }
 
     drawBars(context, colours) {
@@ -411,5 +448,14 @@
       return;
     }
     report.gantt = new Gantt();
+    const redrawn = (make) => () => {
+      try {
+        return make();
+      } finally {
+        report.gantt.legend();
+        report.gantt.draw();
+      }
+    };
+    page.saves(report.byId("gantt-frame").parentElement, "processes", { svg: redrawn(() => report.gantt.svg()), csv: () => report.gantt.csv() });
   };
 })();

@@ -1,8 +1,8 @@
 "use strict";
 // The line charts: time of supersteps, intervals of calls, imbalance, scores. uPlot draws them.
 (function () {
-  /** Draws a chart into a frame, again when colours or width change. `make(colours)` gives its data and options. */
-  function chart(frame, label, make) {
+  /** Draws a chart into a frame, again when colours or width change. `make(colours)` gives its data and options; `rows` what is saved as CSV. */
+  function chart(frame, label, make, rows) {
     let plot = null;
     frame.setAttribute("role", "img");
     frame.setAttribute("aria-label", label);
@@ -14,6 +14,9 @@
       plot = new uPlot({ width, height: width < 500 ? 240 : 280, ...options }, data, frame);
     };
     report.onChange(frame, draw);
+    const svg = () => report.linesSvg(plot, report.onPaper(() => make(report.colours(), frame.clientWidth)).options);
+    const csv = rows || (() => [plot.series.map((one) => one.label), ...plot.data[0].map((_, at) => plot.data.map((column) => column[at]))]);
+    page.saves(frame, label.replaceAll(/[^a-z]+/g, "-"), { svg, csv });
     return draw;
   }
 
@@ -42,47 +45,91 @@
     return Float64Array.from({ length: Math.ceil(count / unit) }, (_, at) => at * unit + 1);
   };
   const sameCursor = { key: "supersteps" };
-  const shown = (unit, size) => (plot, value) => (value === null || value === undefined ? "-" : `${report.digits(value * size, 4)} ${unit}`);
+  const shown = (unit, size) => (plot, value) => (value === null || value === undefined ? "" : `${report.digits(value * size, 4)} ${unit}`);
 
   const line = (width, dash, count) => ({ width, dash, points: { show: count < 40, size: 5 } });
-  /** Dots alone; those of a later scenario are smaller, so that they show the ones below. */
-  const dots = (colour, size) => ({ paths: () => null, points: { show: true, size, width: 0, stroke: colour, fill: colour } });
+  /** More points than this are drawn as their mean, in a band from the least to the most of those that follow each other. */
+  const MOST_POINTS = 200;
 
-  /** A line, or many dots, for each scenario. */
+  /** The mean, the least and the most of every `size` values; nothing where there is none. */
+  function binned(values, size) {
+    const bins = Array.from({ length: Math.ceil(values.length / size) }, () => [0, 0, Infinity, -Infinity]);
+    values.forEach((value, at) => {
+      if (value === null) return;
+      const bin = bins[Math.floor(at / size)];
+      bin[0] += value;
+      bin[1] += 1;
+      bin[2] = Math.min(bin[2], value);
+      bin[3] = Math.max(bin[3], value);
+    });
+    return [(bin) => bin[0] / bin[1], (bin) => bin[2], (bin) => bin[3]].map((number) => bins.map((bin) => (bin[1] > 0 ? number(bin) : null)));
+  }
+
+  /** A line for each scenario; of many supersteps the mean of some, in a band, and each of them where it is zoomed in. */
   function byScenario(frame, label, unitOf, arrays) {
     const { facts } = report;
+    const [unit, size] = unitOf;
+    const lines = arrays.map((array) => Array.from(array, (value) => value / size));
+    // From a factor of 30 on, small ones can be seen on a logarithmic axis only.
+    let least = Infinity;
+    let most = 0;
+    for (const value of lines.flat()) {
+      if (value > 0 && value < least) least = value;
+      if (value > most) most = value;
+    }
+    const isLog = most > 30 * least;
+    const values = lines.map((one) => one.map((value) => (Number.isNaN(value) || (isLog && value <= 0) ? null : value)));
+    const numbersOf = supersteps();
+    const isDense = lines[0].length > MOST_POINTS;
+    let bin = 1;
+    const columns = () => {
+      if (!isDense) return [Array.from(numbersOf), ...values];
+      const starts = Array.from(numbersOf).filter((_, at) => at % bin === 0);
+      const middle = starts.map((start) => Math.min(start + (facts.unit * (bin - 1)) / 2, facts.supersteps));
+      return [middle, ...values.flatMap((one) => binned(one, bin))];
+    };
+    const binOf = ({ min, max }) => Math.max(1, Math.ceil((max - min) / facts.unit / MOST_POINTS));
+    // Zooming in shows more.
+    const refine = (plot, key) => {
+      if (key !== "x" || binOf(plot.scales.x) === bin) return;
+      bin = binOf(plot.scales.x);
+      setTimeout(() => {
+        const { min, max } = plot.scales.x;
+        plot.setData(columns(), false);
+        plot.setScale("x", { min, max });
+      });
+    };
+    const numberOf = (plot, value) => {
+      if (value === null || value === undefined) return "";
+      const half = (facts.unit * bin - 1) / 2;
+      return bin * facts.unit === 1 ? String(value) : `${Math.max(1, Math.ceil(value - half))} to ${Math.min(facts.supersteps, Math.floor(value + half))}`;
+    };
+    const rows = () => [["superstep", ...facts.scenarios.map((scenario) => `${scenario.name} [${unit}]`)], ...Array.from(numbersOf, (superstep, at) => [superstep, ...values.map((one) => one[at])])];
     chart(frame, label, (colours) => {
-      const [unit, size] = unitOf;
-      const lines = arrays.map((array) => Float64Array.from(array, (value) => value / size));
-      // From a factor of 30 on, small ones can be seen on a logarithmic axis only.
-      let least = Infinity;
-      let most = 0;
-      for (const line of lines) {
-        for (const value of line) {
-          if (value > 0 && value < least) least = value;
-          if (value > most) most = value;
-        }
-      }
-      const isLog = most > 30 * least;
-      // Supersteps often differ from one to the next: lines between many of them would be a surface.
-      const isDense = lines[0].length > 200;
-      const data = lines.map((line) => Array.from(line, (value) => (Number.isNaN(value) || (isLog && value <= 0) ? null : value)));
+      bin = isDense ? binOf({ min: 1, max: facts.supersteps }) : 1;
+      const series = (scenario, at) => {
+        const stroke = colours.scenarios[at % 3];
+        const name = { label: `${scenario.name} (${scenario.words})`, stroke, value: shown(unit === "1" ? "" : unit, 1) };
+        if (!isDense) return [{ ...name, ...line([3.5, 2, 1.5][at % 3], [undefined, [6, 3], undefined][at % 3], lines[0].length) }];
+        const edge = (which) => ({ label: `${scenario.name}, ${which}`, stroke: "transparent", class: "edge-of-band", points: { show: false } });
+        return [{ ...name, width: [3, 2, 2][at % 3], dash: [undefined, [6, 3], undefined][at % 3], points: { show: false } }, edge("least"), edge("most")];
+      };
       return {
-        data: [supersteps(), ...data],
+        data: columns(),
         options: {
           scales: { x: { time: false, range: (plot, from, to) => (to > from ? [from, to] : [from - 0.5, to + 0.5]) }, y: isLog ? { distr: 3 } : {} },
           axes: [superstepAxis(colours), axis(colours, `${label} [${unit}]`, { size: 58, values: isLog ? powers : numbers })],
           cursor: { sync: sameCursor },
-          series: [
-            { label: "superstep" },
-            ...facts.scenarios.map((scenario, at) => ({
-              label: `${scenario.name} (${scenario.words})`, stroke: colours.scenarios[at % 3], value: shown(unit === "1" ? "" : unit, 1),
-              ...(isDense ? dots(colours.scenarios[at % 3], [5, 3.5, 2][at % 3]) : line([3.5, 2, 1.5][at % 3], [undefined, [6, 3], undefined][at % 3], lines[0].length)),
-            })),
-          ],
+          bands: isDense ? facts.scenarios.map((_, at) => ({ series: [3 * at + 3, 3 * at + 2], fill: `${colours.scenarios[at % 3]}30` })) : [],
+          hooks: isDense ? { setScale: [refine] } : {},
+          series: [{ label: "superstep", value: numberOf }, ...facts.scenarios.flatMap(series)],
         },
       };
-    });
+    }, rows);
+    if (isDense) {
+      const note = "Of many supersteps that follow each other the line is the mean, and the band goes from the least to the most; zoomed in, there is each of them.";
+      frame.nextSibling.after(report.element("p", note, "note"));
+    }
   }
 
   function times() {
@@ -149,10 +196,10 @@
           axis(colours, "interval [supersteps]", { size: 58, values: (plot, ticks) => ticks.map((tick) => (tick === null ? "" : report.digits(tick, 6))) }),
         ],
         series: [
-          { label: "superstep" },
+          { label: "superstep", value: shown("", 1) },
           ...known.map(([scenario, at]) => ({
             label: `interval of ${scenario.name}`, stroke: colours.scenarios[at % 3], width: 2, spanGaps: true, dash: at === 1 ? [6, 3] : undefined,
-            paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: shown("", 1),
+            look: "steps", paths: uPlot.paths.stepped({ align: 1 }), points: { show: false }, value: shown("", 1),
           })),
           mark(`stable (${last[0].name})`, colours.stable, 6),
           mark(`unstable (${last[0].name})`, colours.unstable, 9),
@@ -161,11 +208,11 @@
     }));
     const isCut = facts.intervals[last[1]].some((one) => one.votes.length < one.length);
     const note = `The interval is the number of supersteps from call to call. Marks: how scenario ${last[0].name} judged each superstep (green: stable, all times near their mean; large, vermilion: unstable).${isCut ? " Of long intervals the first 64 supersteps are on record." : ""}`;
-    frame.after(report.element("p", note, "note"));
+    frame.nextSibling.after(report.element("p", note, "note"));
   }
 
   const mark = (label, colour, size) => ({
-    label, stroke: colour, paths: () => null, value: (plot, value) => (value === null || value === undefined ? "-" : "yes"),
+    label, stroke: colour, look: "dots", paths: () => null, value: (plot, value) => (value === null || value === undefined ? "" : "yes"),
     points: { show: true, size, width: 1.5, stroke: colour, fill: size > 7 ? colour : "transparent" },
   });
 
@@ -235,7 +282,7 @@
             axis(colours, `score [${unit}]`, { size: 58, values: numbers }),
           ],
           series: [
-            { label: "call after superstep", value: (plot, at) => (calls[at] === undefined ? "-" : String(calls[at])) },
+            { label: "call after superstep", value: (plot, at) => (calls[at] === undefined ? "" : String(calls[at])) },
             ...names.map((label, at) => ({
               ...look(colours, at), label, value, points: { show: at <= terms.length, size: 6 },
             })),

@@ -23,8 +23,9 @@ const STYLES: [&str; 2] = [
 /// The library, its licence as a comment before it, and the scripts of the page in the order in which they need each other.
 const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
 const LICENCE: &str = include_str!("vendor/LICENSE");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("base.js"),
+    include_str!("export.js"),
     include_str!("gantt_paint.js"),
     include_str!("gantt.js"),
     include_str!("lines.js"),

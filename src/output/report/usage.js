@@ -19,6 +19,21 @@
     });
   }
 
+  /** So many rows are shown if not all are wanted. */
+  const BUSIEST = 40;
+  /** Of many rows the busiest, in their order. */
+  function busiest(data, isWhole) {
+    const { rows, shares, edges } = data;
+    if (isWhole || rows.length <= MOST_NAMES) return data;
+    const kept = rows.map((row, at) => [row.total, at]).sort((a, b) => b[0] - a[0] || a[1] - b[1]).slice(0, BUSIEST).map(([, at]) => at).sort((a, b) => a - b);
+    const columns = edges.length - 1;
+    const own = new Uint8Array(kept.length * columns);
+    kept.forEach((at, place) => own.set(shares.subarray(at * columns, (at + 1) * columns), place * columns));
+    return { ...data, rows: kept.map((at) => rows[at]), shares: own, note: `The busiest ${BUSIEST} of ${rows.length}. ${data.note}` };
+  }
+
+  const css = (colour) => `rgb(${colour.map(Math.round).join(",")})`;
+
   /** A chart in a frame. `read()` gives rows `{ name, group, total, words }`, `shares` (bytes, row by row) and the dates between columns. */
   class Heat {
     constructor(frame, read) {
@@ -38,21 +53,33 @@
       const width = this.frame.clientWidth;
       if (width < 50) return;
       this.data = this.read();
-      const { rows, shares, edges, words, note } = this.data;
+      const { rows, words, note } = this.data;
       this.note.textContent = `${note || ""}${rows.length > MOST_NAMES ? " Point at a row to see its name." : ""}`;
       this.canvas.hidden = rows.length === 0;
       this.legend.hidden = rows.length === 0;
       if (rows.length === 0) return;
-      const colours = report.colours();
-      const all = ramp();
-      const css = (colour) => `rgb(${colour.map(Math.round).join(" ")})`;
-      this.scaled(all, css);
+      this.arrange(width);
+      this.paint(report.prepare(this.canvas, width, this.bottom), width);
+      this.canvas.setAttribute("aria-label", `${words}, ${report.counted(rows.length, "row")}; the busiest: ${this.busiest(rows)}`);
+    }
+
+    /** Where everything stands. */
+    arrange(width) {
+      const { rows } = this.data;
+      this.colours = ramp();
+      this.scaled(this.colours, css);
       this.height = rows.length <= 24 ? 14 : rows.length <= MOST_NAMES ? 11 : rows.length <= 150 ? 6 : 3;
       this.left = width < 500 ? 92 : 150;
       this.right = width < 500 ? 54 : 60;
       this.width = Math.max(40, width - this.left - this.right);
-      const groups = this.groups(rows);
-      const context = report.prepare(this.canvas, width, this.bottom);
+      this.parts = this.groups(rows);
+    }
+
+    paint(context, width) {
+      const { rows, shares, edges } = this.data;
+      const colours = report.colours();
+      const all = this.colours;
+      const groups = this.parts;
       context.fillStyle = colours.paper;
       context.fillRect(0, 0, width, this.bottom);
       context.font = this.height >= 10 ? report.FONT.replace("12px", "10px") : report.FONT;
@@ -61,10 +88,13 @@
       const end = edges[columns] || 1;
       rows.forEach((row, at) => {
         const y = this.tops[at];
-        for (let column = 0; column < columns; column += 1) {
+        const shareOf = (column) => Math.min(255, Math.round(shares[at * columns + column] * this.factor));
+        for (let column = 0, next = 0; column < columns; column = next) {
+          const share = shareOf(column);
+          next = column + 1;
+          while (next < columns && shareOf(next) === share) next += 1;
           const x0 = this.left + (edges[column] / end) * this.width;
-          const x1 = this.left + (edges[column + 1] / end) * this.width;
-          const share = Math.min(255, Math.round(shares[at * columns + column] * this.factor));
+          const x1 = this.left + (edges[next] / end) * this.width;
           context.fillStyle = css(all[share]);
           context.fillRect(x0, y, x1 - x0 + 0.6, this.height - (this.height > 5 ? 1 : 0));
         }
@@ -88,7 +118,26 @@
         }
       }
       this.axis(context, colours, end);
-      this.canvas.setAttribute("aria-label", `${words}, ${report.counted(rows.length, "row")}; the busiest: ${this.busiest(rows)}`);
+    }
+
+    svg() {
+      return report.onPaper(() => {
+        this.arrange(1100);
+        const paper = new report.Paper(1100, this.bottom + 26);
+        this.paint(paper, 1100);
+        paper.legend([0, 51, 102, 153, 204, 255].map((at) => [css(this.colours[at]), report.percent(at / 255 / this.factor, 2)]), this.bottom + 2);
+        return paper.svg();
+      });
+    }
+
+    csv() {
+      const { rows, shares, edges } = this.data;
+      const columns = edges.length - 1;
+      const lines = [["name", "from_s", "to_s", "share"]];
+      rows.forEach((row, at) => {
+        for (let column = 0; column < columns; column += 1) lines.push([row.name, edges[column], edges[column + 1], Number((shares[at * columns + column] / 255).toFixed(4))]);
+      });
+      return lines;
     }
 
     /** Where nothing comes near everything, the ramp ends at what there is. */
@@ -198,12 +247,25 @@
     const select = report.byId("usage-scenario");
     const scenario = () => Number(select.value);
     const heats = [];
+    const rows = report.byId("usage-rows");
     const start = (id, usage, read) => {
-      if (usage) heats.push(new Heat(report.byId(id), () => read(scenario())));
-      else report.instead(report.byId(id), facts.bars.reason || "The run was written without it.");
+      if (usage) {
+        const heat = new Heat(report.byId(id), () => busiest(read(scenario()), rows.value === "all"));
+        const svg = () => {
+          try {
+            return heat.svg();
+          } finally {
+            heat.draw();
+          }
+        };
+        page.saves(report.byId(id), id, { svg, csv: () => heat.csv() });
+        heats.push(heat);
+      } else report.instead(report.byId(id), facts.bars.reason || "The run was written without it.");
     };
     start("host-usage", facts.host_usage, hosts);
     start("link-usage", facts.link_usage, links);
-    select.addEventListener("change", () => heats.forEach((heat) => heat.draw()));
+    for (const one of [select, rows]) one.addEventListener("change", () => heats.forEach((heat) => heat.draw()));
+    const counts = [facts.host_usage, facts.link_usage].flatMap((usage) => (usage ? usage.scenarios.map((one) => one.rows.length) : []));
+    rows.parentElement.hidden = Math.max(0, ...counts) <= MOST_NAMES;
   };
 })();
