@@ -38,7 +38,7 @@ const picture = (tab, name, options = {}) => tab.screenshot({ path: `${pictures}
 const layout = (tab) => tab.evaluate(() => {
   const found = [];
   if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
-  const boxes = [...document.querySelectorAll("#platform-drawing text")].filter((text) => text.textContent).map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const boxes = [...document.querySelectorAll("#platform-after .platform-drawing text")].filter((text) => text.textContent).map((text) => [text.textContent, text.getBoundingClientRect()]);
   for (const [at, [a, one]] of boxes.entries()) {
     for (const [b, other] of boxes.slice(at + 1)) {
       const isOver = one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1;
@@ -118,6 +118,9 @@ await tab.selectOption("#decision-verdict", "moved");
 const filtered = await rows.count();
 must(filtered > 0 && filtered < all, `the filter leaves ${filtered} of ${all} lines`);
 const texts = await tab.locator("#decision-table tbody tr:not(.call)").allTextContents();
+await tab.locator("#decision-table tbody tr:not(.call) button.why").first().click();
+const reason = await tab.locator("#decision-table tr.told").textContent();
+must(/PM of p37/.test(reason) && /t1 - t2 = .* a gain of/.test(reason), "a decision is told in words");
 must(texts.length > 0 && texts.every((text) => text.startsWith("p37") && text.includes("moved")), "only what was asked for is left");
 await tab.locator("#decisions").scrollIntoViewIfNeeded();
 await picture(tab, "filter-light");

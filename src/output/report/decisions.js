@@ -2,7 +2,7 @@
 // The table of decisions: a line for each call, below it its candidates; a filter by text, verdict and scenario.
 (function () {
   const PAGE = 300;
-  const COLUMNS = [["process"], ["from"], ["to"], ["score", "number"], ["t1 [s]", "number"], ["t2 [s]", "number"], ["verdict"], ["reason"]];
+  const COLUMNS = [["process"], ["from"], ["to"], ["score", "number"], ["t1", "number"], ["t2", "number"], ["verdict"], ["reason"]];
 
   /** All calls with their candidates, as texts. */
   function entries() {
@@ -20,30 +20,35 @@
         if (call.decided.length > 0) parts.push(`predicted gain of a superstep ${report.duration(call.predicted_s)}`);
         if (call.realised_s !== null && call.applied) parts.push(`realised until the next call ${report.duration(call.realised_s)}`);
         const heading = parts.join("; ");
-        const candidates = call.candidates.map((one) => candidate(one, call, texts));
+        const key = `${at}/${call.superstep}`;
+        const candidates = call.candidates.map((one) => candidate(one, call, texts, key));
         // What is decided without candidates, by a list, is a line, too.
         const judged = new Set(call.candidates.map((one) => one[0]));
         const forced = call.decided.filter((process) => !judged.has(process));
         for (const process of forced) {
-          candidates.push({ cells: [`p${process}`, "", "", "", "", "", verdictOf(true, call), "decided without candidates"], verdict: verdictOf(true, call) });
+          candidates.push({ cells: [`p${process}`, "", "", "", "", "", verdictOf(true, call), "decided without candidates"], verdict: verdictOf(true, call), key: `${key}/${process}`, row: [`p${process}`] });
         }
         for (const one of candidates) one.text = `${one.cells.join(" ")} scenario ${scenario.name} superstep ${call.superstep}`.toLowerCase();
-        all.push({ scenario: at, heading, candidates, text: heading.toLowerCase() });
+        all.push({ scenario: at, superstep: call.superstep, heading, candidates, key, text: heading.toLowerCase() });
       }
     });
     return all;
   }
 
   const verdictOf = (accepted, call) => (accepted ? (call.applied ? "moved" : "decided") : "stayed");
-  const seconds = (value) => (value === null ? "" : report.digits(value, 5));
+  const seconds = (value) => (value === null ? "" : report.duration(value));
+  /** Scores that are times have the unit that suits them. */
+  const score = (value) => (report.facts.scores.column.endsWith(" [s]") ? report.duration(value) : report.digits(value, 5));
   const words = { moved: "moved", decided: "accepted, not moved", stayed: "stayed" };
 
-  function candidate([process, fromCluster, fromHost, toCluster, toHost, score, stay, go, accepted, reason], call, texts) {
+  function candidate([process, fromCluster, fromHost, toCluster, toHost, rank, stay, go, accepted, reason], call, texts, key) {
     const verdict = verdictOf(accepted, call);
     const to = toHost === null ? texts[toCluster] : `${texts[toCluster]}, ${texts[toHost]}`;
     return {
-      cells: [`p${process}`, `${texts[fromCluster]}, ${texts[fromHost]}`, to, report.digits(score, 5), seconds(stay), seconds(go), words[verdict], texts[reason]],
+      cells: [`p${process}`, `${texts[fromCluster]}, ${texts[fromHost]}`, to, score(rank), seconds(stay), seconds(go), words[verdict], texts[reason]],
       verdict,
+      key: `${key}/${process}`,
+      row: [`p${process}`, texts[fromCluster], texts[fromHost], texts[toCluster], toHost === null ? "" : texts[toHost], rank, stay, go, verdict, texts[reason]],
     };
   }
 
@@ -52,12 +57,17 @@
       this.entries = entries();
       this.table = report.byId("decision-table");
       const heads = COLUMNS.map(([name, kind]) => {
-        const head = report.element("th", name === "score" ? report.facts.scores.column : name, kind);
+        const head = report.element("th", name === "score" ? report.facts.scores.column.replace(/ \[s\]$/, "") : name, kind);
         head.scope = "col";
         return head;
       });
       this.table.tHead.rows[0].replaceChildren(...heads);
-      report.options(report.byId("decision-scenario"), [["", "all"], ...report.facts.scenarios.map((scenario, at) => [String(at), scenario.name])], "");
+      // The scenario in which processes move comes first.
+      const last = report.facts.decisions.calls.findLastIndex((calls) => calls.length > 0);
+      const names = report.facts.scenarios.map((scenario, at) => [String(at), scenario.name]);
+      report.options(report.byId("decision-scenario"), [["", "all"], ...names.filter(([at]) => report.facts.decisions.calls[at].length > 0)], last < 0 ? "" : String(last));
+      this.words = JSON.parse(new TextDecoder().decode(report.arrays.words));
+      page.saves(this.table.closest(".wide"), "decisions", { csv: () => this.rows() });
       for (const id of ["decision-text", "decision-verdict", "decision-scenario"]) {
         report.byId(id).addEventListener("input", () => this.filter());
       }
@@ -102,10 +112,52 @@
 
     heading(entry) {
       const row = report.element("tr", undefined, "call");
-      const cell = report.element("td", entry.heading);
+      const cell = report.element("td", `${entry.heading} `);
       cell.colSpan = COLUMNS.length;
       row.append(cell);
+      this.why(row, cell, entry.key, `this call, after superstep ${entry.superstep}`);
       return row;
+    }
+
+    /** A button that opens the explanation below a row. */
+    why(row, cell, key, name) {
+      const parts = this.words[key];
+      if (!parts) return;
+      const button = page.button("why", `why: ${name}`, () => {
+        const isOpen = row.nextSibling?.dataset?.of === key;
+        button.setAttribute("aria-expanded", String(!isOpen));
+        if (isOpen) row.nextSibling.remove();
+        else row.after(this.told(parts, key));
+      });
+      button.className = "why";
+      button.setAttribute("aria-expanded", "false");
+      cell.append(" ", button);
+    }
+
+    /** The explanation of a decision in words. */
+    told(parts, key) {
+      const row = report.element("tr", undefined, "told");
+      row.dataset.of = key;
+      const cell = document.createElement("td");
+      cell.colSpan = COLUMNS.length;
+      for (const [title, sentences] of parts) {
+        const list = report.element("ul", undefined, "told");
+        list.append(...sentences.map((sentence) => report.element("li", sentence.trim(), sentence.startsWith(" ") ? "deeper" : undefined)));
+        cell.append(report.element("h4", title), list);
+      }
+      row.append(cell);
+      return row;
+    }
+
+    /** What is shown, as numbers. */
+    rows() {
+      const all = [["scenario", "superstep", "process", "from cluster", "from host", "to cluster", "to host", report.facts.scores.column, "t1_s", "t2_s", "verdict", "reason"]];
+      let entry = null;
+      for (const line of this.lines) {
+        if (line.heading) entry = line;
+        else all.push([report.facts.scenarios[entry.scenario].name, entry.superstep, ...line.row]);
+      }
+      return all;
     }
 
     row(candidate) {
@@ -116,6 +168,7 @@
         if (COLUMNS[at][0] === "reason") cell.classList.add("reason");
         row.append(cell);
       });
+      this.why(row, row.lastChild, candidate.key, candidate.cells[0]);
       return row;
     }
   }

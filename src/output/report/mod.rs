@@ -8,8 +8,9 @@
 //!   usage             how busy hosts and links are over time             arrays
 //!   scores            scores of the policy and their terms               arrays
 //!   decisions         calls, candidates, reasons                         facts
+//!   reasons           the same in sentences                              arrays
 //!   drawing           the platform                                       SVG
-//! page                the template with all of it
+//! page                the template with all of it, in the frame of all pages
 //! ```
 //! Arrays are packed into one block (`compress.rs`), facts are JSON; the scripts of the page (`*.js` in this folder) draw them and put texts in as
 //! texts only. The same run gives the same bytes. uPlot (`vendor/`, MIT) draws the line charts.
@@ -21,6 +22,7 @@ mod gantt;
 mod head;
 mod page;
 mod page_data;
+mod reasons;
 mod scores;
 mod series;
 mod usage;

@@ -9,7 +9,7 @@ use super::super::records::describe;
 use super::compress::Pack;
 use super::drawing::{self, Hosts};
 use super::page_data::Report;
-use super::{decisions, gantt, head, numbered, scores, series, usage};
+use super::{decisions, gantt, head, numbered, reasons, scores, series, usage};
 use crate::experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
@@ -173,6 +173,7 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
         "link_usage": usage::links(report, pack),
         "scores": scores::pack(report, pack),
         "decisions": decisions::facts(report),
+        "has_all_words": reasons::pack(report, pack),
     })
 }
 

@@ -33,6 +33,14 @@
       };
       report.byId("call-before").addEventListener("click", step(-1));
       report.byId("call-after").addEventListener("click", step(1));
+      this.after = document.querySelector(".platform-drawing");
+      if (this.after) {
+        this.before = this.after.cloneNode(true);
+        document.querySelector("#platform-before .wide").append(this.before);
+        for (const when of ["before", "after"]) {
+          page.saves(report.byId(`platform-${when}`), `places-${when}`, { svg: () => this.svg(when), csv: () => this.csv() });
+        }
+      }
       this.choose();
       report.onChange(report.byId("platform"), () => this.show());
     }
@@ -51,10 +59,12 @@
       const { facts } = report;
       const superstep = this.steps[Number(this.slider.value)];
       const where = [...facts.homes];
+      this.from = [...where];
       const came = new Map();
       const flows = new Map();
       for (const [after, process, host] of facts.scenarios[this.scenario].moves) {
         if (after > superstep) continue;
+        if (after < superstep) this.from[process - 1] = host;
         if (after === superstep) {
           const words = `${this.cluster(where[process - 1])} to ${this.cluster(host)}`;
           if (!flows.has(words)) flows.set(words, []);
@@ -63,8 +73,37 @@
         }
         where[process - 1] = host;
       }
+      this.where = where;
       this.words(superstep, flows);
-      this.draw(where, came);
+      if (!this.after) return;
+      const goes = new Map([...came.keys()].map((process) => [process, this.from[process - 1]]));
+      this.draw(this.before, this.from, [goes, "go"]);
+      this.draw(this.after, where, [came, "come"]);
+      // At the start there is no before.
+      report.byId("platform-before").hidden = superstep === 0;
+      report.byId("platform-before").nextSibling.hidden = superstep === 0;
+      report.byId("platform-after").querySelector("figcaption").textContent = superstep === 0 ? "At the start" : "After";
+    }
+
+    /** A drawing as a file, with its styles, in the colours of paper. */
+    svg(when) {
+      try {
+        report.onPaper(() => this.show());
+        const colours = report.onPaper(() => report.colours());
+        const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule.selectorText?.startsWith(".platform-drawing "));
+        const style = rules.map((rule) => rule.cssText.replace(".platform-drawing ", "").replaceAll(/var\(--(\w+)\)/g, (_, name) => colours[name])).join("\n");
+        const [text, size] = page.svgOf(this[when]);
+        return [text.replace(">", `><style>text { font: 12px system-ui, "DejaVu Sans", sans-serif } ${style}</style>`), size];
+      } finally {
+        this.show();
+      }
+    }
+
+    /** The places of all processes. */
+    csv() {
+      const { facts } = report;
+      const place = (host) => [this.cluster(host), facts.hosts[host][0]];
+      return [["process", "cluster before", "host before", "cluster after", "host after"], ...this.where.map((host, at) => [at + 1, ...place(this.from[at]), ...place(host)])];
     }
 
     cluster(host) {
@@ -86,9 +125,7 @@
       this.slider.setAttribute("aria-valuetext", text);
     }
 
-    draw(where, came) {
-      const drawing = document.querySelector(".platform-drawing");
-      if (!drawing) return;
+    draw(drawing, where, [marked, mark]) {
       const { facts } = report;
       const on = new Map();
       const counts = facts.clusters.map(() => 0);
@@ -112,7 +149,7 @@
         rect.style.fill = colour;
         text.style.fill = own.length > 0 ? report.inkOn(colour) : "";
         text.textContent = own.length > 1 ? `${own[0]}+` : own.length === 1 ? String(own[0]) : "";
-        cell.classList.toggle("come", own.some((process) => came.get(process) === host));
+        cell.classList.toggle(mark, own.some((process) => marked.get(process) === host));
         const name = facts.hosts[host][0];
         cell.querySelector("title").textContent = own.length > 0 ? `${name}: ${ranges(own)}` : `${name}: no process`;
       }
