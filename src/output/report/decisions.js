@@ -17,8 +17,8 @@
         ];
         if (call.applied && call.decided.length > 0) parts.push(`migrations ${report.duration(call.migration_s)}`);
         parts.push(`${report.counted(call.candidates.length, "candidate")}, ${call.decided.length} accepted`);
-        if (call.decided.length > 0) parts.push(`predicted gain of a superstep ${report.duration(call.predicted_s)}`);
-        if (call.realised_s !== null && call.applied) parts.push(`realised until the next call ${report.duration(call.realised_s)}`);
+        if (call.decided.length > 0) parts.push(`their t1 - t2 add up to ${report.duration(call.predicted_s)}`);
+        if (call.realised_s !== null && call.applied) parts.push(`until the next call ${report.duration(Math.abs(call.realised_s))} ${call.realised_s < 0 ? "longer" : "shorter"} than scenario i`);
         const heading = parts.join("; ");
         const key = `${at}/${call.superstep}`;
         const candidates = call.candidates.map((one) => candidate(one, call, texts, key));
