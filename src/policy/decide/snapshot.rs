@@ -96,35 +96,20 @@ impl Snapshot {
     }
 }
 
+fn seconds(list: &[f64]) -> Vec<Seconds> {
+    list.iter().map(|&value| Seconds::of(value)).collect()
+}
+
 impl Raw {
     /// The barrier, if its values make sense; `place` is the path of the case.
     pub(super) fn checked(self, place: &str) -> Result<Snapshot, Error> {
-        let (hosts, processes) = (self.speeds.len(), self.current.len());
+        let hosts = self.speeds.len();
         let mut check = Check::new(place);
         self.check(&mut check);
         check.done()?;
         let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
-        let seconds = |list: &[f64]| {
-            list.iter()
-                .map(|&value| Seconds::of(value))
-                .collect::<Vec<_>>()
-        };
-        let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
-            let pairs = list.iter().zip(&current);
-            pairs
-                .map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])))
-                .collect::<Vec<_>>()
-        };
-        let (time, work) = match (&self.time, &self.work) {
-            (Some(time), Some(work)) => (seconds(time), seconds(work)),
-            (None, Some(work)) => (scaled(work, |work, speed| work / speed), seconds(work)),
-            (Some(time), None) => (seconds(time), scaled(time, |time, speed| time * speed)),
-            (None, None) => (
-                vec![Seconds::default(); processes],
-                vec![Seconds::default(); processes],
-            ),
-        };
+        let [time, work] = self.loads(&current);
         let rows = self
             .communication
             .iter()
@@ -159,6 +144,21 @@ impl Raw {
             _ => None,
         };
         Ok(Snapshot { instance, links })
+    }
+
+    /// Time and work of each process, of which one may be left out.
+    fn loads(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
+        let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
+            let pairs = list.iter().zip(current);
+            let scaled = pairs.map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])));
+            scaled.collect::<Vec<_>>()
+        };
+        match (&self.time, &self.work) {
+            (Some(time), Some(work)) => [seconds(time), seconds(work)],
+            (None, Some(work)) => [scaled(work, |work, speed| work / speed), seconds(work)],
+            (Some(time), None) => [seconds(time), scaled(time, |time, speed| time * speed)],
+            (None, None) => [Vec::new(), Vec::new()],
+        }
     }
 
     fn check(&self, check: &mut Check<'_>) {

@@ -119,6 +119,12 @@ fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     lists
 }
 
+/// The neighbours that have a host already, each with it.
+fn placed(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
+    let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
+    graph.iter().filter_map(pair).collect()
+}
+
 impl GreedyCommOptions {
     fn constant(&self, messages: f64, bytes: f64) -> f64 {
         self.alpha * messages + self.beta * bytes
@@ -141,10 +147,7 @@ impl GreedyCommOptions {
             let Some(first) = hosts.pop(|a, b| load[a] < load[b]) else {
                 break;
             };
-            let placed: Vec<(usize, Neighbour)> = graph[process]
-                .iter()
-                .filter_map(|&neighbour| Some((place[neighbour.process]?, neighbour)))
-                .collect();
+            let placed = placed(&graph[process], &place);
             let sum = |is_counted: &dyn Fn(usize) -> bool| {
                 let counted = placed.iter().filter(|(host, _)| is_counted(*host));
                 counted.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
@@ -207,10 +210,7 @@ impl GreedyCommOptions {
         let mut place: Vec<Option<usize>> = vec![None; works.len()];
         let mut operations = 0;
         for process in by_falling_work(&works) {
-            let placed: Vec<(usize, Neighbour)> = graph[process]
-                .iter()
-                .filter_map(|&neighbour| Some((place[neighbour.process]?, neighbour)))
-                .collect();
+            let placed = placed(&graph[process], &place);
             let compute = |host: usize| load[host] + works[process] / instance.speeds[host];
             let messages = |host: usize| -> f64 {
                 let costs = placed

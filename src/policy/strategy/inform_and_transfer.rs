@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least};
+use super::room::{Room, least, sample};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, not_negative};
 use crate::error::Error;
 use crate::random::Stream;
@@ -189,18 +189,6 @@ impl InformAndTransferOptions {
         }
         known
     }
-}
-
-/// `count` hosts other than `own`, each once.
-fn sample(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
-    let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
-    let count = others.len().min(count as usize);
-    for at in 0..count {
-        let drawn = at + random.below(others.len() - at);
-        others.swap(at, drawn);
-    }
-    others.truncate(count);
-    others
 }
 
 /// The state of the transfers.

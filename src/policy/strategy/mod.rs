@@ -13,15 +13,19 @@
 mod assignment;
 mod blocks;
 mod brute_force;
+mod c_random;
+mod diffusion;
 mod entry;
 mod greedy;
 mod greedy_comm;
 mod greedy_refine;
 mod inform_and_transfer;
 mod instance;
+mod migpf;
 mod optimum;
 mod prefix;
 mod price;
+mod receiver_initiated;
 mod refine;
 mod refine_b;
 mod room;
@@ -32,6 +36,8 @@ use std::fmt;
 
 pub use assignment::{Assignment, Gather};
 pub use brute_force::{BruteForceEdition, BruteForceOptions};
+pub use c_random::CRandomOptions;
+pub use diffusion::{DiffusionOptions, Neighbours};
 pub(crate) use entry::row;
 pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
@@ -41,9 +47,11 @@ pub use inform_and_transfer::{
     InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
 };
 pub use instance::{Instance, Paths, Row};
+pub use migpf::MigPfOptions;
 pub use optimum::{bound, optimum, schedule_optimum};
 pub use prefix::{PrefixEdition, PrefixOptions};
 pub use price::PriceOptions;
+pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
 pub use refine_b::{RefineBEdition, RefineBOptions};
 pub use rotate::RotateOptions;
@@ -121,5 +129,12 @@ mod testing {
             work: works.iter().map(|&work| Seconds::of(work)).collect(),
             ..Instance::default()
         }
+    }
+
+    /// What a strategy decides, with the random numbers of seed 1.
+    pub(super) fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
+        let mut random = Stream::new(1, crate::random::Purpose::Policy);
+        let assignment = options.strategy().unwrap().assign(instance, &mut random);
+        assignment.unwrap().hosts
     }
 }

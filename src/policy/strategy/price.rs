@@ -70,16 +70,18 @@ impl PriceOptions {
                 .fold(f64::INFINITY, f64::min),
         };
         let decision = assignment.operations as f64 * self.operation / speed;
-        let moves = self.moves(instance, assignment);
+        let moves = self.moves(instance, &assignment.hosts);
         Seconds::of(self.messages(instance, assignment.gather) + decision + moves)
     }
 
-    fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
+    /// The time of an empty message between two hosts \[s\].
+    pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.latency(from, to).get());
         known.unwrap_or(self.latency)
     }
 
-    fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
+    /// The rate of a large one \[B/s\].
+    pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.bandwidth(from, to).get());
         known.unwrap_or(self.bandwidth)
     }
@@ -148,10 +150,9 @@ impl PriceOptions {
     }
 
     /// The moves: each host sends and receives one process after another.
-    fn moves(&self, instance: &Instance<'_>, assignment: &Assignment) -> f64 {
+    pub(super) fn moves(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let mut busy = vec![0.0; instance.hosts()];
-        for (process, (&from, &to)) in (instance.current.iter()).zip(&assignment.hosts).enumerate()
-        {
+        for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {
             if from != to {
                 let bytes = instance
                     .memory

@@ -1,6 +1,7 @@
-//! Memory of hosts: which processes still fit where, while a strategy decides.
+//! What strategies share: memory of hosts while they decide, least loads, random hosts.
 
 use super::Instance;
+use crate::random::Stream;
 
 /// Where the processes are while a strategy decides, and what their memory leaves free.
 ///
@@ -76,4 +77,16 @@ pub(super) fn least(
     key: impl Fn(usize) -> f64,
 ) -> Option<usize> {
     candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
+}
+
+/// `count` hosts other than `own`, each once, in random order.
+pub(super) fn sample(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
+    let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
+    let count = others.len().min(count as usize);
+    for at in 0..count {
+        let drawn = at + random.below(others.len() - at);
+        others.swap(at, drawn);
+    }
+    others.truncate(count);
+    others
 }

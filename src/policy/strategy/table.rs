@@ -2,8 +2,9 @@
 
 use super::entry::{Table, row};
 use super::{
-    BruteForceOptions, GreedyCommOptions, GreedyOptions, GreedyRefineOptions,
-    InformAndTransferOptions, PrefixOptions, RefineBOptions, RefineOptions, RotateOptions,
+    BruteForceOptions, CRandomOptions, DiffusionOptions, GreedyCommOptions, GreedyOptions,
+    GreedyRefineOptions, InformAndTransferOptions, MigPfOptions, PrefixOptions,
+    ReceiverInitiatedOptions, RefineBOptions, RefineOptions, RotateOptions,
 };
 
 /// The strategies that come with the program.
@@ -54,6 +55,125 @@ pub fn standard() -> Table {
             "each process to the next host: what migrations cost without any sense",
             "Charm++ 8, TreeLB Rotate",
         ),
+        row::<DiffusionOptions>(
+            "diffusion",
+            "after diffusion: load flows between neighbours, whole processes follow",
+            "Cybenko 1989; Diekmann et al. 1999",
+        ),
+        row::<CRandomOptions>(
+            "c-random",
+            "after PUB: each host asks random hosts, and sends one process to one that has less",
+            "Bonorden, IPDPS 2007",
+        ),
+        row::<ReceiverInitiatedOptions>(
+            "receiver-initiated",
+            "after work stealing: hosts with little to do take one process from hosts with much",
+            "Eager, Lazowska and Zahorjan 1986",
+        ),
+        row::<MigPfOptions>(
+            "migpf",
+            "after MigPF: of several plans the one whose predicted superstep is shortest, if it beats staying",
+            "da Rosa Righi et al., FGCS 78, 2018",
+        ),
     ];
     Table::new(["strategy", "strategies", "policy.name"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::testing::instance;
+    use super::super::{Assignment, Entry, Instance, bound};
+    use super::*;
+    use crate::random::{Purpose, Stream};
+    use crate::units::Bytes;
+
+    /// What each strategy, in each of its variants, decides about an instance.
+    fn all(instance: &Instance<'_>) -> Vec<(String, Assignment)> {
+        let decide = |entry: &Entry, name: String, options: &Value| {
+            let mut strategy = entry.build(options).unwrap();
+            let mut random = Stream::new(7, Purpose::Policy);
+            strategy
+                .assign(instance, &mut random)
+                .map(|found| (name, found))
+                .ok()
+        };
+        let table = standard();
+        let entries = table.iter().flat_map(|entry| {
+            let plain = decide(entry, entry.name.to_owned(), &json!({}));
+            let variants = entry.variants().iter().map(move |variant| {
+                let name = format!("{}/{}", entry.name, variant.name);
+                decide(entry, name, &variant.value())
+            });
+            std::iter::once(plain).chain(variants).flatten()
+        });
+        entries.collect()
+    }
+
+    #[test]
+    fn every_strategy_decides_about_every_edge() {
+        let edges = [
+            instance(&[1.0, 2.0], &[], &[]),
+            instance(&[1.5], &[0, 0, 0], &[1.0, 2.0, 3.0]),
+            instance(&[1.0, 1.0, 1.0], &[0, 0, 1], &[0.0; 3]),
+            instance(&[1.0; 4], &[0; 40], &[1.0; 40]),
+            instance(&[0.1, 10.0], &[0, 1, 0], &[1e-300, 1e90, 5.0]),
+        ];
+        for case in &edges {
+            for (name, found) in all(case) {
+                assert_eq!(found.hosts.len(), case.processes(), "{name}");
+                assert!(
+                    found.hosts.iter().all(|&host| host < case.hosts()),
+                    "{name}"
+                );
+                let max = case.max_time(&found.hosts).get();
+                assert!(max >= bound(case) * (1.0 - 1e-12), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_ours_fills_no_host_beyond_its_memory() {
+        let mut case = instance(
+            &[1.0; 3],
+            &[0, 0, 0, 0, 1, 2],
+            &[5.0, 4.0, 3.0, 2.0, 1.0, 1.0],
+        );
+        case.memory = vec![Bytes::of(1.0); 6];
+        case.host_memory = vec![None, Some(Bytes::of(2.0)), Some(Bytes::of(1.0))];
+        for (name, found) in all(&case) {
+            if name.contains("/charm")
+                || name.contains("/lbaf")
+                || name.contains("/vt")
+                || name == "rotate"
+            {
+                continue;
+            }
+            let on = |host: usize| found.hosts.iter().filter(|&&other| other == host).count();
+            assert!(on(1) <= 2 && on(2) <= 1, "{name}: {:?}", found.hosts);
+        }
+    }
+
+    #[test]
+    fn names_of_variants_are_unique_and_their_options_known() {
+        for entry in &standard() {
+            for (at, variant) in entry.variants().iter().enumerate() {
+                assert!(entry.resolve(&variant.value()).is_ok());
+                assert!(
+                    entry.variants()[..at]
+                        .iter()
+                        .all(|other| other.name != variant.name)
+                );
+            }
+            let error = entry
+                .build(&json!({ "nonsense": 1 }))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(&format!("policy.{}.nonsense", entry.name)),
+                "{error}"
+            );
+        }
+    }
 }
