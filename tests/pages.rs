@@ -1,0 +1,122 @@
+//! The pages of sweeps, searches and explanations: one file each in one frame, with contents, tables that sort, ties, and no JSON to read.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::succeeded;
+
+/// Runs the command, which must succeed.
+fn done(arguments: &[&str], out: &Path) {
+    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .args(arguments)
+        .arg(out)
+        .output()
+        .unwrap();
+    succeeded(output);
+}
+
+/// A page that stands alone: no address of anything outside, and contents that lead to its headings.
+fn checked(file: &Path) -> String {
+    let page = fs::read_to_string(file).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("default-src 'none'; script-src 'unsafe-inline'"));
+    let own = page.replace(" href=\"#", "");
+    for reference in [" src=", " href=", "url(", "@import", "fetch("] {
+        assert!(!own.contains(reference), "{reference}");
+    }
+    let links: Vec<&str> = page.split("<a href=\"#").skip(1).collect();
+    assert!(!links.is_empty());
+    for link in links {
+        let (id, _) = link.split_once('"').unwrap();
+        assert!(page.contains(&format!("<h2 id=\"{id}\">")), "{id}");
+    }
+    let (_, body) = page.split_once("<main>").unwrap();
+    let (body, _) = body.split_once("</main>").unwrap();
+    assert!(!body.contains("&quot;:"), "JSON: {body}");
+    body.to_owned()
+}
+
+const SMALL: [&str; 6] = ["--app", "lu", "--n", "200", "--procs", "4"];
+
+#[test]
+fn the_page_of_a_sweep_ranks_settings_and_shows_ties() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("sweep");
+    let values = [
+        "--alpha",
+        "2,4",
+        "--set",
+        "policy.migbsp.delta=0.8",
+        "--d",
+        "0.4,0.5",
+        "--quiet",
+        "--out",
+    ];
+    done(&[&["sweep"], &SMALL[..], &values].concat(), &folder);
+    let body = checked(&folder.join("index.html"));
+    assert_eq!(
+        body.matches("<tr>").count() - body.matches("<thead><tr>").count(),
+        4 + 2 + body.matches("<tr><th scope=\"row\">").count()
+    );
+    assert!(body.contains("data-name=\"settings\"") && body.contains("data-name=\"sensitivity\""));
+    // The d of LU 200/4 changes nothing.
+    assert!(body.contains("<td data-value=\"1\">1=</td>"), "{body}");
+    assert!(body.contains("<i style=\"width:100.0%\"></i>"));
+    assert!(
+        body.contains("<th scope=\"row\">experiment.workload.procs</th>"),
+        "{body}"
+    );
+    assert!(body.contains("<figure class=\"picture\" data-name=\"lines\">"));
+}
+
+#[test]
+fn the_page_of_a_search_has_the_result_the_rounds_and_all_settings() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("tune");
+    let values = [
+        "--alpha", "2,4", "--d", "0.4,0.5", "--budget", "4", "--quiet", "--out",
+    ];
+    done(&[&["tune"], &SMALL[..], &values].concat(), &folder);
+    let body = checked(&folder.join("index.html"));
+    for table in ["comparison", "search", "settings"] {
+        assert!(body.contains(&format!("data-name=\"{table}\"")), "{table}");
+    }
+    assert!(
+        body.contains("<code>migsim run --app lu --n 200 --procs 4"),
+        "{body}"
+    );
+}
+
+#[test]
+fn explanations_are_pages_too() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("page.html");
+    done(&[&["explain"], &SMALL[..], &["--html"]].concat(), &file);
+    let body = checked(&file);
+    assert!(
+        body.contains("<summary>After superstep 4: nobody is to move</summary>"),
+        "{body}"
+    );
+    assert!(
+        body.contains(
+            "A call was due after superstep 4: the first one comes after α = 4 supersteps."
+        )
+    );
+    done(
+        &[
+            &["explain"],
+            &SMALL[..],
+            &["--superstep", "4", "--why-not", "2", "--html"],
+        ]
+        .concat(),
+        &file,
+    );
+    let body = checked(&file);
+    assert!(
+        body.contains("<h2 id=\"h-part-1\">When</h2>") && body.contains("p2 stays"),
+        "{body}"
+    );
+}
