@@ -311,6 +311,7 @@ fn the_chapter_on_commands_is_their_help() {
         &["sweep", "merge"],
         &["tune"],
         &["explain"],
+        &["decide"],
         &["report"],
         &["reproduce"],
         &["platform", "show"],

@@ -1,4 +1,4 @@
-//! After MigPF (da Rosa Righi et al., FGCS 78, 2018): up to n plans, of which a prediction function picks the best, if it beats staying.
+//! After `MigPF` (da Rosa Righi et al., FGCS 78, 2018): up to n plans, of which a prediction function picks the best, if it beats staying.
 //!
 //! Known of the paper are its three ideas; the trigger has the first two (imbalance per processor, shorter intervals under imbalance).
 //! Here is the third, with choices of ours. Processes are ranked by how much earlier they would end elsewhere:
@@ -99,7 +99,7 @@ impl Strategy for MigPfOptions {
 
 impl MigPfOptions {
     /// The prediction function of an assignment \[s\].
-    fn predicted(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
+    fn predicted(self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let prices = PriceOptions::default();
         let mut sent = vec![0.0; instance.hosts()];
         for row in &instance.communication {
