@@ -77,7 +77,7 @@ fn the_page_of_a_search_has_the_result_the_rounds_and_all_settings() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("tune");
     let values = [
-        "--alpha", "2,4", "--d", "0.4,0.5", "--budget", "4", "--quiet", "--out",
+        "--alpha", "2,4", "--d", "0.4,0.5", "--budget", "8", "--quiet", "--out",
     ];
     done(&[&["tune"], &SMALL[..], &values].concat(), &folder);
     let body = checked(&folder.join("index.html"));
