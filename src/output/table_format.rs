@@ -282,7 +282,7 @@ impl Table {
     pub(crate) fn html(&self, shown: usize) -> String {
         let mut html = String::new();
         if !self.title.is_empty() {
-            write!(html, "<h3>{}</h3>\n", escaped(&self.title)).expect("a string");
+            writeln!(html, "<h3>{}</h3>", escaped(&self.title)).expect("a string");
         }
         write!(
             html,

@@ -95,6 +95,6 @@ mod tests {
             let row = format!("<th scope=\"row\">{key}</th><td class=\"words long\">{value}</td>");
             assert!(html.contains(&row), "{row}: {html}");
         }
-        assert!(!html.contains("{"));
+        assert!(!html.contains('{'));
     }
 }
