@@ -14,13 +14,13 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why a text is not a quantity.
+/// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// The text does not begin with a number.
     #[error("`{text}` is not a number with a unit (for example `{example}`)")]
     NotANumber {
-        /// What was read.
+        /// The text that was read.
         text: String,
         /// A value that would be accepted.
         example: &'static str,
@@ -28,7 +28,7 @@ pub enum UnitError {
     /// The number has no unit.
     #[error("`{text}` has no unit (write for example `{example}`)")]
     MissingUnit {
-        /// What was read.
+        /// The text that was read.
         text: String,
         /// A value that would be accepted.
         example: &'static str,
@@ -38,7 +38,7 @@ pub enum UnitError {
     UnknownUnit {
         /// The unit that was read.
         unit: String,
-        /// What was expected.
+        /// The expected form.
         quantity: &'static str,
         /// The units that exist, in the order of their table.
         known: String,
@@ -46,9 +46,9 @@ pub enum UnitError {
     /// The number is negative, infinite, NaN or, where that makes no sense, zero.
     #[error("{quantity} `{text}` is out of range (it must be finite and {bound})")]
     OutOfRange {
-        /// What was read.
+        /// The text that was read.
         text: String,
-        /// What was expected.
+        /// The expected form.
         quantity: &'static str,
         /// `positive` or `not negative`.
         bound: &'static str,
@@ -454,7 +454,7 @@ identity!(
     ProcessId
 );
 
-/// Why a text names no process.
+/// The error of a text that names no process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no process: write `p24` or `24`; processes are counted from 1")]
 pub struct NoProcess(String);

@@ -5,25 +5,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Bytes, Instructions, Seconds};
 
-/// How a process sends the messages of a superstep.
+/// The order in which a process sends the messages of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sends {
-    /// All at once, without waiting for them.
+    /// All at once, without a wait.
     #[default]
     Concurrent,
-    /// One after the other, each waited for, as blocking sends do.
+    /// One after the other, as blocking sends do.
     Sequential,
 }
 
-/// When a message can start.
+/// The condition under which a message starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Receives {
-    /// When it is sent.
+    /// It is sent.
     #[default]
     Early,
-    /// When it is sent and its receiver has reached its receives (rendezvous).
+    /// It is sent, and its receiver has reached its receives (rendezvous).
     Late,
 }
 
@@ -34,9 +34,9 @@ pub enum BarrierKind {
     /// All leave when the last one arrives, at no cost.
     #[default]
     Ideal,
-    /// All notify process 1; when it has all messages it answers all together.
+    /// All notify process 1. When it has all messages, it answers all processes at once.
     Central,
-    /// A coordinator receives from one process after the other and then releases one after the other.
+    /// A coordinator receives from one process after the other, then releases one after the other.
     Sequential,
     /// Notices go up a binomial tree of processes, releases come down.
     Tree,
@@ -50,7 +50,7 @@ pub enum BarrierKind {
     RootSerial,
 }
 
-/// In which order the coordinator of a sequential barrier receives.
+/// The order in which the coordinator of a sequential barrier receives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GatherOrder {
@@ -59,20 +59,20 @@ pub enum GatherOrder {
     Ascending,
     /// The highest rank first.
     Descending,
-    /// Who arrives first.
+    /// The order of arrival.
     Arrival,
     /// All messages in flight together.
     Parallel,
 }
 
-/// When processes leave a sequential barrier.
+/// The time at which processes leave a sequential barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
-    /// All together, when the last release has been delivered.
+    /// All together, at the delivery of the last release.
     #[default]
     Simultaneous,
-    /// Each when its own release has been delivered.
+    /// Each at the delivery of its own release.
     Sequential,
 }
 
@@ -80,20 +80,20 @@ pub enum Release {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BarrierConfig {
-    /// Its protocol.
+    /// The protocol of the barrier.
     pub kind: BarrierKind,
-    /// The size of each of its messages.
+    /// The size of each message of the barrier.
     pub bytes: Bytes,
     /// Sequential barrier: the order of the gathering.
     pub gather: GatherOrder,
-    /// Sequential barrier: when processes leave.
+    /// Sequential barrier: the time at which processes leave.
     pub release: Release,
-    /// Root-serial barrier: what process 1 pays for each process (d).
+    /// Root-serial barrier: the cost to process 1 for each process (d).
     pub per_process: Seconds,
-    /// Root-serial barrier: how much later all leave, counted from the last arrival, for each process.
+    /// Root-serial barrier: the delay of the release after the last arrival, per process.
     #[serde(skip_serializing_if = "is_zero")]
     pub release_per_process: Seconds,
-    /// Root-serial barrier: how much later all leave on top of that for each process that computed in the superstep.
+    /// Root-serial barrier: the additional delay per process that computed in the superstep.
     #[serde(skip_serializing_if = "is_zero")]
     pub release_per_computing: Seconds,
 }
@@ -103,7 +103,7 @@ fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
-/// Which load of a host a policy sees at a call, where its speed varies.
+/// The load of a host that a policy sees at a call, if the speed of the host varies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadMeasure {
@@ -122,12 +122,12 @@ impl LoadMeasure {
     }
 }
 
-/// Which shortcuts the simulator may take. Its results are the same: with `all` and `at-once` to the bit, with `none` up to rounding,
-/// which hundreds of messages that meet one after the other can magnify.
+/// The shortcuts of the simulator. Results with `all` and `at-once` are equal to the bit. Results with `none` are equal up to rounding,
+/// which hundreds of messages that meet in sequence can magnify.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcuts {
-    /// A superstep is computed at once where its plan allows that, and one that repeats the one before it is not computed again.
+    /// A superstep is computed at once if its plan allows that. A repeated superstep reuses the result of the one before.
     #[default]
     All,
     /// No superstep is remembered.
@@ -143,25 +143,25 @@ impl Shortcuts {
     }
 }
 
-/// How a superstep runs.
+/// The execution of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RuntimeConfig {
-    /// How messages are sent.
+    /// The order of the messages of a process.
     pub sends: Sends,
-    /// When messages can start.
+    /// The condition under which a message starts.
     pub receives: Receives,
-    /// How supersteps end.
+    /// The end of a superstep.
     pub barrier: BarrierConfig,
-    /// Which load of a host a policy sees.
+    /// The load of a host that a policy sees.
     #[serde(skip_serializing_if = "LoadMeasure::is_default")]
     pub load: LoadMeasure,
-    /// How the simulator itself may save time.
+    /// The shortcuts of the simulator; they save time and change no result.
     #[serde(skip_serializing_if = "Shortcuts::is_default")]
     pub shortcuts: Shortcuts,
 }
 
-/// How the price of a rescheduling call is found.
+/// The model of the price of a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallModel {
@@ -183,24 +183,24 @@ pub enum CallModel {
     None,
 }
 
-/// Whether processes wait for the answer of a rescheduling call.
+/// The scenarios in which processes wait for the answer of a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallWaiting {
-    /// Yes, in scenarios ii and iii.
+    /// Scenarios ii and iii.
     #[default]
     Blocking,
-    /// Not in scenario ii, where no answer can matter: the next superstep runs at once, and what remains of a call that took C
-    /// when a superstep of T ends is waited for at its barrier, max(0, C − T). A call after the last superstep is waited for
-    /// whole. (A19; Lattice Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
+    /// Scenario iii only: in ii no answer can matter. There the next superstep starts at once, and the rest of the call is waited for at
+    /// its barrier: max(0, C − T) for a call of C and a superstep of T. A call after the last superstep is waited for completely. (A19;
+    /// Lattice Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
     Overlapped,
 }
 
-/// What a rescheduling call costs.
+/// The costs of a rescheduling call.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CallCost {
-    /// How the price is found.
+    /// The model of the price.
     pub model: CallModel,
     /// `additive`: the fixed part (c0); `overlapped`: the least duration of a superstep that ends with a call.
     pub fixed: Seconds,
@@ -209,17 +209,17 @@ pub struct CallCost {
     pub per_process: Seconds,
     /// `additive`: per process and superstep since the last call (cv).
     pub per_process_superstep: Seconds,
-    /// `ping-pong`: what travels in each direction.
+    /// `ping-pong`: the size of the message in each direction.
     pub ping: Bytes,
-    /// Whether processes wait for the answer.
+    /// The scenarios in which processes wait for the answer.
     pub waiting: CallWaiting,
-    /// `messages`: what each process sends to its manager.
+    /// `messages`: the size of the report of each process to its manager.
     pub report: Bytes,
-    /// `messages`: what each manager sends to each other one, per process of its cluster.
+    /// `messages`: the size of the message between two managers, per process of the sender's cluster.
     pub exchange: Bytes,
-    /// `messages`: what each manager computes, per process of the application.
+    /// `messages`: the computation of each manager, per process of the application.
     pub decision: Instructions,
-    /// `messages`: what each manager answers to each process.
+    /// `messages`: the size of the answer of a manager to each process.
     pub answer: Bytes,
     /// `messages`: an elementary operation (a comparison and an addition) of a strategy that is not MigBSP's, which counts its operations.
     #[serde(skip_serializing_if = "is_usual_operation")]
@@ -255,21 +255,20 @@ impl Default for CallCost {
     }
 }
 
-/// How the memory of a moving process travels.
+/// The transfer of the memory of a moving process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
     /// As a flow from the old host to the new one.
     #[default]
     Flow,
-    /// As if nothing else moved: `L + M / bw` of the route, and no link is used (Mem(i,j) of the Lattice Boltzmann paper, which is
-    /// paid as it is computed).
+    /// As if alone: `L + M / bw` of the route, without a use of its links (Mem(i,j) of the Lattice Boltzmann paper, paid as computed).
     Nominal,
     /// It takes no time of its own: a move costs `fixed`.
     None,
 }
 
-/// How the migrations of a call follow each other.
+/// The order of the migrations of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoveOrder {
@@ -280,32 +279,32 @@ pub enum MoveOrder {
     Serial,
 }
 
-/// Who waits for migrations.
+/// The processes that wait for migrations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Waiting {
-    /// All processes: the next superstep starts when all have arrived.
+    /// All processes: the next superstep starts when all moves are complete.
     #[default]
     All,
-    /// Those that move; the others meet them at the next barrier.
+    /// The moving processes; the others meet them at the next barrier.
     Movers,
 }
 
-/// What a migration costs.
+/// The costs of a migration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MoveCost {
-    /// How the memory of the process travels.
+    /// The transfer of the memory of the process.
     pub transfer: Transfer,
     /// The operations of a migration: connections, serialisation, creation at the destination.
     pub fixed: Seconds,
-    /// How the moves of a call follow each other.
+    /// The order of the migrations of a call.
     pub order: MoveOrder,
-    /// Who waits.
+    /// The processes that wait for migrations: `all`, or only the `movers`.
     pub wait: Waiting,
 }
 
-/// What rescheduling costs.
+/// The costs of rescheduling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Costs {
@@ -316,7 +315,7 @@ pub struct Costs {
     pub migration: MoveCost,
 }
 
-/// What happens in a run: the three scenarios of the papers.
+/// The three scenarios of the papers.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

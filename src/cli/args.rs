@@ -11,7 +11,7 @@ use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::{Bytes, NoProcess, ProcessId};
 
-/// Simulates BSP applications on clusters of clusters, with processes that a rescheduling policy migrates at barriers.
+/// Simulates BSP applications on clusters of clusters, where a rescheduling policy migrates processes at barriers.
 #[derive(Debug, Parser)]
 #[command(
     name = "migsim",
@@ -23,7 +23,7 @@ use crate::units::{Bytes, NoProcess, ProcessId};
         migsim tune --platform ufrgs --app lu --n 1000 --procs 25\n  \
         migsim reproduce lu\n  \
         migsim list policies\n\n\
-        Exit codes: 0 done, 1 a run failed (deadlock, impossible decision) or a comparison did, 2 bad command line or input, or output that cannot be written."
+        Exit codes: 0 done, 1 a run or a comparison failed (deadlock, impossible decision), 2 bad command line or input, or output that cannot be written."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -34,9 +34,9 @@ pub struct Arguments {
 pub(super) enum Command {
     /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
     Run(Box<RunArguments>),
-    /// Run an experiment with many values of its settings, on all cores, and continue what was interrupted
+    /// Run an experiment with many values of its settings, on all cores; continue an interrupted sweep
     Sweep(Box<SweepArguments>),
-    /// Explain a run: its calls at a glance; or a superstep: was a call due, which processes could gain what, where to, and what came of it
+    /// Explain the calls of a run, or one superstep: the trigger, the candidates, their destinations and the outcome
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
@@ -48,7 +48,7 @@ pub(super) enum Command {
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
     Explain(Box<ExplainArguments>),
-    /// Decide: what would each policy do at a barrier that a file describes, or each trigger with a history of loads?
+    /// Show the decisions of policies at a barrier from a file, or of triggers for a history of loads
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
@@ -61,46 +61,46 @@ pub(super) enum Command {
             hosts and processes counted from 0. docs/guide/decide.md describes the keys."
     )]
     Decide(DecideArguments),
-    /// Make one HTML page of a run or of a sweep, to look at: it needs no other file and no network
+    /// Make one self-contained HTML page of a run or of a sweep
     #[command(after_help = "Examples:\n  \
             migsim run --app lu --n 1000 --procs 25 --processes --out runs/a\n  \
             migsim report runs/a\n  \
             migsim report sweeps/lu -o lu.html\n  \
             migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
-            The chart of what each process did, and when, needs `--processes` of `migsim run`.")]
+            The timeline of processes needs `--processes` of `migsim run`.")]
     Report(ReportArguments),
-    /// Find good settings of a policy: a search with a budget of runs, and what they gain on seeds that it has not seen
+    /// Search good settings of a policy with a budget of runs, and measure their gain on fresh seeds
     Tune(Box<TuneArguments>),
-    /// Compare policies on one application, from best to worst, with intervals, prices and the distance from what no policy can beat
+    /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
     Compare(Box<CompareArguments>),
-    /// Reproduce a paper: what it publishes beside what is simulated, cell by cell
+    /// Reproduce a paper: published beside simulated values, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
             migsim reproduce one-reading\n  \
             migsim reproduce audit --out results\n\n\
-            Exit code 1 when a cell is more than 2.5 % away and no reason is recorded for it.")]
+            Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]
     Reproduce(ReproduceArguments),
-    /// Traces: a text file of what each process computes and sends in each superstep
+    /// Traces: text files with the computation and messages of each process in each superstep
     #[command(subcommand)]
     Trace(TraceCommand),
     /// Platforms: hosts, links and routes
     #[command(subcommand)]
     Platform(PlatformCommand),
-    /// Applications: what their processes compute and send
+    /// Applications: the computation and messages of their processes
     #[command(subcommand)]
     Workload(WorkloadCommand),
-    /// List what exists: applications, experiments, loads, papers, policies, platforms, network models
+    /// List names: applications, experiments, loads, papers, policies, platforms, network models, triggers
     List {
-        /// What to list
+        /// The kind of names
         #[arg(value_enum)]
         what: Listing,
         #[command(flatten)]
         form: FormArguments,
     },
-    /// Print the JSON Schema of an input format; of traces, which are no JSON, the description
+    /// Print the JSON Schema of an input format; for traces, which are not JSON, the description
     Schema {
-        /// Which format
+        /// The format
         #[arg(value_enum)]
         format: Format,
     },
@@ -128,7 +128,7 @@ pub(super) enum TraceCommand {
         after_help = "Examples:\n  \
             migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n  \
             migsim run --platform ufrgs.json --app trace --trace lu.trace --set extends=lu\n\n\
-            The trace has the work, the messages, the memory, the hosts and the runtime; costs and policy are no part of an application. \
+            The trace has the work, the messages, the memory, the hosts and the runtime. It has neither costs nor policy. \
             A comment at its top is the command that gives the same run. `migsim schema trace` describes the format."
     )]
     Export(Box<TraceExportArguments>),
@@ -145,7 +145,7 @@ pub(super) struct TraceExportArguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlatformCommand {
-    /// Show a platform: clusters and hosts, routes between clusters, links on no route, what looks odd
+    /// Show a platform: clusters and hosts, routes between clusters, unused links, oddities
     #[command(
         after_help = "Examples:\n  migsim platform show ufrgs\n  migsim platform show platform.xml --svg platform.svg\n  migsim platform show ufrgs --format csv"
     )]
@@ -153,10 +153,10 @@ pub(super) enum PlatformCommand {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
         #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
-        /// Also draw its clusters and the routes between them into this file
+        /// Also draw the clusters and their routes into this SVG file
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         svg: Option<PathBuf>,
-        /// The most rows of each table
+        /// The largest number of rows of each table
         #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
         rows: usize,
         #[command(flatten)]
@@ -198,10 +198,10 @@ pub(super) enum WorkloadCommand {
 pub(super) struct WorkloadShowArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
-    /// Also draw it into this file
+    /// Also draw the application into this SVG file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) svg: Option<PathBuf>,
-    /// The most rows, each a superstep or a range of supersteps
+    /// The largest number of rows, each a superstep or a range of supersteps
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Output")]
     pub(super) rows: usize,
     #[command(flatten)]
@@ -238,7 +238,7 @@ pub(super) enum Format {
 pub(super) enum ScenarioChoice {
     /// Application only
     I,
-    /// The policy decides and its calls are paid, nothing moves
+    /// The policy decides and its calls are paid, no process moves
     Ii,
     /// Migrations happen and are paid
     Iii,
@@ -261,7 +261,7 @@ impl ScenarioChoice {
     }
 }
 
-/// How results are printed.
+/// The form of printed results.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FormArguments {
     /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
@@ -273,7 +273,7 @@ pub(super) struct FormArguments {
 }
 
 impl FormArguments {
-    /// What was chosen.
+    /// The chosen form.
     pub(super) fn form(self) -> Form {
         match self.format {
             _ if self.json => Form::Json,
@@ -284,7 +284,7 @@ impl FormArguments {
         }
     }
 
-    /// What is to be printed under `--quiet`: only a form that was asked for.
+    /// The form to print under `--quiet`: only one that was requested.
     pub(super) fn form_unless(self, is_quiet: bool) -> Option<Form> {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.form())
@@ -313,14 +313,14 @@ pub(super) struct ExplainArguments {
     /// The experiment or the run folder, and what else is set
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
-    /// The superstep after which something moved, or did not; none: an overview of all calls
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "What to explain")]
+    /// The superstep after which processes moved, or stayed [default: an overview of all calls]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Question")]
     pub(super) superstep: Option<u64>,
-    /// One process, as output names it: p24, or 24
-    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = "What to explain")]
+    /// One process, written as in output: p24, or 24
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = "Question")]
     pub(super) process: Option<u64>,
-    /// One process that stayed: why
-    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = "What to explain")]
+    /// Explain why this process stayed
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = "Question")]
     pub(super) why_not: Option<u64>,
     /// Print the sentences and the numbers behind them as JSON
     #[arg(long, help_heading = "Output")]
@@ -366,12 +366,12 @@ pub(super) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
-    /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; audit: what a reviewer asks
-    /// of all papers (held-out predictions, sensitivity, ablation; takes minutes)
+    /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; audit: held-out predictions,
+    /// sensitivity and ablation of all papers (takes minutes)
     #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(super) paper: String,
-    /// For one-reading: search the single set of rules that does best for all papers, from the rules of this paper (or `default`) on, one
-    /// option at a time; takes many minutes
+    /// For one-reading: search the best single set of rules for all papers, one option at a time, starting from the rules of this paper (or
+    /// `default`); takes many minutes
     #[arg(long, value_name = "PAPER", conflicts_with = "out")]
     pub(super) search: Option<String>,
     /// Also write a Markdown page and a CSV table per paper into this folder
@@ -405,12 +405,12 @@ pub(super) struct ReproduceArguments {
       migsim run --platform platform.xml --app trace --trace trace.txt --scenario i --out out\n  \
     Under a background load, of the hosts and of the links between clusters:\n    \
       migsim run --app sw --n 25 --load ar,mean=0.4 --load on-off,on=links\n  \
-    A page to look at, beside the table:\n    \
+    An HTML page beside the table:\n    \
       migsim run --app lu --n 1000 --procs 25 --report lu.html\n  \
     An experiment file; flags win over it:\n    \
       migsim run experiment.json --n 500\n\n\
     Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
-    file, then the flags; the strongest last. `--show` prints the result."
+    file, then the flags; later ones win. `--show` prints the result."
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -426,17 +426,18 @@ pub(super) struct RunArguments {
     /// Replace a run of other settings in the folder
     #[arg(long, help_heading = "Output")]
     pub(super) force: bool,
-    /// Also write what each process did in each superstep (processes.csv), and what crossed the links (links.csv)
+    /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
     #[arg(long, requires = "out", help_heading = "Output")]
     pub(super) processes: bool,
-    /// Also make one HTML page to look at [default of FILE: report.html, in the folder of `--out` if there is one]
+    /// Also make one HTML page [default of FILE: report.html, in the folder of `--out` if given]
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = "Output")]
     #[expect(
         clippy::option_option,
         reason = "how clap tells a flag without its value"
     )]
     pub(super) report: Option<Option<PathBuf>>,
-    /// Also write what each process does when, for a viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or both with a comma
+    /// Also write the timeline of each process for a viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or both with a
+    /// comma
     #[arg(
         long,
         value_enum,
@@ -466,17 +467,17 @@ pub(super) struct RunArguments {
     after_help = "Examples:\n  \
     Every combination of three parameters:\n    \
       migsim sweep --app sw --n 25 --procs 25 --alpha 2,4,8,16 --d 0.1..0.9:0.1 --omega 1..5 --out sweeps/sw25\n  \
-    How many runs, and how long:\n    \
+    The number of runs and their time:\n    \
       migsim sweep --app sw --n 25 --alpha 2,4,8,16 --dry-run\n  \
     Any key of the experiment, 200 settings spread evenly:\n    \
       migsim sweep --app lu --n 1000 --procs 25 --vary policy.migbsp.delta=0.0..1.0 --vary costs.move.order=serial,parallel --latin 200\n  \
-    One half each on two machines, joined:\n    \
+    Two halves on two machines, merged:\n    \
       migsim sweep sweep.json --shard 1/2 --out half-1    (and 2/2, half-2)\n    \
       migsim sweep merge half-1 half-2 --out whole\n\n\
     Values are lists (2,4,8), ranges with both ends (1..5, 0.1..0.9:0.1, \"10..50:10 ms\") or both. Whole loads and applications are names with \
-    their parameters behind them (--load none,walk,step=0.1,on-off; --vary workload=lu,n=500,sw,n=25). A row is what `migsim run` gives with the \
-    same flags and --set KEY=VALUE; a parameter that changes nothing is refused. What was interrupted is continued by the \
-    same command; what is there is not run again. Exit code 1 when runs failed: their rows say why."
+    their parameters behind them (--load none,walk,step=0.1,on-off; --vary workload=lu,n=500,sw,n=25). A row equals the result of `migsim run` with the \
+    same flags and --set KEY=VALUE; a parameter that changes nothing is refused. The same command continues an interrupted sweep \
+    and keeps its rows. Exit code 1 if runs failed: their rows have the reason."
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -491,20 +492,20 @@ pub(super) struct SweepArguments {
     /// Take the values of all parameters in step instead of every combination
     #[arg(long, group = "combination", help_heading = "Sweep")]
     pub(super) zip: bool,
-    /// Draw so many different combinations
+    /// Draw N different combinations
     #[arg(long, value_name = "N", group = "combination", help_heading = "Sweep")]
     pub(super) random: Option<u64>,
-    /// Draw so many combinations that spread the values of each parameter evenly (Latin hypercube)
+    /// Draw N combinations that spread the values of each parameter evenly (Latin hypercube)
     #[arg(long, value_name = "N", group = "combination", help_heading = "Sweep")]
     pub(super) latin: Option<u64>,
-    /// Seed of what `--random` and `--latin` draw [default: 1]
+    /// Seed of `--random` and `--latin` [default: 1]
     #[arg(long, value_name = "SEED", help_heading = "Sweep")]
     pub(super) draw_seed: Option<u64>,
     /// Do only the I-th of N parts of the plan, for `migsim sweep merge`
     #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = "Sweep")]
     pub(super) shard: Option<Shard>,
 
-    /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits what was preempted or failed
+    /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits preempted and failed parts
     #[arg(
         long,
         group = "on_slurm",
@@ -522,7 +523,7 @@ pub(super) struct SweepArguments {
         help_heading = "Slurm"
     )]
     pub(super) slurm_dry_run: bool,
-    /// How many parts, each a task of the array
+    /// The number of parts, each a task of the array
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = "Slurm")]
     pub(super) shards: Option<u32>,
     /// An option of sbatch, such as partition=short or time=00:30:00
@@ -538,7 +539,7 @@ pub(super) struct SweepArguments {
     /// Keep the results in this folder [default: sweeps/ and the name of the application]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
-    /// Say what would be run and about how long it would take, and run nothing
+    /// Print the number of runs and an estimate of their time, and run nothing
     #[arg(long, conflicts_with_all = ["json", "format"], help_heading = "Output")]
     pub(super) dry_run: bool,
     /// Print the sweep as a sweep file and run nothing
@@ -546,7 +547,7 @@ pub(super) struct SweepArguments {
     pub(super) show: bool,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors, and what `--format csv` and `--json` print
+    /// Print only errors, and the result if `--format csv` or `--json` asks for it
     #[arg(long, short, help_heading = "Output")]
     pub(super) quiet: bool,
     /// Threads: runs are done in parallel; at most 1024 [default: one per core]
@@ -554,17 +555,17 @@ pub(super) struct SweepArguments {
     pub(super) threads: Option<usize>,
 }
 
-/// An experiment, and what varies in it.
+/// An experiment and its varied parameters.
 #[derive(Debug, Args)]
 pub(super) struct VariedArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
 
     /// Vary any key of the experiment by its path, or one with a short name (the flags of applications and policies, policy, platform, ...)
-    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = "What varies")]
+    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = "Varied parameters")]
     pub(super) vary: Vec<(String, String)>,
     /// The seeds of each setting
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = "What varies")]
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = "Varied parameters")]
     pub(super) seeds: Option<Spec>,
 }
 
@@ -578,23 +579,23 @@ pub(super) struct VariedArguments {
       migsim tune --app sw --n 25 --load walk --seeds 1..8 --fresh 101..120 --budget 2000\n  \
     Other keys, or other ranges:\n    \
       migsim tune --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --vary policy.migbsp.delta=0.0..1.0:0.1\n\n\
-    What is given several values varies, and nothing else; if that is nothing, the options of the policy that have a usual range do, but for those that are given one value. \
+    Only flags with several values vary. Without such a flag, the options of the policy with a usual range vary, except those given one value. \
     The search is successive halving over seeds (Jamieson and Talwalkar 2016) and then compass search (Kolda, Lewis and Torczon 2003)."
 )]
 pub(super) struct TuneArguments {
     #[command(flatten)]
     pub(super) varied: VariedArguments,
 
-    /// What is to be best
+    /// The measure to optimise
     #[arg(long, value_enum, default_value = "makespan", help_heading = "Search")]
     pub(super) goal: GoalChoice,
-    /// How many runs the search may do; the comparison on fresh seeds is not counted
+    /// The number of runs of the search; the comparison on fresh seeds is not counted
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Search")]
     pub(super) budget: u32,
     /// The seeds on which the best setting is compared with the defaults [default: the 20 after those of the search]
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = "Search")]
     pub(super) fresh: Option<Spec>,
-    /// Seed of what the search draws
+    /// Seed of the search
     #[arg(
         long,
         value_name = "SEED",
@@ -658,7 +659,7 @@ pub(super) struct CompareArguments {
 pub(super) enum GoalChoice {
     /// The least makespan of scenario iii
     Makespan,
-    /// The largest gain of scenario iii over i, for what changes the work itself
+    /// The largest gain of scenario iii over i, for parameters that change the work itself
     Gain,
 }
 
@@ -679,12 +680,12 @@ pub(super) struct MergeArguments {
     pub(super) out: PathBuf,
     #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print nothing but errors, and what `--format csv` and `--json` print
+    /// Print only errors, and the result if `--format csv` or `--json` asks for it
     #[arg(long, short)]
     pub(super) quiet: bool,
 }
 
-/// What is simulated: an experiment, and flags that win over it.
+/// The simulated experiment, and flags that win over it.
 #[derive(Debug, Args)]
 pub(super) struct SettingsArguments {
     /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name; for `explain` also a run folder
@@ -692,40 +693,40 @@ pub(super) struct SettingsArguments {
     pub(super) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
-    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = "What to run")]
+    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = "Experiment")]
     pub(super) platform: Option<String>,
     /// The application (see `migsim list apps`)
     #[arg(
         long,
         value_name = "NAME",
         hide_possible_values = true,
-        help_heading = "What to run"
+        help_heading = "Experiment"
     )]
     pub(super) app: Option<String>,
-    /// Where processes start: contiguous, round-robin, by-core, by-speed (for some hosts alone: by-core:epyc,old-3), names of hosts and
-    /// clusters with commas between them, or a CSV file (`process,host`)
-    #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "What to run")]
+    /// The first host of each process: contiguous, round-robin, by-core, by-speed (for some hosts alone: by-core:epyc,old-3), names of
+    /// hosts and clusters separated by commas, or a CSV file (`process,host`)
+    #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "Experiment")]
     pub(super) mapping: Option<String>,
-    /// The scenarios: one, several with commas between them, or all
+    /// The scenarios: one, several separated by commas, or all
     #[arg(
         long,
         value_enum,
         value_name = "SCENARIO",
         value_delimiter = ',',
-        help_heading = "What to run"
+        help_heading = "Experiment"
     )]
     pub(super) scenario: Vec<ScenarioChoice>,
     /// Seed of random choices
-    #[arg(long, value_parser = parse_counts, help_heading = "What to run")]
+    #[arg(long, value_parser = parse_counts, help_heading = "Experiment")]
     pub(super) seed: Option<Spec>,
 
-    /// What others take of hosts and links: a kind (see `migsim list loads`) and its parameters; again for one more; `none`: nothing.
-    /// For a sweep several in one flag: `none,walk,step=0.1,on-off` are three
+    /// Background load of hosts and links: a kind (see `migsim list loads`) and its parameters; repeatable; `none` disables it. In a sweep
+    /// one flag holds several loads: `none,walk,step=0.1,on-off` are three
     #[arg(
         long,
         value_name = "KIND[,KEY=VALUE]...",
         hide_possible_values = true,
-        help_heading = "What to run"
+        help_heading = "Experiment"
     )]
     pub(super) load: Vec<String>,
 
@@ -737,7 +738,7 @@ pub(super) struct SettingsArguments {
         help_heading = "Policy"
     )]
     pub(super) policy: Option<String>,
-    /// What says when the policy is called (see `migsim list triggers`); MigBSP and others have one of their own
+    /// The trigger of the policy's calls (see `migsim list triggers`); MigBSP and others have their own
     #[arg(
         long,
         value_name = "NAME[=VALUE]",
@@ -763,10 +764,10 @@ pub(super) struct SettingsArguments {
     pub(super) memory: MemoryArguments,
 }
 
-/// What the command may use.
+/// The memory that the command may use.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct MemoryArguments {
-    /// Refuse what is estimated to need more memory than this, before it starts ("8 GB") [default: what the machine has left for it]
+    /// Refuse runs above this estimated memory ("8 GB") before they start [default: the memory available to the command]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     pub(super) memory_limit: Option<Bytes>,
 }

@@ -42,7 +42,7 @@ pub(crate) fn remove_notes(settings: &mut Value) {
     }
 }
 
-/// Where an experiment may name files, as JSON pointers.
+/// The places of file names in an experiment, as JSON pointers.
 pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     let loads = experiment["load"].as_array().map_or(0, Vec::len);
     let of_loads = (0..loads).flat_map(|index| {
@@ -54,12 +54,12 @@ pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
     pointers.chain(of_loads).collect()
 }
 
-/// Which built-in experiment was filled in below the settings.
+/// The built-in experiment that was filled in below the settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Basis {
-    /// Its name; `one-reading` has the neutral settings, `none` stands for the defaults alone.
+    /// Its name. `one-reading` has the neutral settings, `none` stands for the defaults alone.
     pub experiment: String,
     /// Whether its constants were fitted to the platform of the run; absent if they were fitted to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,46 +88,46 @@ pub(super) const NONE: &str = "none";
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ExperimentConfig {
-    /// Where an editor finds the schema; has no meaning for the experiment.
+    /// The schema for editors; has no meaning for the experiment.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub editor_schema: Option<String>,
     /// The version of the format.
     #[serde(default)]
     pub schema: SchemaVersion,
-    /// The built-in experiment that lies below this one, or `none`; without this key the one of its application.
+    /// The built-in experiment that lies below this one, or `none`. Default: the experiment of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// The built-in platforms that the settings were fitted to. On any other platform the name of the application alone stands for neutral
-    /// settings; whoever names the experiment, or has it under `extends`, gets its settings everywhere, with a note.
+    /// The built-in platforms of the fit of these settings. On any other platform the name of the application alone stands for neutral
+    /// settings. The name of the experiment, also under `extends`, stands for its settings on every platform, with a note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_for: Option<Vec<String>>,
-    /// Which built-in experiment was filled in: written by `migsim`, and of no effect on a run.
+    /// The built-in experiment that was filled in: written by `migsim`, without effect on a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
-    /// What the experiment is, for people.
+    /// A description of the experiment for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The platform: a file, or the name of a built-in one.
     #[serde(default = "usual_platform")]
     pub platform: String,
-    /// What others take of hosts and links: one load (`kind`, `on` and its parameters) or a list.
+    /// Background load of hosts and links: one load (`kind`, `on` and its parameters) or a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadKey>,
     /// The application (`app`) and its keys.
     pub workload: Map<String, Value>,
-    /// Where processes start: by a rule, on a list of hosts, or as a table says.
+    /// The first host of each process: by a rule, from a list of hosts, or from a table.
     #[serde(default)]
     pub mapping: MappingKey,
     /// The network model: a preset (`model`) and constants that replace its own.
     #[serde(default)]
     pub network: Map<String, Value>,
-    /// How supersteps run.
+    /// The execution of supersteps.
     #[serde(default)]
     pub runtime: RuntimeConfig,
     /// The policy (`name`) and, under the name of each policy, its options.
     #[serde(default)]
     pub policy: Map<String, Value>,
-    /// What rescheduling costs.
+    /// The costs of rescheduling.
     #[serde(default)]
     pub costs: Costs,
     /// The scenarios to run.
@@ -136,7 +136,7 @@ pub struct ExperimentConfig {
     /// Seeds every random choice.
     #[serde(default = "first_seed")]
     pub seed: u64,
-    /// Where calibrated values come from: key of the value, and a text that begins with `stated`, `inferred` or `fitted`.
+    /// The origins of calibrated values: the key of a value, and a text that begins with `stated`, `inferred` or `fitted`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub origins: BTreeMap<String, String>,
 }

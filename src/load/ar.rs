@@ -35,7 +35,7 @@ use crate::units::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ArConfig {
-    /// How long a load holds (Δ).
+    /// The time for which a value holds (Δ).
     pub period: Seconds,
     /// The mean load, before it is cut off; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
@@ -46,7 +46,7 @@ pub struct ArConfig {
     /// The Hurst parameter H; from 0.5 (short memory) to 0.99 (long memory).
     #[schemars(range(min = 0.5, max = 0.99))]
     pub hurst: f64,
-    /// How far the memory reaches, at least a period.
+    /// The reach of the memory, at least a period.
     pub memory: Seconds,
     /// The largest load; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
@@ -83,7 +83,7 @@ impl LoadOptions for ArConfig {
     }
 }
 
-/// From one time constant to the next.
+/// The factor from one time constant to the next.
 const FACTOR: f64 = 4.0;
 
 /// A sum of autoregressive processes: see the file of its kind.

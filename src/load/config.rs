@@ -112,7 +112,7 @@ impl Loads {
         }
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.specs.is_empty()
     }
@@ -132,7 +132,7 @@ impl Loads {
         }
     }
 
-    /// What their user should know, a sentence each.
+    /// Notes for the user, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let notes = self.specs.iter().filter_map(|spec| spec.load.note());
         let mut notes: Vec<String> = notes.collect();

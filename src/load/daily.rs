@@ -25,21 +25,21 @@ use crate::units::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DailyConfig {
-    /// How long a load holds (Δ), at most a day.
+    /// The time for which a value holds (Δ), at most a day.
     pub period: Seconds,
-    /// How long a day lasts.
+    /// The length of a day.
     pub day: Seconds,
     /// The load in the mean of a day; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
-    /// How far the load rises above its mean and falls below it; from 0 to 0.99.
+    /// The amplitude of the load above and below its mean; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub amplitude: f64,
     /// The time of day of the largest load, at most a day.
     pub peak: Seconds,
     /// The time of day at which the run begins, at most a day.
     pub start: Seconds,
-    /// How much the peaks of the hosts differ, to either side, at most a day.
+    /// The spread of the peaks of the hosts, to either side, at most a day.
     pub spread: Seconds,
 }
 

@@ -27,7 +27,7 @@ use crate::platform::{Profile, Steps, read_profile};
 use crate::random::Stream;
 use crate::units::Seconds;
 
-/// How a trace is written.
+/// The notation of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -37,7 +37,7 @@ pub enum Format {
     Simgrid,
 }
 
-/// What the values of a trace are.
+/// The meaning of the values of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
@@ -45,7 +45,7 @@ pub enum Values {
     Load,
     /// The part that they leave.
     Available,
-    /// How many others want the host on average.
+    /// The mean number of others that want the host.
     LoadAverage,
 }
 
@@ -55,16 +55,16 @@ pub enum Values {
 pub struct FileConfig {
     /// The trace, from the folder where the command runs if the path is relative.
     pub file: String,
-    /// How it is written; `csv` for a file of that suffix, else `simgrid`.
+    /// The notation; `csv` for a file of that suffix, else `simgrid`.
     #[serde(default)]
     pub format: Option<Format>,
-    /// What its values are; `load` in CSV, `available` in a profile of SimGrid.
+    /// The meaning of its values; `load` in CSV, `available` in a profile of SimGrid.
     #[serde(default)]
     pub values: Option<Values>,
     /// After this time it begins again; as the file says if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Seconds>,
-    /// Whether each host begins at another date of it.
+    /// Whether each host begins at another time of it.
     #[serde(default)]
     pub shift: bool,
     /// The largest load; from 0 to 0.99.
@@ -232,7 +232,7 @@ pub struct Measured {
     /// Its loads, no longer its values.
     profile: Profile,
     is_shifted: bool,
-    /// How many of its loads were above the largest one that there is.
+    /// The number of its loads above the largest allowed one.
     cut: usize,
 }
 

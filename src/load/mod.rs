@@ -76,7 +76,7 @@ pub trait Load: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What its user should know, in a sentence.
+    /// A note for the user, in a sentence.
     fn note(&self) -> Option<String> {
         None
     }

@@ -27,9 +27,9 @@ pub struct OnOffConfig {
     /// The load while others are there; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub load: f64,
-    /// How long others stay on average, at least a period.
+    /// The mean time of presence, at least a period.
     pub busy: Seconds,
-    /// How long they stay away on average, at least a period.
+    /// The mean time of absence, at least a period.
     pub idle: Seconds,
 }
 
@@ -77,7 +77,7 @@ impl Load for OnOff {
 #[derive(Clone, Debug)]
 struct Visits {
     config: OnOffConfig,
-    /// What holds from the next step on, and its date in periods.
+    /// The state from the next step on, and its time in periods.
     is_busy: bool,
     periods: f64,
     random: Stream,

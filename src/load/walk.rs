@@ -24,7 +24,7 @@ use crate::units::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WalkConfig {
-    /// How long a load holds (Δ).
+    /// The time for which a value holds (Δ).
     pub period: Seconds,
     /// The most that the load rises or falls from one period to the next; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]

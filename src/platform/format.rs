@@ -13,14 +13,14 @@ use crate::units::{Bytes, BytesPerSecond, InstructionsPerSecond, Seconds};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformFile {
-    /// Where an editor finds the schema; has no meaning for the platform.
+    /// The schema for editors; has no meaning for the platform.
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
     /// The format and its version.
     pub schema: SchemaName,
     /// The name of the platform in output.
     pub name: String,
-    /// What the platform is and where its numbers come from.
+    /// A description of the platform and of the source of its numbers.
     #[serde(default)]
     pub description: Option<String>,
     /// The clusters; hosts are counted through all of them in this order.
@@ -40,8 +40,8 @@ pub struct PlatformFile {
     /// Capacities over time, by name; clusters and links refer to them.
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileEntry>,
-    /// Where values come from: the key of a value in this file (`clusters[1].speed`), and a text that begins with
-    /// `stated`, `inferred` or `fitted`.
+    /// The origins of values: the key of a value in this file (`clusters[1].speed`), and a text that begins with `stated`, `inferred` or
+    /// `fitted`.
     #[serde(default)]
     pub origins: BTreeMap<String, String>,
 }
@@ -62,11 +62,11 @@ pub enum SchemaName {
 pub struct ClusterEntry {
     /// Its name, unique on the platform.
     pub name: String,
-    /// How many clusters like this one there are; a `#` in `name` and `router` stands for the number of each, from 0 on. One if absent.
+    /// The number of equal clusters; a `#` in `name` and `router` stands for the number of each, from 0 on. Default 1.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,
-    /// How many hosts it has, if they are equal; they then have a `speed`, too.
+    /// The number of hosts, if they are equal; they then have a `speed`, too.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub hosts: Option<u64>,
@@ -84,7 +84,7 @@ pub struct ClusterEntry {
     /// `speed_profile`.
     #[serde(default)]
     pub groups: Option<Vec<GroupEntry>>,
-    /// What connects the hosts of the cluster.
+    /// The network between the hosts of the cluster.
     #[serde(default)]
     pub network: NetworkKind,
     /// The access link that each host has (`switch`, `unshared`), or the one medium that all share (`shared-medium`).
@@ -101,7 +101,7 @@ pub struct ClusterEntry {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupEntry {
-    /// How many there are.
+    /// The number of hosts in the group.
     #[schemars(range(min = 1))]
     pub hosts: u64,
     /// The speed of one core.
@@ -121,7 +121,7 @@ pub struct GroupEntry {
     pub link: Option<LinkValues>,
 }
 
-/// What connects the hosts of a cluster.
+/// The network between the hosts of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkKind {
@@ -157,7 +157,7 @@ pub struct LinkValues {
 pub struct LinkEntry {
     /// Its name, unique on the platform.
     pub name: String,
-    /// How many links like this one there are; a `#` in `name`, `from` and `to` stands for the number of each, from 0 on. One if absent.
+    /// The number of equal links; a `#` in `name`, `from` and `to` stands for the number of each, from 0 on. Default 1.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,

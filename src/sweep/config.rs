@@ -25,7 +25,7 @@ pub enum SweepVersion {
     One,
 }
 
-/// How the values of the parameters combine to settings.
+/// The combination of the values of parameters to settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -56,20 +56,20 @@ impl fmt::Display for Combine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepFile {
-    /// Where an editor finds the schema; has no meaning for the sweep.
+    /// The schema for editors; has no meaning for the sweep.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub editor_schema: Option<String>,
     /// The version of the format.
     pub schema: SweepVersion,
-    /// What the sweep is, for people.
+    /// A description of the sweep for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The experiment that is varied: the keys of an experiment file (see `migsim schema experiment`).
     #[serde(default)]
     pub experiment: Map<String, Value>,
-    /// What varies: keys of the experiment as dotted paths (`policy.NAME.OPTION`) or short names (`n`, `procs`, `policy`, `platform` and
-    /// every other flag of an application or policy), and their values: a list, or a text as on the command line (`0.1..0.9:0.1`). Whole loads (`load`) and
-    /// applications (`workload`) are texts, too: `none`, `walk,step=0.1`; `lu,n=500`.
+    /// The varied keys and their values. A key is a dotted path (`policy.NAME.OPTION`) or a short name: `n`, `procs`, `policy`, `platform`
+    /// and every other flag of an application or policy. Its values are a list, or a text as on the command line (`0.1..0.9:0.1`). Whole
+    /// loads (`load`) and applications (`workload`) are texts, too: `none`, `walk,step=0.1`; `lu,n=500`.
     #[serde(default)]
     pub vary: Map<String, Value>,
     /// Settings that win over those of `experiment`: dotted paths and their values, as `--set` gives them. What stands here holds for each
@@ -79,10 +79,10 @@ pub struct SweepFile {
     /// The seeds of each setting: a list, or a text such as `1..20`. Default: the seed of the experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<Value>,
-    /// How the values combine. Default `grid`.
+    /// The combination of the values. Default `grid`.
     #[serde(default)]
     pub combine: Combine,
-    /// Where the random numbers of `random` and `latin` begin. Default 1.
+    /// The seed of `random` and `latin`. Default 1.
     #[serde(default = "first")]
     pub draw_seed: u64,
 }
@@ -103,24 +103,24 @@ pub struct Parameter {
     pub name: String,
     /// Its values.
     pub spec: Spec,
-    /// Where it was given, for messages (`--alpha 2,4`).
+    /// Its origin for messages (`--alpha 2,4`).
     pub source: String,
 }
 
 /// A sweep as it was asked for.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// What its names mean.
+    /// The meaning of its names.
     pub registry: Registry,
     /// The experiment file, if there is one.
     pub base: Layers,
     /// The settings that flags fix.
     pub fixed: Vec<Flag>,
-    /// What varies, the slowest first.
+    /// The varied parameters, the slowest first.
     pub parameters: Vec<Parameter>,
     /// The seeds; none: the one of the experiment.
     pub seeds: Option<Spec>,
-    /// How values combine.
+    /// The combination of values.
     pub combine: Combine,
     /// Seeds what `combine` draws.
     pub draw_seed: u64,
@@ -254,7 +254,7 @@ impl Sweep {
 }
 
 impl SweepFile {
-    /// What varies according to the file, which `source` names in messages.
+    /// The varied parameters of the file; `source` names it in messages.
     ///
     /// # Errors
     /// All values that cannot be read.

@@ -24,7 +24,7 @@ const MAX_PROCESSES: u64 = 10_000_000;
 /// The largest number of supersteps.
 const MAX_SUPERSTEPS: u64 = usize::MAX as u64;
 
-/// Who is the right neighbour of the last slice (A23).
+/// The right neighbour of the last slice (A23).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrangement {
@@ -43,17 +43,17 @@ pub struct LbmConfig {
     #[serde(default = "default_processes")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
-    /// How many supersteps there are; at least 1. Default 2000.
+    /// The number of supersteps; at least 1. Default 2000.
     #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1))]
     pub supersteps: u64,
     /// Whether the last process sends to the first one. Default `line` (inferred).
     #[serde(default)]
     pub arrangement: Arrangement,
-    /// What a process computes in a superstep. Default 1e9 instr (stated: test A; test B has 1e6 instr).
+    /// The computation of a process in a superstep. Default 1e9 instr (stated: test A; test B has 1e6 instr).
     #[serde(default = "default_instructions")]
     pub instructions: Instructions,
-    /// What a process sends to its right neighbour in a superstep. Default 500 kB (stated).
+    /// The size of the message of a process to its right neighbour in a superstep. Default 500 kB (stated).
     #[serde(default = "default_bytes")]
     pub bytes: Bytes,
     /// The memory of a process, which moves with it. Default 500 kB (inferred: as much as it sends).

@@ -17,10 +17,10 @@ use crate::units::{Bytes, Instructions, ProcessId, Seconds};
 
 /// An application: a fixed number of processes and supersteps.
 pub trait Workload: fmt::Debug + Send + Sync {
-    /// How many processes there are (p of the papers); at least one.
+    /// The number of processes (p of the papers); at least one.
     fn processes(&self) -> usize;
 
-    /// How many supersteps there are.
+    /// The number of supersteps.
     fn supersteps(&self) -> usize;
 
     /// Writes superstep `superstep` (counted from 0) into `plan`, which has been cleared and has room for all processes.
@@ -32,7 +32,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
-    /// How much of it there is, as far as the memory of a run goes.
+    /// The size of the application, for the estimate of memory.
     fn extent(&self) -> Extent {
         Extent {
             messages: self.processes() as f64,
@@ -74,12 +74,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
     }
 }
 
-/// How much there is of an application: enough to estimate what memory a run needs.
+/// The size of an application, for the estimate of the memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// The messages of its largest superstep, about.
     pub messages: f64,
-    /// What it holds itself \[B\].
+    /// The memory of the application itself \[B\].
     pub bytes: f64,
 }
 
@@ -124,13 +124,13 @@ pub struct Message {
 /// A migration that is part of the workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrescribedMove {
-    /// Who moves.
+    /// The process that moves.
     pub process: ProcessId,
     /// The name of the host where it goes.
     pub to: String,
-    /// What is sent from the old host to the new one; nothing is sent if zero.
+    /// The size of the transfer from the old host to the new one; zero: no transfer.
     pub size: Bytes,
-    /// How long the process waits after that.
+    /// The wait of the process after that.
     pub delay: Seconds,
 }
 
@@ -141,6 +141,6 @@ pub struct Setting {
     pub key: String,
     /// Its value as text, as `--set` takes it.
     pub value: String,
-    /// Where it stands, for messages: file, line and column.
+    /// Its position for messages: file, line and column.
     pub source: String,
 }

@@ -85,7 +85,7 @@ pub type Entry = plugin::Entry<Kind>;
 /// The applications, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// What can be done with the options of an application.
+/// The operations on the options of an application.
 #[derive(Clone, Debug)]
 pub struct Kind {
     build: fn(&Value) -> Result<Built, Error>,
@@ -411,7 +411,7 @@ fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     unknown.chain(missing).collect()
 }
 
-/// What the schema says about a key.
+/// The description of a key in the schema.
 fn describe(schema: &Schema, key: &str) -> String {
     let description = schema
         .pointer(&format!("/properties/{key}/description"))

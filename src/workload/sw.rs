@@ -34,13 +34,13 @@ pub struct SwConfig {
     /// The number of processes, which is `n`; may be left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub procs: Option<u64>,
-    /// What each active process computes in the first superstep. Default 1e6 instr (stated).
+    /// The computation of each active process in the first superstep. Default 1e6 instr (stated).
     #[serde(default = "default_first")]
     pub first_instructions: Instructions,
-    /// What each active process computes in the last superstep. Default 1e9 instr (stated).
+    /// The computation of each active process in the last superstep. Default 1e9 instr (stated).
     #[serde(default = "default_last")]
     pub last_instructions: Instructions,
-    /// What a process sends in all its supersteps together; a message is the n-th part. Default 5 MB (stated for n = 10 and 25).
+    /// The bytes that a process sends in all its supersteps together; a message is the n-th part. Default 5 MB (stated for n = 10 and 25).
     #[serde(default = "default_column")]
     pub bytes_per_column: Bytes,
     /// The memory of a process without its message. Default 700 kB (stated for n = 10 and 25, the message taken off).

@@ -29,7 +29,7 @@ choice!(
     }
 );
 choice!(
-    /// How D grows after ω calls without migration (A4).
+    /// The growth of D after ω calls without migration (A4).
     ToleranceGrowth {
         /// D is multiplied by `d_factor`.
         Multiply,
@@ -42,7 +42,7 @@ choice!(
     }
 );
 choice!(
-    /// At which calls without migration D grows (A5).
+    /// The calls without migration at which D grows (A5).
     ToleranceTrigger {
         /// At the ω-th in a row and at each further one.
         Every,
@@ -53,7 +53,7 @@ choice!(
     }
 );
 choice!(
-    /// What happens to D when a call migrates again (A5).
+    /// The value of D after a call that migrates again (A5).
     AfterMigration {
         /// D stays.
         Keep,
@@ -64,16 +64,16 @@ choice!(
     }
 );
 choice!(
-    /// What counts as a migration for ω when the scenario moves nothing (A6).
+    /// The moves that count as migrations for ω in a scenario without moves (A6).
     QuietCall {
-        /// What was decided.
+        /// Decided moves.
         Decided,
-        /// What has moved.
+        /// Moves made.
         Moved,
     }
 );
 choice!(
-    /// When the test of the calling superstep counts (A37).
+    /// The interval to which the test of the calling superstep belongs (A37).
     CallingSuperstep {
         /// Before the call: it closes its own interval.
         Before,
@@ -82,11 +82,11 @@ choice!(
     }
 );
 choice!(
-    /// Which processes take part in the stability test (A3).
+    /// The processes in the stability test (A3).
     Population {
-        /// Those that computed in the superstep.
+        /// Processes that computed in the superstep.
         Computing,
-        /// Those for which a message was delivered in the superstep: only they have a time that includes receives.
+        /// Processes that received a message in the superstep: only they have a time that includes receives.
         Receiving,
         /// All.
         All,
@@ -104,7 +104,7 @@ choice!(
     }
 );
 choice!(
-    /// The vote of a superstep in which nobody takes part in the test (A2).
+    /// The vote of a superstep without a process to test (A2).
     IdleSuperstep {
         /// None: α' stays.
         NoVote,
@@ -124,7 +124,7 @@ choice!(
     }
 );
 choice!(
-    /// What idle supersteps do to the forecasts (A12).
+    /// The effect of idle supersteps on forecasts (A12).
     IdleAgeing {
         /// A value of 0 enters.
         Zero,
@@ -133,7 +133,7 @@ choice!(
     }
 );
 choice!(
-    /// What a superstep without computation does to the regularity Pcomp (A7).
+    /// The effect of a superstep without computation on the regularity Pcomp (A7).
     IdlePattern {
         /// It is judged like any other (0 foreseen as 0 is regular).
         Judged,
@@ -153,7 +153,7 @@ choice!(
     }
 );
 choice!(
-    /// Which side of the communication time with a cluster is foreseen (A8).
+    /// The side of the communication time with a cluster that is forecast (A8).
     CommunicationTime {
         /// The larger of sending and receiving.
         Larger,
@@ -179,7 +179,7 @@ choice!(
     }
 );
 choice!(
-    /// How ISet(j) is made of the power of a cluster (A9).
+    /// The form of ISet(j), as a function of the power of a cluster (A9).
     IndexForm {
         /// `power(j) / max power`: 1 for the best cluster.
         OfBest,
@@ -208,16 +208,16 @@ choice!(
     }
 );
 choice!(
-    /// From which cluster Mem(i,j) counts the transfer of the memory.
+    /// The cluster from which Mem(i,j) counts the transfer of the memory.
     MemoryOrigin {
-        /// The one where process i is; nothing for that cluster itself.
+        /// The cluster of process i; the transfer to that cluster itself costs nothing.
         Present,
-        /// The one where process i started: rates were measured once, at the start, and kept.
+        /// The first cluster of process i: rates were measured once, at the start, and kept.
         Initial,
     }
 );
 choice!(
-    /// Over how many supersteps a time is counted (A13, A17).
+    /// The number of supersteps over which a time is counted (A13, A17).
     Horizon {
         /// One.
         Superstep,
@@ -237,7 +237,7 @@ choice!(
     }
 );
 choice!(
-    /// How candidates are selected.
+    /// The selection of candidates.
     Heuristic {
         /// All above a threshold set by x.
         One,
@@ -246,7 +246,7 @@ choice!(
     }
 );
 choice!(
-    /// What x means in heuristic one (A11).
+    /// The meaning of x in heuristic one (A11).
     ThresholdMeaning {
         /// PM > x · max PM.
         OfMaximum,
@@ -255,7 +255,7 @@ choice!(
     }
 );
 choice!(
-    /// In which order candidates are tried (A29).
+    /// The order in which candidates are tried (A29).
     CandidateOrder {
         /// By falling PM, ties by rising rank.
         Potential,
@@ -270,14 +270,14 @@ choice!(
     }
 );
 choice!(
-    /// Which hosts of the chosen cluster can be destinations (A14).
+    /// The hosts of the chosen cluster that can be destinations (A14).
     FreeHost {
         /// Any.
         Any,
-        /// Those without a process.
+        /// Hosts without a process.
         Unmapped,
-        /// Those without a process that computed since the last call; only such processes count as being on a host, for `set_index`
-        /// and `index_form`, too.
+        /// Hosts without a process that computed since the last call. Only such processes count as being on a host, for `set_index` and
+        /// `index_form`, too.
         Inactive,
         /// Those on which nothing computed within the memory (`load_memory`), whoever it was. A process then counts as being on a host
         /// if it computed in the calling superstep or has been sent there in this call, for `set_index`, too; a host that has fallen
@@ -295,7 +295,7 @@ choice!(
     }
 );
 choice!(
-    /// What a candidate does when its cluster has no host for it (A15).
+    /// The reaction of a candidate to a cluster without a host for it (A15).
     FullCluster {
         /// It stays.
         Stay,
@@ -304,11 +304,11 @@ choice!(
     }
 );
 choice!(
-    /// What a destination that is already used costs the newcomer in t2.
+    /// The cost in t2 of a destination that is already in use.
     Sharing {
         /// Its fair share of the host.
         Fair,
-        /// Its fair share, and the slowdown that it inflicts on those who are there.
+        /// Its fair share, and the slowdown of the processes that are already there.
         FairAndInflicted,
         /// Only empty hosts are acceptable.
         Alone,
@@ -355,23 +355,23 @@ pub struct MigBspConfig {
     pub d_trigger: ToleranceTrigger,
     /// D when migrations resume (A5).
     pub d_after_migration: AfterMigration,
-    /// What counts as a migration where nothing moves (A6).
+    /// The moves that count as migrations in a scenario without moves (A6).
     pub quiet_call: QuietCall,
-    /// When the test of the calling superstep counts (A37).
+    /// The interval to which the test of the calling superstep belongs (A37).
     pub calling_superstep: CallingSuperstep,
-    /// Who takes part in the stability test (A3).
+    /// The processes in the stability test (A3).
     pub population: Population,
     /// The time that is tested.
     pub process_time: ProcessTime,
-    /// The vote of a superstep without anybody to test (A2).
+    /// The vote of a superstep without a process to test (A2).
     pub idle_superstep: IdleSuperstep,
     /// The first test of a run.
     pub first_test: FirstTest,
 
     /// δ: margin within which a forecast of instructions counts as right, in [0, 1].
     pub delta: f64,
-    /// δ where nothing moves (scenario ii); `delta` if not given. The paper on irregular Smith-Waterman takes 0.01 there, so that
-    /// Pcomp falls and nobody becomes a candidate (section 4).
+    /// δ in scenario ii; `delta` if not given. The paper on irregular Smith-Waterman takes 0.01 there, so that Pcomp falls and no process
+    /// becomes a candidate (section 4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta_without_moves: Option<f64>,
     /// β: margin within which a forecast of bytes counts as right, in [0, 1].
@@ -380,17 +380,17 @@ pub struct MigBspConfig {
     pub idle_pattern: IdlePattern,
     /// The life of Pcomm (A7).
     pub communication_pattern: CommunicationPattern,
-    /// What idle supersteps do to the forecasts (A12).
+    /// The effect of idle supersteps on forecasts (A12).
     pub idle_ageing: IdleAgeing,
-    /// The side of the communication time that is foreseen (A8).
+    /// The side of the communication time that is forecast (A8).
     pub communication_time: CommunicationTime,
     /// The power of a cluster in ISet(j) (A9).
     pub set_index: SetIndex,
-    /// How ISet(j) is made of it (A9).
+    /// The form of ISet(j), as a function of that power (A9).
     pub index_form: IndexForm,
     /// Whether PM includes Comm(i,j).
     pub potential_communication: PotentialCommunication,
-    /// Over how many supersteps Comp and Comm are counted in PM (A13).
+    /// The number of supersteps over which PM counts Comp and Comm (A13).
     pub potential_horizon: Horizon,
     /// Mig(i,j): time of the operations of a migration (A10).
     pub migration_operations: Seconds,
@@ -398,7 +398,7 @@ pub struct MigBspConfig {
     pub memory_transfer: bool,
     /// T(i,j): the rate of that transfer.
     pub memory_rate: MemoryRate,
-    /// From where that transfer is counted.
+    /// The cluster from which that transfer is counted.
     pub memory_origin: MemoryOrigin,
     /// Whether the own cluster competes (A31).
     pub own_cluster: OwnCluster,
@@ -408,26 +408,25 @@ pub struct MigBspConfig {
     pub heuristic: Heuristic,
     /// x of heuristic one, in [0, 1].
     pub x: f64,
-    /// What x means (A11).
+    /// The meaning of x (A11).
     pub x_of: ThresholdMeaning,
 
     /// The order in which candidates are tried (A29).
     pub candidate_order: CandidateOrder,
-    /// Which hosts can be destinations (A14).
+    /// The hosts that can be destinations (A14).
     pub free_host: FreeHost,
-    /// `free_host: quiet`: for how many supersteps a host counts as busy after a computation, that superstep included; at least 1. If
-    /// not given, for the rest of the run: the load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer than most runs of
-    /// the papers (A16).
+    /// `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy from its computation on. Default: the rest
+    /// of the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer than most runs of the papers (A16).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_memory: Option<u32>,
     /// The load in ICPU (A16).
     pub host_load: HostLoad,
-    /// What happens when the cluster is full (A15).
+    /// The reaction to a full cluster (A15).
     pub full_cluster: FullCluster,
 
-    /// Over how many supersteps t1 and t2 are counted (A17).
+    /// The number of supersteps over which t1 and t2 are counted (A17).
     pub viability_horizon: Horizon,
-    /// What sharing the destination costs in t2.
+    /// The cost in t2 of a shared destination.
     pub sharing: Sharing,
     /// Whether t1 and t2 include communication.
     pub viability_communication: ViabilityCommunication,

@@ -23,7 +23,7 @@ pub enum OwnPartner {
     Random,
 }
 
-/// What load(p) of equation 10 counts (A16).
+/// The processes that load(p) of equation 10 counts (A16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
@@ -41,7 +41,7 @@ pub struct MigBsp2007Config {
     pub alpha: u32,
     /// D: a superstep is stable if all times lie within avg·(1 ± D) (ours: the LU paper's 0.5; no value is given).
     pub d: f64,
-    /// Who takes part in the stability test (stated: all processes, section 2.2; A3).
+    /// The processes in the stability test (stated: all, section 2.2; A3).
     pub population: Population,
     /// δ: margin within which a forecast of instructions counts as right, in [0, 1] (example: 0.1, section 2.3.1).
     pub delta: f64,
@@ -49,22 +49,22 @@ pub struct MigBsp2007Config {
     pub beta: f64,
     /// The life of Pcom (ours: as Pproc, which starts at 1 and is kept; A7).
     pub communication_pattern: CommunicationPattern,
-    /// What the ping-pong of IT carries in each direction (stated, if not given: the memory image of the process, section 2.3.3).
+    /// The message of the ping-pong of IT in each direction (stated, if not given: the memory image of the process, section 2.3.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ping: Option<Bytes>,
-    /// With whom a process plays ping-pong for its own cluster (ours: the next host; the paper draws one, w07-x07).
+    /// The partner of the ping-pong for a process's own cluster (ours: the next host; the paper draws one, w07-x07).
     pub own_partner: OwnPartner,
     /// Whether the own cluster competes for the highest PM (stated: it does, section 2.3.3; A31).
     pub own_cluster: OwnCluster,
     /// A process migrates if its highest PM is above this; from -1 to 2 (example: 1.5, section 2.3.4). It is a value, not a share of the
     /// highest PM as in the later papers (w07-x11).
     pub threshold: f64,
-    /// What load(p) counts (stated: the load of the processor, section 2.4; A16).
+    /// The load that load(p) counts (stated: that of the processor, section 2.4; A16).
     pub load: Load,
-    /// Over which time load(p) is a mean, since the start if that is shorter (stated: 15 minutes, section 2.4).
+    /// The period over which load(p) is a mean, at most the time since the start (stated: 15 minutes, section 2.4).
     pub load_window: Seconds,
-    /// In how many calls, the first ones, the decision record shows every term of every PM (ours). With the floor of 1 a run can have a call
-    /// after each superstep; the record of later calls has the candidates alone.
+    /// The number of first calls whose decision record shows every term of every PM (ours). The record of later calls has the candidates
+    /// alone. With the floor of 1 a run can have a call after each superstep.
     pub explained_calls: u32,
 }
 
@@ -121,7 +121,7 @@ impl MigBsp2007Config {
         problems
     }
 
-    /// What both generations have in common, as options of the second: algorithms 1 to 3.
+    /// The common part of both generations, as options of the second: algorithms 1 to 3.
     pub(super) fn shared(&self) -> MigBspConfig {
         MigBspConfig {
             alpha: self.alpha,

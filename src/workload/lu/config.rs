@@ -11,18 +11,18 @@ pub(super) const MAX_PROCESSES: u64 = 10_000_000;
 /// The largest order whose 2n+1 supersteps can be counted.
 pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
 
-/// How many rows and columns of the rest of the matrix a process owns in stage k.
+/// The number of rows and columns of the remaining matrix that a process owns in stage k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
     /// All own the same: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of the paper).
     #[default]
     Mean,
-    /// What the cyclic distribution gives: the number of r in k+1..n−1 with r mod M = s, and likewise for columns.
+    /// The cyclic distribution: the number of r in k+1..n−1 with r mod M = s, and likewise for columns.
     Exact,
 }
 
-/// How elements for one destination travel.
+/// The packing of elements for one destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Packing {
@@ -49,7 +49,7 @@ pub struct LuConfig {
     /// processes, if they divide n. Otherwise the most square one with M >= N; with mean blocks it divides n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<[u64; 2]>,
-    /// How much of the matrix a process owns. Default `mean` (equation 2 of the paper).
+    /// The part of the matrix that a process owns. Default `mean` (equation 2 of the paper).
     #[serde(default)]
     pub blocks: Blocks,
     /// The size of an element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits its times best.
@@ -116,7 +116,7 @@ impl LuConfig {
     }
 }
 
-/// What is wrong with the keys one by one.
+/// Problems of single keys.
 pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, value, most) in [

@@ -104,7 +104,7 @@ impl Lu {
         Ok(())
     }
 
-    /// How many of the indices `first..n` belong to part `index` of `parts`.
+    /// The number of indices in `first..n` that belong to part `index` of `parts`.
     fn share(&self, first: u64, parts: u64, index: u64) -> f64 {
         match self.config.blocks {
             Blocks::Mean => (self.order - first) as f64 / parts as f64,
@@ -252,7 +252,7 @@ impl Workload for Lu {
     }
 }
 
-/// How many of the indices 0..`end` are `index` modulo `parts`.
+/// The number of indices in 0..`end` that are `index` modulo `parts`.
 fn owned(end: u64, parts: u64, index: u64) -> u64 {
     (end + (parts - 1 - index)) / parts
 }

@@ -13,7 +13,7 @@ pub(super) const MAX_MESSAGES: u64 = 200_000_000;
 /// The largest number of supersteps.
 const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 
-/// Who sends to whom in every superstep.
+/// The receivers of each process in every superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
@@ -30,7 +30,7 @@ pub enum Pattern {
     AllToAll,
 }
 
-/// How the work of the processes differs.
+/// The distribution of work over the processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
@@ -66,13 +66,13 @@ const LARGEST_SPREAD: f64 = 10.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HotSpot {
-    /// How many times as much they compute; from 1 to 1000. Default 1: there is no hot spot.
+    /// The factor on their computation; from 1 to 1000. Default 1: no hot spot.
     #[schemars(range(min = 1, max = 1000))]
     pub factor: f64,
     /// The part of the processes that it covers; from 0 to 1. Default 0.1.
     #[schemars(range(min = 0, max = 1))]
     pub width: f64,
-    /// How many times it goes round all processes from the first superstep to the last; from 0, where it stays, to 1000. Default 1.
+    /// The number of rounds over all processes from the first superstep to the last; from 0 (no movement) to 1000. Default 1.
     #[schemars(range(min = 0, max = 1000))]
     pub rounds: f64,
 }
@@ -109,7 +109,7 @@ impl HotSpot {
     }
 }
 
-/// When the work is drawn.
+/// The supersteps at which the work is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Draw {
@@ -128,32 +128,32 @@ pub struct SyntheticConfig {
     #[serde(default = "default_procs")]
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
-    /// How many supersteps there are; at least 1. Default 10.
+    /// The number of supersteps; at least 1. Default 10.
     #[serde(default = "default_supersteps")]
     #[schemars(range(min = 1, max = MAX_SUPERSTEPS))]
     pub supersteps: u64,
-    /// Who sends to whom in every superstep. Default `line`.
+    /// The receivers of each process in every superstep. Default `line`.
     #[serde(default)]
     pub pattern: Pattern,
     /// A CSV file of the messages of every superstep, in place of `pattern`: columns `from`, `to`, `bytes`, a row per message; processes
     /// are counted from 1 (`24` or `p24`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<String>,
-    /// How many messages each process sends in each superstep to others drawn at random. Default 0.
+    /// The number of messages that each process sends to random others in each superstep. Default 0.
     #[serde(default)]
     pub random_messages: u64,
-    /// What a process computes in a superstep on average. Default 1e9 instr.
+    /// The mean computation of a process in a superstep. Default 1e9 instr.
     #[serde(default = "default_instructions")]
     pub instructions: Instructions,
-    /// How the work of the processes differs. Default `uniform`.
+    /// The distribution of work over the processes. Default `uniform`.
     #[serde(default)]
     pub distribution: Distribution,
-    /// How much the work of the processes differs, as a part of `instructions`; from 0 to 1, of `lognormal` and `pareto` to 10. Default 0: all
+    /// The spread of the work of the processes, as a part of `instructions`; from 0 to 1, of `lognormal` and `pareto` to 10. Default 0: all
     /// are equal.
     #[serde(default)]
     #[schemars(range(min = 0, max = LARGEST_SPREAD))]
     pub spread: f64,
-    /// When the work is drawn. Default `once`.
+    /// The supersteps at which the work is drawn. Default `once`.
     #[serde(default)]
     pub draw: Draw,
     /// The largest part of its work that a process gains or loses steadily from the first superstep to the last; from 0 to 1. Default 0.
@@ -163,23 +163,23 @@ pub struct SyntheticConfig {
     /// Some neighbouring processes compute more, and which ones they are moves on. Default: nobody does.
     #[serde(default)]
     pub hot_spot: HotSpot,
-    /// The size of a message on average. Default 500 kB.
+    /// The mean size of a message. Default 500 kB.
     #[serde(default = "default_bytes")]
     pub bytes: Bytes,
-    /// How much the sizes of messages differ: each is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times `bytes`, and
-    /// rounded down to whole bytes; from 0 to 1. Default 0.
+    /// The spread of message sizes, from 0 to 1. Each is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times `bytes`, and
+    /// rounded down to whole bytes. Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub bytes_spread: f64,
-    /// The memory of a process, which moves with it, on average. Default 500 kB.
+    /// The mean memory of a process, which moves with it. Default 500 kB.
     #[serde(default = "default_bytes")]
     pub memory: Bytes,
-    /// How much the memory of the processes differs: each is drawn once, uniformly from `1 - memory_spread` to `1 + memory_spread` times
-    /// `memory`, and rounded down to whole bytes; from 0 to 1. Default 0.
+    /// The spread of the memory of processes, from 0 to 1. Each is drawn once, uniformly from `1 - memory_spread` to `1 + memory_spread`
+    /// times `memory`, and rounded down to whole bytes. Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub memory_spread: f64,
-    /// Where the random numbers begin. Default 1.
+    /// The seed of the random numbers. Default 1.
     #[serde(default = "default_seed")]
     pub seed: u64,
 }
@@ -227,7 +227,7 @@ impl SyntheticConfig {
         }
     }
 
-    /// How many messages there are in a superstep, but for those of a file.
+    /// The number of messages in a superstep, except those of a file.
     pub(super) fn messages_drawn(&self) -> u64 {
         let p = self.procs;
         let neighbours = match self.pattern {

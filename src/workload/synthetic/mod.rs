@@ -47,7 +47,7 @@ pub struct Synthetic {
     config: SyntheticConfig,
     /// The factors of the work that are drawn once; none if there is no spread or it is drawn anew.
     factors: Vec<f64>,
-    /// What each process gains from the first superstep to the last, as a part; none without drift.
+    /// The relative growth of the work of each process from the first superstep to the last; none without drift.
     drifts: Vec<f64>,
     /// The memory of each process; none if all have the same.
     memory: Vec<Bytes>,
@@ -103,7 +103,7 @@ impl Synthetic {
         Ok((this, Some(sha256)))
     }
 
-    /// How many times the mean a process computes.
+    /// The work of a process in multiples of the mean.
     fn factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
@@ -221,7 +221,7 @@ impl Workload for Synthetic {
         }
     }
 
-    /// Where nothing is drawn for each superstep and nothing drifts or moves on.
+    /// Constant work: no draw per superstep, no drift, no moving hot spot.
     fn repeats(&self, superstep: usize) -> bool {
         let config = &self.config;
         let draws_work = config.spread > 0.0 && config.draw == Draw::EachSuperstep;

@@ -221,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What must stand above the first `step` (or the `end`).
+    /// The required lines above the first `step` (or the `end`).
     pub(super) fn check_header(&mut self, line: &Line<'_>) {
         let required: &[_] = match self.version {
             1 => &[

@@ -70,7 +70,7 @@ pub struct Trace {
     steps: Vec<Records>,
 }
 
-/// Where the records of a superstep stand.
+/// The positions of the records of a superstep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Records {
     work: Range<usize>,
@@ -132,7 +132,7 @@ impl Workload for Trace {
         }
     }
 
-    /// What the `memory` records say; without one, the largest image that the process moves in the trace.
+    /// The `memory` records; without one, the largest image that the process moves in the trace.
     fn memory(&self, process: ProcessId) -> Bytes {
         self.memory[process.index()].unwrap_or_default()
     }

@@ -21,14 +21,14 @@ struct Record {
     name: &'static str,
     /// The words that follow it.
     words: &'static [&'static str],
-    /// How many of them may be left out in version 2.
+    /// The number of fields that may be left out in version 2.
     optional: usize,
-    /// How to write it in version 1 and from version 2 on; empty where it does not exist.
+    /// The syntax in version 1 and from version 2 on; empty where the record does not exist.
     forms: [&'static str; 2],
     place: Place,
 }
 
-/// Where a line may stand.
+/// The allowed place of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
     Anywhere,
@@ -127,7 +127,7 @@ const fn record(
     }
 }
 
-/// How a record is written in a version.
+/// The syntax of a record in a version.
 pub(super) fn form(name: &str, version: usize) -> &'static str {
     let found = RECORDS.iter().find(|record| record.name == name);
     found.map_or("", |record| record.forms[version - 1])
@@ -176,7 +176,7 @@ fn not_text(source: &str, valid: &[u8]) -> Problem {
         .hint("the format is plain text: is this another file, or a compressed one?")
 }
 
-/// What has been read so far.
+/// The state of the reader.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) source: &'a str,

@@ -8,12 +8,12 @@ use crate::error::{Error, Problem};
 use crate::units::ProcessId;
 use crate::workload::{Plan, Workload};
 
-/// What a trace says besides the workload itself.
+/// The contents of a trace besides the workload itself.
 #[derive(Clone, Debug, Default)]
 pub struct Preamble<'a> {
     /// Comments for the top of the file, a line each.
     pub comments: &'a [String],
-    /// Where each process starts; empty if the trace is to leave that open.
+    /// The first host of each process; empty if the trace is to leave that open.
     pub hosts: &'a [String],
     /// Settings of the runtime: keys without their `runtime.`, and values.
     pub runtime: &'a [(String, String)],
@@ -128,7 +128,7 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
 
-/// What can stand as one word.
+/// A text as one word of a line.
 fn word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot stand in a trace"));
