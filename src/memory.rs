@@ -237,7 +237,7 @@ impl Limits {
                     "{what} would need about {needed} of memory, more than the limit of {limit} ({details})"
                 ));
                 Err(problem
-                    .hint("make it smaller, use fewer threads, or set a higher `--memory-limit`"))
+                    .hint("use a smaller input, fewer threads, or a higher `--memory-limit`"))
             }
             _ => Ok(()),
         }

@@ -529,11 +529,11 @@ fn a_run_that_is_not_the_same_any_more_is_told_so() {
     assert!(why.ends_with("is no longer what it was"), "{why}");
     let told = Story::new(&run, at(2), Some(&Err(why))).unwrap().text();
     assert!(
-        told.contains("What came of the moves is not known"),
+        told.contains("The effect of the moves is unknown"),
         "{told}"
     );
     assert!(
-        told.contains("in scenario i, where nobody ever moves, 4.000 s."),
+        told.contains("and 4.000 s in scenario i, without moves."),
         "{told}"
     );
 }

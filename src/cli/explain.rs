@@ -122,7 +122,7 @@ fn run(
         let set = set.chain(pairs(settings)?.into_iter().map(|flag| flag.flag));
         // The scenario is a part of the question.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
-            let problem = Problem::new("a run that is done cannot be set otherwise").source(flag);
+            let problem = Problem::new("the settings of a finished run are fixed").source(flag);
             let hint = "leave the flag out, or name an experiment instead of a run folder";
             return Err(problem.hint(hint).into());
         }

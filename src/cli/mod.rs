@@ -108,7 +108,7 @@ pub fn run_with(
                     let (_, name) = usage_errors::command_of(command_again(), &typed);
                     error
                         .placed(&name)
-                        .hinting(&format!("`{name} --help` lists what there is"))
+                        .hinting(&format!("`{name} --help` lists the known ones"))
                 }
                 _ => error,
             };

@@ -42,7 +42,7 @@ impl Job<'_> {
         let folder = self.absolute()?;
         let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
         let program = std::env::current_exe().map_err(|error| {
-            Problem::new(format!("the program does not know where it is: {error}"))
+            Problem::new(format!("the path of the program is unknown: {error}"))
         })?;
         Array::new(&program, &folder, self.parts, tasks, self.options)
     }
@@ -112,7 +112,7 @@ impl Job<'_> {
             let problem = Problem::new(format!("sbatch refuses the job: {}", text.trim()));
             return Err(problem
                 .source("--slurm")
-                .hint("see `--slurm-dry-run` for what is submitted")
+                .hint("`--slurm-dry-run` prints the submitted script")
                 .into());
         }
         // `--parsable` prints the number, and on some machines `;cluster` after it.
@@ -123,8 +123,10 @@ impl Job<'_> {
             .take_while(char::is_ascii_digit)
             .collect();
         if job.is_empty() {
-            let problem =
-                Problem::new(format!("sbatch answers `{}`, which is no job", text.trim()));
+            let problem = Problem::new(format!(
+                "sbatch answers `{}`, which is not a job",
+                text.trim()
+            ));
             return Err(problem.source("--slurm").into());
         }
         write_file(&array.folder.join(JOB), job.as_bytes())?;
@@ -153,7 +155,9 @@ impl Job<'_> {
                     None => failures += 1,
                 }
                 if failures > MOST_FAILURES {
-                    let problem = Problem::new(format!("Slurm no longer says how job {job} is"));
+                    let problem = Problem::new(format!(
+                        "Slurm does not report the state of job {job} any more"
+                    ));
                     return Err(Error::Run(
                         problem.hint("the same command goes on waiting for it"),
                     ));

@@ -135,7 +135,7 @@ pub(super) fn open_store(
         say(
             errors,
             &format!(
-                "note: {lost} cut off or damaged and taken out: what is asked for of them is done again"
+                "note: {lost} cut off or damaged and removed; the missing runs are done again"
             ),
         );
     }

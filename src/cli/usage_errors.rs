@@ -29,7 +29,7 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
 /// The error for a command line that clap refuses.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
-    let usage = format!("`{name} --help` lists what there is");
+    let usage = format!("`{name} --help` lists the known ones");
     let refused = Refused { error, command };
     let problem = match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::NoEquals => refused.value(),

@@ -80,7 +80,7 @@ fn open(path: &Path) -> IoResult<File> {
     let (opened, result) = mpsc::channel();
     let path = path.to_owned();
     std::thread::spawn(move || opened.send(File::open(path)));
-    let nobody = || format!("nobody has opened this pipe to write into it for {PATIENCE:?}");
+    let nobody = || format!("no program has opened this pipe for writing for {PATIENCE:?}");
     result
         .recv_timeout(PATIENCE)
         .unwrap_or_else(|_| Err(Error::new(ErrorKind::TimedOut, nobody())))

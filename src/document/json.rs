@@ -181,7 +181,7 @@ fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     problem.hint(if message.contains("recursion limit") {
         "objects and lists may be nested 127 deep"
     } else {
-        "texts stand in double quotes; between entries is a comma, after the last one none; each bracket is closed"
+        "check for unquoted strings, missing or trailing commas, and unclosed brackets"
     })
 }
 

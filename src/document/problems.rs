@@ -34,7 +34,7 @@ pub(crate) fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
             .last()
             .and_then(|last| last.location.source.clone());
         let rest = Problem::new(format!("{more} more problems like these"));
-        let rest = rest.hint("mend the first ones, and try again");
+        let rest = rest.hint("correct the first ones, then run again");
         problems.push(match last {
             Some(source) => rest.source(source),
             None => rest,

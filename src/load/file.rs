@@ -144,15 +144,15 @@ impl LoadOptions for FileConfig {
         })?;
         let (profile, cut) = self.read(&text).map_err(|problem| {
             let hint = match self.format() {
-                Format::Csv => "a line is a date in seconds and a value from 0 on, with a comma between them: `10,0.5`; dates ascend",
-                Format::Simgrid => "a line is a date in seconds and a value from 0 on: `10 0.5`; dates ascend, and `PERIODICITY 60` repeats them",
+                Format::Csv => "a line is a time in seconds and a value from 0 on, separated by a comma: `10,0.5`; times ascend",
+                Format::Simgrid => "a line is a time in seconds and a value from 0 on: `10 0.5`; times ascend, and `PERIODICITY 60` repeats them",
             };
             Error::from(problem.source(&self.file)).hinting(hint)
         })?;
         if self.shift && profile.period().is_none() {
             let problem = Problem::new("a trace that happens once cannot be shifted").key("shift");
             return Err(problem
-                .hint("say after which time it begins again (`repeat`)")
+                .hint("set the period of its repetition (`repeat`)")
                 .into());
         }
         Ok(Arc::new(Measured {
@@ -197,7 +197,7 @@ fn read_csv(
             continue; // the names of the columns
         }
         if fields.len() != 2 {
-            let message = format!("`{line}` is not a date and a value with a comma between them");
+            let message = format!("`{line}` is not a time and a value separated by a comma");
             return Err(wrong(0, message));
         }
         let number = |field: usize| match read(field) {
@@ -219,7 +219,7 @@ fn read_csv(
         steps.push((date, load));
     }
     if steps.is_empty() {
-        return Err(Problem::new("the trace has no line with a date and a value").at(1, 1));
+        return Err(Problem::new("the trace has no line with a time and a value").at(1, 1));
     }
     Ok(steps)
 }

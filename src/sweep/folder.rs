@@ -160,7 +160,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
             plan.runs.len()
         );
         let hint = format!(
-            "run the parts that are missing and merge again; what there is, is kept in `{}`",
+            "run the missing parts and merge again; the finished ones are kept in `{}`",
             out.display()
         );
         return Err(Problem::new(message).hint(hint).into());
@@ -207,7 +207,7 @@ fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
         let problem = document.problem(key, message);
         Err(problem
-            .hint("the command that began the sweep writes its plan again")
+            .hint("run the command that began the sweep: it writes the plan again")
             .into())
     };
     for (key, count) in [

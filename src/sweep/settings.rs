@@ -120,7 +120,7 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
                 return Err(Problem::new(message)
                     .source(&short.source)
                     .hint(
-                        "zip takes the values of all parameters in step: give each as many, or one",
+                        "`zip` takes the values of all parameters in step: give each the same number of values, or one",
                     )
                     .into());
             }
@@ -129,7 +129,7 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
         Combine::Random(0) | Combine::Latin(0) => {
             return Err(Problem::new("a plan of no settings")
                 .source(format!("--{}", sweep.combine))
-                .hint("draw one at least")
+                .hint("draw at least one")
                 .into());
         }
         Combine::Random(wanted) => u128::from(wanted.min(draw::size(&counts))),

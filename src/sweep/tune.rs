@@ -233,7 +233,7 @@ impl Tuning<'_> {
             let policy = policy_of(sweep, &[]);
             let message = format!("nothing to tune: `{policy}` has no option with a usual range");
             return Err(Problem::new(message)
-                .hint("say what varies, for example `--vary costs.move.order=serial,parallel`")
+                .hint("name the varied parameters, for example `--vary costs.move.order=serial,parallel`")
                 .into());
         }
         // Ranges without a step are as good as any here.
@@ -273,7 +273,7 @@ impl Tuning<'_> {
             None => Ok(fresh),
             Some(seed) => Err(Problem::new(format!("seed {seed} is one of the search"))
                 .source("--fresh")
-                .hint("a setting is judged on seeds that it was not chosen by: name others")
+                .hint("name seeds that the search does not use: a setting is judged on fresh seeds")
                 .into()),
         }
     }

@@ -167,7 +167,7 @@ fn paid_back(effect: &Effect) -> String {
         None => format!(
             "The moves held up the run for {price}; they are never paid back at this rate, {rate} a superstep."
         ),
-        Some(0) => "The moves held nobody up: there is nothing to pay back.".into(),
+        Some(0) => "The moves delayed no process: there is nothing to pay back.".into(),
         Some(supersteps) => format!(
             "The moves held up the run for {price}; at {rate} a superstep they are paid back after {}.",
             counted(supersteps, "superstep")

@@ -16,7 +16,7 @@ impl Answer<'_> {
             }
             Some(Err(why)) => {
                 sentences.push(format!(
-                    "What came of the moves is not known: the run cannot be done again without them, since {why}."
+                    "The effect of the moves is unknown: the run cannot be repeated without them, since {why}."
                 ));
                 sentences.extend(expected(call));
                 sentences.extend(self.beside_application(call));
@@ -79,7 +79,7 @@ impl Answer<'_> {
         );
         let base = self.run.get(Scenario::I).filter(|_| from <= until)?;
         Some(format!(
-            "Supersteps {from} to {until} took {}, in scenario i, where nobody ever moves, {}.",
+            "Supersteps {from} to {until} took {}, and {} in scenario i, without moves.",
             duration(spent(self.this, from, until)),
             duration(spent(base, from, until)),
         ))

@@ -152,8 +152,8 @@ impl<'a> Overview<'a> {
     /// A row per origin and destination of each call that moved somebody.
     fn moves(&self) -> Table {
         let title = match self.this.scenario {
-            Scenario::Ii => "Calls that would have moved somebody",
-            _ => "Calls that moved somebody",
+            Scenario::Ii => "Calls that would have moved processes",
+            _ => "Calls that moved processes",
         };
         let columns = [
             numbers("superstep", "superstep"),
@@ -197,7 +197,7 @@ impl<'a> Overview<'a> {
             words("why", "why"),
             words("after supersteps", "supersteps"),
         ];
-        let mut table = Table::new("quiet", "Calls that moved nobody", &columns);
+        let mut table = Table::new("quiet", "Calls without moves", &columns);
         for group in self.quiet.iter().take(SHOWN) {
             let listed = group.calls.iter().take(LISTED);
             let listed: Vec<String> = listed.map(|call| call.superstep.to_string()).collect();
@@ -233,9 +233,7 @@ impl<'a> Overview<'a> {
         if let Some(call) = quiet {
             let add = if moving.is_some() { "or" } else { "Add" };
             let superstep = call.superstep;
-            sheet.line(format!(
-                "{add} --superstep {superstep} to see why nobody moved,"
-            ));
+            sheet.line(format!("{add} --superstep {superstep} to see the reasons,"));
         }
         let one = first.candidates.first().map_or(1, |one| one.process);
         sheet.line(format!(

@@ -112,7 +112,7 @@ impl Table<'_> {
     fn add(&mut self, row: &Row<'_>) {
         let [process, host] = row.fields[..] else {
             let message = format!(
-                "`{}` is not a process and a host with a comma between them",
+                "`{}` is not a process and a host separated by a comma",
                 row.line.trim()
             );
             self.problems.push(row.problem(0, message));
@@ -246,7 +246,7 @@ mod tests {
             ("there is no process `p4`", (5, 1)),
             ("unknown host `b`", (6, 4)),
             (
-                "`p2;a-0` is not a process and a host with a comma between them",
+                "`p2;a-0` is not a process and a host separated by a comma",
                 (7, 1),
             ),
             (

@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, 
                 lines.push(number);
             }
             _ => {
-                let message = format!("`{line}` is not a date and a value");
+                let message = format!("`{line}` is not a time and a value");
                 return Err((number, message));
             }
         }

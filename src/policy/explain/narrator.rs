@@ -45,7 +45,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         Quiet::new(if call.explanation.is_empty() {
             "the policy gives no reason"
         } else {
-            "no candidate: the policy considered nobody"
+            "no candidate: the policy considered no process"
         })
     }
 

@@ -347,7 +347,7 @@ pub struct MigBspConfig {
     pub d: f64,
     /// ω: calls in a row without migration after which D grows.
     pub omega: u32,
-    /// How D grows (A4).
+    /// The growth of D (A4).
     pub d_growth: ToleranceGrowth,
     /// The factor of `d_growth: multiply`.
     pub d_factor: f64,

@@ -32,7 +32,7 @@ impl Narrator for MigBsp2007Narrator {
                     }),
                 }
             }
-            _ => Quiet::new("no candidate: the policy considered nobody"),
+            _ => Quiet::new("no candidate: the policy considered no process"),
         }
     }
 

@@ -131,7 +131,7 @@ fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Strin
     );
     let options = scene.options;
     let passed = match call.candidates {
-        [] => "nobody is a candidate".to_owned(),
+        [] => "no process is a candidate".to_owned(),
         [one] => format!("p{} alone is a candidate", one.process),
         several => format!("{} are candidates", counted(several.len(), "process")),
     };
