@@ -335,16 +335,16 @@ pub(super) struct DecideArguments {
     /// A barrier, a history of loads, or a list of them (JSON)
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8); again for one more [default: all]
+    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8); repeatable [default: all]
     #[arg(long = "policy", value_name = "NAME")]
     pub(super) named: Vec<String>,
-    /// An option of the policies that are named (edition=charm-8), or of the price (price.latency, price.bandwidth, price.operation)
+    /// An option of the named policies (edition=charm-8), or of the price (price.latency, price.bandwidth, price.operation)
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
     pub(super) settings: Vec<(String, String)>,
-    /// One case of a list, by its name; again for one more [default: all]
+    /// One case of a list, by its name; repeatable [default: all]
     #[arg(long = "case", value_name = "NAME")]
     pub(super) cases: Vec<String>,
-    /// Seed of policies that draw
+    /// Seed of randomised policies
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(super) seed: u64,
     /// Print the decisions as JSON
@@ -632,10 +632,10 @@ pub(super) struct CompareArguments {
     #[command(flatten)]
     pub(super) varied: VariedArguments,
 
-    /// The policies, with commas between them [default: never,migbsp,greedy,greedy-refine,refine]
+    /// The policies, separated by commas [default: never,migbsp,greedy,greedy-refine,refine]
     #[arg(long, value_name = "POLICIES", help_heading = "Comparison")]
     pub(super) policies: Option<String>,
-    /// Search for the best plan in hindsight, with so many runs for each seed
+    /// Search for the best plan in hindsight, with N runs for each seed
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Comparison")]
     pub(super) hindsight: Option<u32>,
     /// Do only the I-th of N parts of the runs, for `migsim sweep merge`

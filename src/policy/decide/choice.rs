@@ -1,4 +1,4 @@
-//! Which policies are asked, with which options.
+//! The policies of a question and their options.
 
 use serde_json::{Map, Value, json};
 

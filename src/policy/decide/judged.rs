@@ -1,4 +1,4 @@
-//! What strategies decide at a barrier, side by side.
+//! The decisions of strategies at a barrier, side by side.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What would each policy do? Questions about one barrier or one history, without a simulation.
+//! Decisions of policies without a simulation: answers to questions about one barrier or one history.
 //!
 //! | a case has | question | answer |
 //! |---|---|---|

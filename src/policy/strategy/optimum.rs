@@ -1,4 +1,4 @@
-//! What no strategy can beat: a lower bound of any size, the best assignment of few processes, the best schedule of few windows.
+//! Bounds for all strategies: a lower bound of any size, the best assignment of few processes, the best schedule of few windows.
 
 use super::Instance;
 use super::room::Room;

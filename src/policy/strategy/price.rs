@@ -1,4 +1,4 @@
-//! What a call of a strategy costs: the gather of loads, the decision, the scatter of its result, and the moves.
+//! The price of a call of a strategy: the gather of loads, the decision, the scatter of its result, and the moves.
 //!
 //! A host sends 16 B per process and 24 B of its own; it gets 8 B per process back. Messages into one host, and out of it, follow one
 //! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of unlike hosts overlap:

@@ -1,4 +1,4 @@
-//! What strategies share: memory of hosts while they decide, least loads, random hosts.
+//! Common parts of strategies: memory of hosts while they decide, least loads, random hosts.
 
 use super::Instance;
 use crate::random::Stream;
