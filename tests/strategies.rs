@@ -15,7 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use migsim::document::Document;
-use migsim::policy::decide::{self, Case, Content, judge, judge_triggers, optimum_of_growth};
+use migsim::policy::decide::{
+    self, Asked, Case, Content, judge, judge_triggers, optimum_of_growth,
+};
+use migsim::policy::{strategy, trigger};
 use serde_json::Value;
 
 use super::support::{ROUNDING, assert_close, migsim, succeeded};
@@ -66,13 +69,13 @@ impl Counts {
 
 #[test]
 fn decisions_are_equal_to_those_of_the_originals() {
-    let mut counts = Counts::default();
+    let (mut counts, question) = (Counts::default(), Asked::default());
     for file in ["assignments.json", "assignments-random.json"] {
         for (case, expected) in cases(file) {
             let Content::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
-            let verdict = judge(snapshot, &[], &[], 1).unwrap();
+            let verdict = judge(&strategy::standard(), snapshot, &question).unwrap();
             for judged in &verdict.judged {
                 let expected = &expected[judged.choice.original];
                 let is_left_out = |key: &str| expected[key].as_bool() == Some(true);
@@ -97,12 +100,13 @@ fn decisions_are_equal_to_those_of_the_originals() {
 
 #[test]
 fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
+    let question = Asked::default();
     for file in ["assignments.json", "assignments-random.json"] {
         for (case, _) in cases(file) {
             let Content::Barrier(snapshot) = &case.content else {
                 panic!("{} is a barrier", case.name);
             };
-            let verdict = judge(snapshot, &[], &[], 1).unwrap();
+            let verdict = judge(&strategy::standard(), snapshot, &question).unwrap();
             let above = |time: f64, limit: f64| time >= limit * (1.0 - ROUNDING);
             let least = verdict.optimum.unwrap_or(verdict.bound).get();
             assert!(above(least, verdict.bound.get()), "{}", case.name);
@@ -120,13 +124,13 @@ fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
 
 #[test]
 fn triggers_say_yes_when_the_originals_do() {
-    let mut counts = Counts::default();
+    let (mut counts, question) = (Counts::default(), Asked::default());
     for (case, expected) in cases("triggers.json") {
         let Content::History(history) = &case.content else {
             panic!("{} is a history", case.name);
         };
-        let best = history.optimum();
-        for (choice, told) in judge_triggers(history, &[], &[]).unwrap() {
+        let best = history.optimum().unwrap();
+        for (choice, told) in judge_triggers(&trigger::standard(), history, &question).unwrap() {
             assert!(
                 told.total >= best.total * (1.0 - ROUNDING),
                 "{}",

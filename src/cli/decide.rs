@@ -11,12 +11,17 @@ use crate::document::{Document, read_text, typed_value};
 use crate::error::{Error, Problem};
 use crate::output::{Cell, Form, Sheet, Table, numbers, words};
 use crate::policy::decide::{
-    Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict, cases,
-    judge, judge_triggers, optimum_of_growth,
+    Asked, Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict,
+    cases, judge, judge_triggers, optimum_of_growth,
 };
+use crate::registry::Registry;
 use crate::words::{counted, of_number};
 
-pub(super) fn decide(arguments: &DecideArguments, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn decide(
+    registry: &Registry,
+    arguments: &DecideArguments,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let text = read_text(&arguments.file)?;
     let document = Document::parse(arguments.file.display().to_string(), text)?;
     check_doubled("--set", &arguments.settings)?;
@@ -25,9 +30,12 @@ pub(super) fn decide(arguments: &DecideArguments, out: &mut dyn Write) -> Result
         .map(|(key, value)| (key.clone(), typed_value(value)))
         .collect();
     let question = Question {
-        named: &arguments.named,
-        settings: &settings,
-        seed: arguments.seed,
+        registry,
+        asked: Asked {
+            named: arguments.named.clone(),
+            settings,
+            seed: arguments.seed,
+        },
     };
     let cases = cases(&document, &arguments.cases)?;
     let answers: Vec<(String, Answer)> = cases
@@ -66,10 +74,9 @@ pub(super) fn decide(arguments: &DecideArguments, out: &mut dyn Write) -> Result
 
 /// What is asked of each case.
 #[derive(Debug)]
-struct Question<'a> {
-    named: &'a [String],
-    settings: &'a [(String, Value)],
-    seed: u64,
+struct Question<'r> {
+    registry: &'r Registry,
+    asked: Asked,
 }
 
 /// What is found for a case.
@@ -85,11 +92,11 @@ impl Question<'_> {
     fn answer(&self, case: Case) -> Result<Answer, Error> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
-                let verdict = judge(&snapshot, self.named, self.settings, self.seed)?;
+                let verdict = judge(self.registry.strategies(), &snapshot, &self.asked)?;
                 Answer::Barrier(snapshot, verdict)
             }
             Content::History(history) => {
-                let told = judge_triggers(&history, self.named, self.settings)?;
+                let told = judge_triggers(self.registry.triggers(), &history, &self.asked)?;
                 Answer::History(history, told)
             }
             Content::Measured(measured) => {
@@ -105,7 +112,7 @@ impl Question<'_> {
 
     /// Refuses policies and options where there is nothing to choose.
     fn refuse(&self, why: &str) -> Result<(), Error> {
-        if self.named.is_empty() && self.settings.is_empty() {
+        if self.asked.named.is_empty() && self.asked.settings.is_empty() {
             return Ok(());
         }
         let problem = Problem::new(why).hint("leave `--policy` and `--set` out");
@@ -135,7 +142,10 @@ impl Answer {
                 });
                 json!({
                     "triggers": triggers.collect::<Vec<_>>(),
-                    "optimum": { "balances_before_iteration": best.balances, "total_time": best.total },
+                    "optimum": best.map(|best| json!({
+                        "balances_before_iteration": best.balances,
+                        "total_time": best.total,
+                    })),
                 })
             }
             Self::Measured(measured) => {
@@ -320,7 +330,10 @@ fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
     }
     sheet.table(table);
     sheet.line("");
-    let best = history.optimum();
+    let Some(best) = history.optimum() else {
+        sheet.line("The best supersteps are not searched: the history is too long.");
+        return;
+    };
     sheet.line(format!(
         "Nothing takes less than {} s: {}.",
         short(best.total),

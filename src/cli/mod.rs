@@ -153,7 +153,7 @@ fn dispatch(
         args::Command::Run(run) => run::run(registry, run, out, errors),
         args::Command::Sweep(sweep) => return sweep::sweep(registry, sweep, out, errors),
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
-        args::Command::Decide(question) => decide::decide(question, out),
+        args::Command::Decide(question) => decide::decide(registry, question, out),
         args::Command::Report(report) => report::report(registry, report, errors),
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);

@@ -33,14 +33,14 @@ impl<'p> Check<'p> {
     pub(super) fn value(&mut self, key: &str, value: f64, range: Range) {
         let (is_right, words) = match range {
             Range::Any => (true, "finite"),
-            Range::NotNegative => (value >= 0.0, "finite and not negative"),
-            Range::Positive => (value > 0.0, "finite and positive"),
+            Range::NotNegative => (value >= 0.0, "not negative"),
+            Range::Positive => (value >= 1.0 / LARGEST, "positive, at least 1e-30"),
         };
         if !(is_right && value.is_finite() && value.abs() <= LARGEST) {
             self.add(
                 key,
                 format!("`{key}` is {value}"),
-                &format!("it must be {words}, at most 1e100"),
+                &format!("it must be {words}, at most 1e30"),
             );
         }
     }
@@ -78,7 +78,7 @@ impl<'p> Check<'p> {
 }
 
 /// Larger numbers are refused, so that sums and quotients stay finite.
-const LARGEST: f64 = 1e100;
+const LARGEST: f64 = 1e30;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]

@@ -19,6 +19,27 @@ pub struct Choice {
     pub original: &'static str,
 }
 
+/// What a question is about: which policies, with which options.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The policies, or triggers, with their variants if any; none: all.
+    pub named: Vec<String>,
+    /// Keys and values of options, and of the price of a call (`price.latency`).
+    pub settings: Vec<(String, Value)>,
+    /// The seed of policies that draw.
+    pub seed: u64,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self {
+            named: Vec::new(),
+            settings: Vec::new(),
+            seed: 1,
+        }
+    }
+}
+
 /// The settings that belong to the price of a call, not to a policy.
 pub(super) const PRICE: &str = "price";
 
@@ -37,8 +58,9 @@ pub(super) fn choices<K>(
     table: &plugin::Table<K>,
     known: impl Fn(&plugin::Entry<K>) -> (&'static str, &'static [Variant]),
     section: &str,
-    named: &[String],
-    settings: &[(String, Value)],
+    Asked {
+        named, settings, ..
+    }: &Asked,
 ) -> Result<Vec<Choice>, Error> {
     let known = |entry: &plugin::Entry<K>| {
         let (original, variants) = known(entry);

@@ -106,11 +106,16 @@ impl History {
             .collect()
     }
 
-    /// The best supersteps to balance before: no trigger takes less.
-    pub fn optimum(&self) -> WhenOptimum {
+    /// The best supersteps to balance before: no trigger takes less. `None` for histories that are too long: the search takes time with the
+    /// square of their supersteps.
+    pub fn optimum(&self) -> Option<WhenOptimum> {
+        let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
+        if steps.saturating_mul(steps).saturating_mul(processors) > MOST_WORK {
+            return None;
+        }
         let mut made = 0;
         let mut deviation = self.residual.clone();
-        when_optimum(
+        let best = when_optimum(
             self.average.len(),
             |_| self.balancing_cost,
             |since, step| {
@@ -124,9 +129,13 @@ impl History {
                 }
                 largest(&self.times(step, &deviation))
             },
-        )
+        );
+        Some(best)
     }
 }
+
+/// The most supersteps squared times processors that the search for the best supersteps takes.
+const MOST_WORK: u64 = 2_000_000_000;
 
 fn largest(times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max)

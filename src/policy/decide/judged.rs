@@ -1,8 +1,6 @@
 //! The decisions of strategies at a barrier, side by side.
 
-use serde_json::Value;
-
-use super::choice::{Choice, choices, price_options};
+use super::choice::{Asked, Choice, choices, price_options};
 use super::history::{History, Told, tell};
 use super::snapshot::Snapshot;
 use crate::error::Error;
@@ -44,19 +42,17 @@ pub struct Judged {
 /// Optima are searched among at most this many assignments.
 const MOST_ASSIGNMENTS: u64 = 1_000_000;
 
-/// Asks strategies what they do at a barrier: those that are `named`, with the options of `settings`, or all.
+/// Asks strategies what they do at a barrier: those of `table` that are asked for.
 ///
 /// # Errors
 /// A name or an option is wrong, or a strategy that was named cannot decide.
 pub fn judge(
+    table: &strategy::Table,
     snapshot: &Snapshot,
-    named: &[String],
-    settings: &[(String, Value)],
-    seed: u64,
+    asked: &Asked,
 ) -> Result<Verdict, Error> {
     let instance = snapshot.instance();
-    let table = strategy::standard();
-    let price = price_options(settings)?;
+    let price = price_options(&asked.settings)?;
     let mut verdict = Verdict {
         before: instance.max_time(&instance.current),
         bound: Seconds::of(bound(&instance)),
@@ -65,12 +61,12 @@ pub fn judge(
         silent: Vec::new(),
     };
     let known = |entry: &strategy::Entry| ("", entry.variants());
-    for choice in choices(&table, known, "policy", named, settings)? {
+    for choice in choices(table, known, "policy", asked)? {
         let mut strategy = table.find(choice.entry)?.build(&choice.options)?;
-        let mut random = Stream::new(seed, Purpose::Policy);
+        let mut random = Stream::new(asked.seed, Purpose::Policy);
         let assignment = match strategy.assign(&instance, &mut random) {
             Ok(assignment) => assignment,
-            Err(error) if named.is_empty() => {
+            Err(error) if asked.named.is_empty() => {
                 verdict.silent.push((choice.name, error.first_line()));
                 continue;
             }
@@ -87,18 +83,17 @@ pub fn judge(
     Ok(verdict)
 }
 
-/// Asks triggers when they balance in a history: those that are `named`, with the options of `settings`, or all.
+/// Asks triggers when they balance in a history: those of `table` that are asked for.
 ///
 /// # Errors
 /// A name or an option is wrong.
 pub fn judge_triggers(
+    table: &trigger::Table,
     history: &History,
-    named: &[String],
-    settings: &[(String, Value)],
+    asked: &Asked,
 ) -> Result<Vec<(Choice, Told)>, Error> {
-    let table = trigger::standard();
     let known = |entry: &trigger::Entry| (entry.original(), entry.variants());
-    let chosen = choices(&table, known, "policy.trigger", named, settings)?;
+    let chosen = choices(table, known, "policy.trigger", asked)?;
     let tell = |choice: Choice| {
         let mut trigger = table.find(choice.entry)?.build(&choice.options)?;
         let told = tell(history, &mut *trigger);

@@ -18,7 +18,7 @@ mod judged;
 mod snapshot;
 
 pub use case::{Case, Content, cases};
-pub use choice::Choice;
+pub use choice::{Asked, Choice};
 pub use history::{Growth, History, Measured, Told, optimum_of_growth, tell};
 pub use judged::{Judged, Verdict, judge, judge_triggers};
 pub use snapshot::Snapshot;

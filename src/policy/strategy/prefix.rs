@@ -69,6 +69,11 @@ fn falling(processes: &[usize], works: &[f64]) -> Vec<usize> {
 /// Rounds without a move that end the original.
 const QUIET_ROUNDS: u32 = 2;
 
+/// Far more rounds than loads that fall take: rounding cannot keep them going for ever.
+fn most_rounds(instance: &Instance<'_>) -> usize {
+    100 + instance.processes() * instance.hosts()
+}
+
 fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works();
     let mut lists = instance.by_host();
@@ -79,7 +84,10 @@ fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let mut hosts = instance.current.clone();
     let mut line: Vec<usize> = (0..load.len()).collect();
     let (mut quiet, mut operations) = (0, 0);
-    while quiet < QUIET_ROUNDS {
+    for _ in 0..most_rounds(instance) {
+        if quiet == QUIET_ROUNDS {
+            break;
+        }
         let mut heap = LibraryHeap::new(line, |a, b| load[a] < load[b]);
         let Some(donor) = heap.pop(|a, b| load[a] < load[b]) else {
             break;
@@ -111,7 +119,7 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works();
     let mut room = Room::new(instance);
     let mut operations = 0;
-    loop {
+    for _ in 0..most_rounds(instance) {
         let mut load = instance.host_times(room.places());
         let Some(donor) = least(0..load.len(), |host| -load[host].get()) else {
             break;

@@ -76,10 +76,15 @@ const LOOSEST: f64 = 1.5;
 /// The search ends when its bounds have less than this ratio; a try that exceeds M by less counts as reached.
 const CLOSE: f64 = 1.01;
 
+/// The search needs 6 tries; among the smallest numbers that exist it could go on for ever.
+const MOST_TRIES: u32 = 64;
+
 /// Tries bounds between `lower` and 1.5 times that; `attempt` returns the maximum that it reached.
 fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     let (mut lower, mut upper) = (lower, lower * R::of(LOOSEST));
-    while (upper / lower).into() > CLOSE {
+    let mut tries = 0;
+    while (upper / lower).into() > CLOSE && tries < MOST_TRIES {
+        tries += 1;
         let bound = (lower + upper) / R::of(2.0);
         if (attempt(bound) / bound).into() < CLOSE {
             upper = bound;
@@ -232,9 +237,10 @@ fn attempt(
             (after(process, host) <= bound).then_some((process, host))
         });
         let Some((process, host)) = found else { break };
+        // Not summed anew: a host that has received stays within the bound, so that each process moves once at most.
+        load[host] = after(process, host);
         room.put(process, host);
-        let times = instance.host_times(room.places());
-        (load[donor], load[host]) = (times[donor].get(), times[host].get());
+        load[donor] = instance.host_times(room.places())[donor].get();
     }
     (load.iter().copied().fold(0.0, f64::max), room.into_places())
 }
