@@ -148,17 +148,19 @@ impl Summary {
         }
         if self.has_baseline(ranked) {
             let difference = setting.difference.filter(|_| setting.baseline != index);
-            row.push(self.difference(difference));
+            row.push(self.difference(difference, plan.seeds.len() > 1));
         }
         row
     }
 
-    /// A difference to the baseline: good or bad news where its interval holds no 0.
-    fn difference(&self, sample: Option<Sample>) -> Cell {
+    /// A difference to the baseline: good or bad news where its interval holds no 0, or where nothing is random.
+    fn difference(&self, sample: Option<Sample>, has_seeds: bool) -> Cell {
         let Some(sample) = sample else {
             return Cell::empty();
         };
-        let half = sample.half_width().unwrap_or(0.0);
+        // One of several seeds says nothing of the others.
+        let unknown = if has_seeds { f64::INFINITY } else { 0.0 };
+        let half = sample.half_width().unwrap_or(unknown);
         let tone = match sample.mean {
             mean if mean.abs() <= half => Tone::Plain,
             mean if self.goal.is_better(mean, 0.0) => Tone::Good,

@@ -1,7 +1,7 @@
 "use strict";
 // The table of decisions: a line for each call, below it its candidates; a filter by text, verdict and scenario.
 (function () {
-  const PAGE = 300;
+  const PAGE = 100;
   const COLUMNS = [["process"], ["from"], ["to"], ["score", "number"], ["t1", "number"], ["t2", "number"], ["verdict"], ["reason"]];
 
   /** All calls with their candidates, as texts. */
