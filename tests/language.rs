@@ -112,6 +112,58 @@ fn files_start_with_a_subject_and_short_sentences() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// The largest share of doc comments that start without a subject \[%\]. The number may only fall.
+const WITHOUT_SUBJECT: usize = 18;
+
+/// The largest share of doc comments with a long first sentence \[%\]. The number may only fall.
+const WITH_LONG_START: usize = 2;
+
+/// The first paragraphs of the doc comments of a source text.
+fn doc_comments(source: &str) -> Vec<String> {
+    let mut comments: Vec<String> = Vec::new();
+    let mut is_first = false;
+    let mut was_comment = false;
+    for line in source.lines().map(str::trim) {
+        let Some(text) = line.strip_prefix("///") else {
+            was_comment = false;
+            continue;
+        };
+        if !was_comment {
+            comments.push(String::new());
+            is_first = true;
+        }
+        was_comment = true;
+        is_first &= !text.trim().is_empty();
+        if is_first {
+            let comment = comments.last_mut().expect("a comment has begun");
+            comment.push_str(text);
+        }
+    }
+    comments
+}
+
+#[test]
+fn most_doc_comments_start_with_a_subject_and_a_short_sentence() {
+    let (mut all, mut no_subject, mut long) = (0, 0, 0);
+    for file in files(Path::new("src")) {
+        let source = fs::read_to_string(&file).expect("Rust source in src");
+        for comment in doc_comments(&source) {
+            all += 1;
+            let word = comment.split_whitespace().next().unwrap_or_default();
+            no_subject += usize::from(NO_SUBJECT.contains(&word));
+            let first = sentences(&without_code(&comment)).into_iter().next();
+            let words = first.map_or(0, |first| first.split_whitespace().count());
+            long += usize::from(words > MOST_WORDS);
+        }
+    }
+    assert!(all > 4000, "{all}");
+    assert!(
+        100 * no_subject <= WITHOUT_SUBJECT * all,
+        "{no_subject} of {all}"
+    );
+    assert!(100 * long <= WITH_LONG_START * all, "{long} of {all}");
+}
+
 /// Sentences that are still too long, by page. The numbers may only fall.
 const EXCEPTIONS: [(&str, usize); 0] = [];
 

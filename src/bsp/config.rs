@@ -300,7 +300,7 @@ pub struct MoveCost {
     pub fixed: Seconds,
     /// The order of the migrations of a call.
     pub order: MoveOrder,
-    /// The processes that wait for migrations: `all`, or only the `movers`.
+    /// The processes that wait for migrations: `all`, or only the `movers`. Movers meet the others at the next barrier.
     pub wait: Waiting,
 }
 
