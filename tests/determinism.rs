@@ -101,6 +101,19 @@ fn runs() -> Vec<Run> {
             ),
         ),
         (
+            "brute-force",
+            small(
+                "synthetic",
+                &[
+                    ("platform", json!("lbm")),
+                    ("workload.procs", json!(2)),
+                    ("workload.supersteps", json!(40)),
+                    ("workload.spread", json!(0.5)),
+                    ("policy.name", json!("brute-force")),
+                ],
+            ),
+        ),
+        (
             "replay",
             small(
                 "lu",

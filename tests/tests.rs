@@ -29,6 +29,7 @@ mod pages; // the pages of sweeps, searches and explanations: one frame, nothing
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod report; // the page: whole, the same bytes, nothing fetched, damaged folders refused
 mod reproduce; // the papers: committed results are current, facts are complete
+mod rivals;
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod security; // nasty names through every writer, folders of somebody else
 mod sizes; // functions fit on a screen: at most one in a hundred is longer than 60 lines

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
 use serde_json::json;
 
 use super::args::CompareArguments;
@@ -13,13 +12,12 @@ use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar_and_farewell};
 use super::sweep::{open_store, varied};
 use super::threads::threads;
-use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
-use crate::experiment::{Flag, Limits, MovePlan, Progress};
+use crate::experiment::{Flag, Limits};
 use crate::memory::Purpose;
 use crate::output::{Cell, Form, Sheet, Table, Tone, cannot_write, numbers, words, write_file};
 use crate::registry::Registry;
-use crate::sweep::compare::{Comparison, Known, Standing};
+use crate::sweep::compare::{Comparison, Standing, known};
 use crate::sweep::folder;
 use crate::sweep::run::{missing_from, run};
 use crate::sweep::stats::{Sample, short};
@@ -185,55 +183,6 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         value: json!(["i", "iii"]),
     });
     Ok(sweep)
-}
-
-/// The lower bound of each seed, and with a budget the best plan in hindsight.
-fn known(
-    (sweep, plan): (&Sweep, &Plan),
-    (limits, common): (Limits, &Common),
-    budget: usize,
-) -> Result<Known, Error> {
-    let settings = plan.settings.len();
-    let of_seed = |seed: &u64| -> Result<(f64, Option<f64>), Error> {
-        let experiment =
-            |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
-        let first = (0..settings).find_map(|setting| experiment(setting).ok());
-        let Some(first) = first else {
-            return Ok((0.0, None)); // its rows say why
-        };
-        let bound = first.lower_bound().get();
-        if budget == 0 {
-            return Ok((bound, None));
-        }
-        let (progress, memo) = (Progress::default(), first.memory());
-        let mut starts = Vec::new();
-        let mut fastest = f64::INFINITY;
-        for setting in 0..settings {
-            let Ok(experiment) = experiment(setting) else {
-                continue;
-            };
-            let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), memo.as_ref());
-            if let Ok(run) = run {
-                let makespan = run.outcome.makespan.get();
-                if makespan < fastest {
-                    fastest = makespan;
-                    starts.insert(0, MovePlan::of(&run.outcome));
-                }
-            }
-        }
-        starts.truncate(3);
-        let found = first.hindsight(&starts, budget, &progress)?;
-        Ok((bound, Some(found.makespan.get().min(fastest))))
-    };
-    let all: Vec<(f64, Option<f64>)> = plan
-        .seeds
-        .par_iter()
-        .map(of_seed)
-        .collect::<Result<_, _>>()?;
-    Ok(Known {
-        bounds: all.iter().map(|one| one.0).collect(),
-        hindsight: all.iter().filter_map(|one| one.1).collect(),
-    })
 }
 
 fn write(folder: &Path, plan: &Plan, store: &Store, json: &str) -> Result<(), Error> {

@@ -14,6 +14,9 @@ pub(super) const READINGS: &str = "one-reading";
 /// The argument that stands for what a reviewer asks of all reproductions.
 pub(super) const AUDIT: &str = "audit";
 
+/// The study of rivals.
+pub(super) const RIVALS: &str = "rivals";
+
 /// Reads a value as `P` does, and offers names to shells.
 #[derive(Clone, Debug)]
 pub(super) struct Offering<P> {
@@ -62,7 +65,7 @@ pub(super) fn networks() -> Offering<StringValueParser> {
 
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
-    texts(names.chain(["all", READINGS, AUDIT]))
+    texts(names.chain(["all", READINGS, AUDIT, RIVALS]))
 }
 
 fn platform_names() -> Vec<&'static str> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::ReproduceArguments;
-use super::complete::{AUDIT, READINGS};
+use super::complete::{AUDIT, READINGS, RIVALS};
 use super::memory_limit::limits;
 use super::print::print;
 use super::progress::{Bar, with_bar};
@@ -17,12 +17,14 @@ use crate::experiment::Progress;
 use crate::memory::{self, Purpose};
 use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
+use crate::registry::Registry;
+use crate::sweep::{Done, rivals};
 
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
-    if ![READINGS, AUDIT, "all"].contains(&arguments.paper.as_str()) {
+    if ![READINGS, AUDIT, RIVALS, "all"].contains(&arguments.paper.as_str()) {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
     }
     check_memory(arguments)?;
@@ -39,6 +41,9 @@ pub(super) fn reproduce(
     }
     if arguments.paper == AUDIT {
         return audit(arguments, &threads, out);
+    }
+    if arguments.paper == RIVALS {
+        return rivals(arguments, &threads, out);
     }
     let reproduction = watched(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
@@ -80,10 +85,43 @@ pub(super) fn reproduce(
     Ok(reproduction.is_explained())
 }
 
+/// The study of rivals.
+fn rivals(
+    arguments: &ReproduceArguments,
+    threads: &ThreadPool,
+    out: &mut dyn Write,
+) -> Result<bool, Error> {
+    let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
+    let done = Done::default();
+    let bar = Bar {
+        unit: "runs",
+        total: None,
+        has_lines: true,
+        is_quiet: arguments.quiet,
+    };
+    let outcomes = with_bar(&bar, &|| done.runs(), || {
+        threads.install(|| rivals::study(&Registry::standard(), limits, &done))
+    })?;
+    let (page, table) = (rivals::markdown(&outcomes), rivals::csv(&outcomes));
+    if let Some(folder) = &arguments.out {
+        write_file(&folder.join("rivals.md"), page.as_bytes())?;
+        write_file(&folder.join("rivals.csv"), table.as_bytes())?;
+    }
+    match arguments.form.form_unless(arguments.quiet) {
+        None => {}
+        Some(Form::Csv) => print(out, &table)?,
+        Some(_) => print(out, &page)?,
+    }
+    Ok(true)
+}
+
 /// Refuses what needs more memory than there is.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
+    if arguments.paper == RIVALS {
+        return Ok(()); // each of its runs is checked by itself
+    }
     let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
         (memory::readings(threads), "the rules of all papers")
     } else {

@@ -7,12 +7,17 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
+use super::config::Sweep;
 use super::plan::Plan;
 use super::row::Row;
+use super::run::Common;
 use super::stats::{Sample, short};
 use crate::bsp::Scenario;
+use crate::error::Error;
+use crate::experiment::{Limits, MovePlan, Progress};
 
 /// A policy among those that are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,6 +220,58 @@ impl Comparison {
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
         })
     }
+}
+
+/// The lower bound of each seed, and with a budget the best plan in hindsight, no worse than the policies of the plan.
+///
+/// # Errors
+/// A run that the policies could do cannot be repeated.
+pub fn known(
+    (sweep, plan): (&Sweep, &Plan),
+    (limits, common): (Limits, &Common),
+    budget: usize,
+) -> Result<Known, Error> {
+    let settings = plan.settings.len();
+    let of_seed = |seed: &u64| -> Result<(f64, Option<f64>), Error> {
+        let experiment =
+            |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
+        let first = (0..settings).find_map(|setting| experiment(setting).ok());
+        let Some(first) = first else {
+            return Ok((0.0, None)); // its rows say why
+        };
+        let bound = first.lower_bound().get();
+        if budget == 0 {
+            return Ok((bound, None));
+        }
+        let (progress, memo) = (Progress::default(), first.memory());
+        let mut starts = Vec::new();
+        let mut fastest = f64::INFINITY;
+        for setting in 0..settings {
+            let Ok(experiment) = experiment(setting) else {
+                continue;
+            };
+            let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), memo.as_ref());
+            if let Ok(run) = run {
+                let makespan = run.outcome.makespan.get();
+                if makespan < fastest {
+                    fastest = makespan;
+                    starts.insert(0, MovePlan::of(&run.outcome));
+                }
+            }
+        }
+        starts.truncate(3);
+        let found = first.hindsight(&starts, budget, &progress)?;
+        Ok((bound, Some(found.makespan.get().min(fastest))))
+    };
+    let all: Vec<(f64, Option<f64>)> = plan
+        .seeds
+        .par_iter()
+        .map(of_seed)
+        .collect::<Result<_, _>>()?;
+    Ok(Known {
+        bounds: all.iter().map(|one| one.0).collect(),
+        hindsight: all.iter().filter_map(|one| one.1).collect(),
+    })
 }
 
 /// What a policy is compared with, seed by seed.

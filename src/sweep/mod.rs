@@ -22,6 +22,7 @@ pub mod page;
 pub mod plan;
 mod planning;
 mod printed;
+pub mod rivals;
 mod row;
 pub mod run;
 pub(crate) mod setting;

@@ -36,8 +36,8 @@ pub use zhai::ZhaiOptions;
 
 use crate::units::Seconds;
 
-/// The trigger of a strategy that names none.
-pub const USUAL: &str = "menon";
+/// The trigger of a strategy that names none: in the study of rivals (`results/rivals.md`) it has the least mean regret.
+pub const USUAL: &str = "boulmier";
 
 /// Says when to balance.
 pub trait Trigger: fmt::Debug + Send {
