@@ -234,6 +234,14 @@ impl Raw {
         }
         if !self.clusters.is_empty() {
             check.length("clusters", self.clusters.len(), hosts);
+            for (at, &cluster) in self.clusters.iter().enumerate() {
+                if cluster >= hosts as u64 {
+                    let message = format!("`clusters[{at}]` is {cluster}");
+                    let hint =
+                        "clusters are counted from 0, and there are no more of them than hosts";
+                    check.add(&format!("clusters[{at}]"), message, hint);
+                }
+            }
         }
         match (&self.latency, &self.bandwidth) {
             (Some(latency), Some(bandwidth)) => {

@@ -278,3 +278,36 @@ fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     }
     (hosts, steps + times.len() as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_largest_does_not_go_to_a_slow_empty_host() {
+        // Host 0 is three times as fast: 6/3 against 6/1; then 2 + 3/3 against 3/1 (a tie); then 3 + 3/3 against 3/1.
+        let case = instance(&[3.0, 1.0], &[0, 0, 0], &[6.0, 3.0, 3.0]);
+        assert_eq!(assigned(GreedyOptions::default(), &case), [0, 0, 1]);
+        // Both are empty, and the heap of the library has host 1 on top.
+        let charm = GreedyOptions {
+            edition: GreedyEdition::Charm6,
+            ..GreedyOptions::default()
+        };
+        assert_eq!(assigned(charm, &case), [1, 0, 0]);
+    }
+
+    #[test]
+    fn vt_pools_only_what_lies_above_its_threshold() {
+        // Averages 2.5, I = 0.6, threshold 0.4 · 2.5 = 1: host 0 gives 1, 1 and 1, and keeps one; host 1 has no more than that.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0, 1], &[1.0; 5]);
+        let vt = GreedyOptions {
+            edition: GreedyEdition::Vt,
+            ..GreedyOptions::default()
+        };
+        let hosts = assigned(vt, &case);
+        assert_eq!(case.max_time(&hosts).get(), 3.0);
+        let balanced = instance(&[1.0, 1.0], &[0, 1], &[1.0; 2]);
+        assert_eq!(assigned(vt, &balanced), [0, 1]);
+    }
+}

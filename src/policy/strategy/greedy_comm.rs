@@ -238,3 +238,44 @@ impl GreedyCommOptions {
         (room.into_places(), operations)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+    use crate::policy::strategy::{Paths, Row};
+    use crate::units::{Bytes, BytesPerSecond, Seconds};
+
+    #[derive(Debug)]
+    struct Slow;
+
+    impl Paths for Slow {
+        fn latency(&self, _: usize, _: usize) -> Seconds {
+            Seconds::of(10.0)
+        }
+
+        fn bandwidth(&self, _: usize, _: usize) -> BytesPerSecond {
+            BytesPerSecond::of(1e9)
+        }
+    }
+
+    #[test]
+    fn neighbours_stay_together_where_links_are_slow() {
+        let mut case = instance(&[1.0, 1.0], &[0, 0], &[2.0, 1.0]);
+        case.communication = vec![Row {
+            from: 0,
+            to: 1,
+            messages: 1.0,
+            bytes: Bytes::of(8.0),
+        }];
+        // Constants of Charm++: a message costs less than 1 s, so that they part.
+        assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 1]);
+        case.paths = Some(&Slow);
+        assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 0]);
+        let constant = GreedyCommOptions {
+            links: Links::Constant,
+            ..GreedyCommOptions::default()
+        };
+        assert_eq!(assigned(constant, &case), [0, 1]);
+    }
+}

@@ -213,3 +213,32 @@ fn tree(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u6
     let operations = aim.operations + hosts.len() as u64 * depth(loads.len());
     (hosts, operations)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn processes_stay_where_the_makespan_of_greedy_allows() {
+        // Greedy takes 4; 4 and, of 2, 1 and 1, the first stay on host 0 only up to 4.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 2.0, 1.0, 1.0]);
+        assert_eq!(
+            assigned(GreedyRefineOptions::default(), &case),
+            [0, 1, 1, 1]
+        );
+        let loose = GreedyRefineOptions {
+            tolerance: 1.5,
+            ..GreedyRefineOptions::default()
+        };
+        assert_eq!(assigned(loose, &case), [0, 0, 1, 1]);
+        assert!(
+            GreedyRefineOptions {
+                tolerance: 0.0,
+                ..loose
+            }
+            .strategy()
+            .is_err()
+        );
+    }
+}

@@ -400,3 +400,35 @@ impl<'a> State<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn only_what_lowers_the_larger_of_two_works_goes() {
+        // 6 against 0: 3 goes (3 and 3); then nothing helps.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(
+            assigned(InformAndTransferOptions::default(), &case),
+            [1, 0, 0]
+        );
+    }
+
+    #[test]
+    fn without_a_round_of_gossip_nobody_knows_anybody() {
+        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        let silent = InformAndTransferOptions {
+            knowledge: Knowledge::Gossip,
+            rounds: 0,
+            ..InformAndTransferOptions::default()
+        };
+        assert_eq!(assigned(silent, &case), [0, 0, 0]);
+        let talking = InformAndTransferOptions {
+            rounds: 1,
+            ..silent
+        };
+        assert_eq!(assigned(talking, &case), [1, 0, 0]);
+    }
+}

@@ -21,6 +21,7 @@ mod greedy_comm;
 mod greedy_refine;
 mod inform_and_transfer;
 mod instance;
+mod migcube;
 mod migpf;
 mod optimum;
 mod prefix;
@@ -47,6 +48,7 @@ pub use inform_and_transfer::{
     InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
 };
 pub use instance::{Instance, Paths, Row};
+pub use migcube::MigCubeOptions;
 pub use migpf::MigPfOptions;
 pub use optimum::{bound, optimum, schedule_optimum};
 pub use prefix::{PrefixEdition, PrefixOptions};

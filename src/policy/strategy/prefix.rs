@@ -146,3 +146,19 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     }
     (room.into_places(), operations)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_busiest_host_gives_until_nothing_helps() {
+        // 3 to host 1 (3 < 6), then 2 would make 5 > 3: stays; 1 makes 4 > 3: stays.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(assigned(PrefixOptions::default(), &case), [1, 0, 0]);
+        // Host 1 is twice as fast: 3/2, then 2 makes 2.5 < 3, then 1 stays.
+        let unlike = instance(&[1.0, 2.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(assigned(PrefixOptions::default(), &unlike), [1, 1, 0]);
+    }
+}

@@ -334,3 +334,20 @@ impl<'a> Try<'a> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_best_state_is_kept_with_as_few_moves_as_it_takes() {
+        // Average 4; host 0 has 6: moving 2 makes both equal.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[3.0, 2.0, 1.0, 2.0]);
+        assert_eq!(assigned(RefineOptions::default(), &case), [0, 1, 0, 1]);
+        // A host of speed 3 takes 3 of 4 parts: average 8/4 = 2, and 3 is the largest that it takes within 2.1.
+        let unlike = instance(&[1.0, 3.0], &[0, 0, 0, 0], &[3.0, 2.0, 2.0, 1.0]);
+        let hosts = assigned(RefineOptions::default(), &unlike);
+        assert_eq!(unlike.max_time(&hosts).get(), 2.0);
+    }
+}

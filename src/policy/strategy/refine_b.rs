@@ -244,3 +244,26 @@ fn attempt(
     }
     (load.iter().copied().fold(0.0, f64::max), room.into_places())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_heaviest_host_gives_its_heaviest_that_fits() {
+        // Greedy takes 4 of 8: host 0 has 6 and gives 2.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[3.0, 2.0, 1.0, 2.0]);
+        assert_eq!(assigned(RefineBOptions::default(), &case), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn the_search_ends_among_the_smallest_numbers() {
+        let mut tries = 0;
+        bisect(f64::from_bits(1), |_| {
+            tries += 1;
+            f64::INFINITY
+        });
+        assert!(tries <= MOST_TRIES);
+    }
+}

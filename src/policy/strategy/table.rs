@@ -3,7 +3,7 @@
 use super::entry::{Table, row};
 use super::{
     BruteForceOptions, CRandomOptions, DiffusionOptions, GreedyCommOptions, GreedyOptions,
-    GreedyRefineOptions, InformAndTransferOptions, MigPfOptions, PrefixOptions,
+    GreedyRefineOptions, InformAndTransferOptions, MigCubeOptions, MigPfOptions, PrefixOptions,
     ReceiverInitiatedOptions, RefineBOptions, RefineOptions, RotateOptions,
 };
 
@@ -74,6 +74,11 @@ pub fn standard() -> Table {
             "migpf",
             "after MigPF: of several plans the one whose predicted superstep is shortest, if it beats staying",
             "da Rosa Righi et al., FGCS 78, 2018",
+        ),
+        row::<MigCubeOptions>(
+            "migcube",
+            "after MigCube: processes whose metrics lie near those of the best candidate move with it",
+            "da Rosa Righi et al., SCPE 17(1), 2016",
         ),
     ];
     Table::new(["strategy", "strategies", "policy.name"], rows)

@@ -60,3 +60,32 @@ pub fn standard() -> Table {
     ];
     Table::new(["trigger", "triggers", "policy.trigger"], rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::observed;
+    use super::*;
+    use crate::policy::trigger::Observed;
+
+    #[test]
+    fn every_trigger_answers_at_every_edge() {
+        for entry in &standard() {
+            let variants = entry.variants().iter().map(|variant| variant.value());
+            for options in std::iter::once(json!({})).chain(variants) {
+                for step in [
+                    Observed::default(),
+                    observed(1e90, 1e-90, 0.0),
+                    observed(1.0, 1.0, 1e90),
+                ] {
+                    let mut trigger = entry.build(&options).unwrap();
+                    for superstep in 0..50 {
+                        trigger.is_due(&Observed { superstep, ..step });
+                    }
+                }
+            }
+            assert!(entry.build(&json!({ "nonsense": 1 })).is_err());
+        }
+    }
+}
