@@ -6,18 +6,18 @@ use serde_json::Value;
 
 /// A case of the study, with a policy.
 fn experiment(case: &Value, policy: &str) -> Experiment {
-    let settings = case["settings"].as_object().unwrap();
+    let settings = case["settings"].as_object().expect("settings");
     let settings = settings
         .iter()
         .map(|(key, value)| (key.as_str(), value.clone()));
     let settings = settings.chain([("policy.name", policy.into())]);
     let layers = Layers::of(settings.collect::<Vec<_>>());
-    Experiment::load_with(&Registry::standard(), &layers, Limits::default())
-        .unwrap_or_else(|error| panic!("{}, {policy}: {error}", case["name"]))
+    Experiment::load_with(&Registry::standard(), &layers, Limits::default()).expect(policy)
 }
 
 fn cases() -> Value {
-    serde_json::from_str(include_str!("../src/sweep/rivals/cases.json")).unwrap()
+    serde_json::from_str(include_str!("../src/sweep/rivals/cases.json"))
+        .expect("the cases are JSON")
 }
 
 #[test]
