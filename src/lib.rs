@@ -18,7 +18,7 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper, sweep ──> output, experiment ──> bsp, registry ──> engine, policy, load ──> platform, workload ──> plugin, document, memory, units, error, words, random
+//! cli ──> paper, sweep ──> output, experiment ──> bsp, registry ──> engine, policy, load ──> platform, workload ──> figure, plugin, document, memory, units, error, words, random
 //! ```
 //! A module uses only what stands to its right.
 //!
@@ -36,6 +36,7 @@
 //! | [`paper`] | the papers: what they publish beside what is simulated |
 //! | [`sweep`] | many runs: plans, rows that survive a kill, tables, pictures |
 //! | [`output`] | run folder, summary, table, explanations, the report |
+//! | [`figure`] | figures for articles: charts as SVG, PDF and PNG |
 //! | [`memory`] | what a run needs of memory, before it is taken |
 //! | [`cli`] | the command |
 //!
@@ -55,6 +56,7 @@ pub mod document;
 pub mod engine;
 pub mod error;
 pub mod experiment;
+pub mod figure;
 pub mod load;
 pub mod memory;
 pub mod output;

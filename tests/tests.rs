@@ -9,6 +9,7 @@ mod corpus; // what fuzzing has found, once more
 mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
 mod explain; // run folders: read again or refused, and explained
+mod figures; // figures for articles: every format and size, legible, whole, the font embedded
 mod folders; // run folders: one run each, nothing stale, nothing of others, no other settings
 mod fuzzing; // what is fuzzed: a function per kind of input
 mod hostile; // broken inputs of every kind, each refused with its place and a hint

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::options::{OptionValues, parse_counts};
 use super::{complete, threads};
 use crate::bsp::Scenario;
+use crate::figure;
 use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::{Bytes, NoProcess, ProcessId};
@@ -66,6 +67,7 @@ pub(super) enum Command {
             migsim run --app lu --n 1000 --procs 25 --processes --out runs/a\n  \
             migsim report runs/a\n  \
             migsim report sweeps/lu -o lu.html\n  \
+            migsim report runs/a --figure gantt --format pdf --width 85mm -o gantt.pdf\n  \
             migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
             The timeline of processes needs `--processes` of `migsim run`.")]
     Report(ReportArguments),
@@ -77,6 +79,7 @@ pub(super) enum Command {
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \
             migsim reproduce lu --out results\n  \
+            migsim reproduce lu --figure times --format pdf --width 85mm --font-size 8pt\n  \
             migsim reproduce one-reading\n  \
             migsim reproduce audit --out results\n\n\
             Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]
@@ -357,11 +360,93 @@ pub(super) struct ReportArguments {
     /// The folder that `migsim run --out` or `migsim sweep` has written
     #[arg(value_name = "FOLDER")]
     pub(super) folder: PathBuf,
-    /// Write the page into this file [default: report.html in the folder]
+    /// Write the page into this file [default: report.html in the folder]; with `--figure` the figure [default: NAME.FORMAT]
     #[arg(long, short, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// Draw a figure for an article instead: gantt, makespan, placement or supersteps of a run, lines or heat of a sweep; all: each into the
+    /// folder `--out` [default: here]
+    #[arg(long, value_name = "NAME", help_heading = "Figure")]
+    pub(super) figure: Option<String>,
+    /// The format of the figure [default: that of the file `--out`, or svg]
+    #[arg(long, value_enum, requires = "figure", help_heading = "Figure")]
+    pub(super) format: Option<FigureFormat>,
+    #[command(flatten)]
+    pub(super) style: FigureArguments,
     #[command(flatten)]
     pub(super) memory: MemoryArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FigureFormat {
+    Svg,
+    Pdf,
+    Png,
+}
+
+impl FigureFormat {
+    pub(super) const fn format(self) -> figure::Format {
+        match self {
+            Self::Svg => figure::Format::Svg,
+            Self::Pdf => figure::Format::Pdf,
+            Self::Png => figure::Format::Png,
+        }
+    }
+}
+
+/// How a figure looks.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct FigureArguments {
+    /// The width of the figure on paper: 40 to 420 mm, in mm, cm, in or pt
+    #[arg(
+        long,
+        value_name = "LENGTH",
+        default_value = "85mm",
+        requires = "figure",
+        help_heading = "Figure"
+    )]
+    width: figure::Length,
+    /// The size of all its letters: 6 to 24 pt
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "8pt",
+        requires = "figure",
+        help_heading = "Figure"
+    )]
+    font_size: figure::Points,
+    /// The language of its labels: English or Portuguese
+    #[arg(
+        long,
+        value_enum,
+        default_value = "en",
+        requires = "figure",
+        help_heading = "Figure"
+    )]
+    language: LanguageChoice,
+    /// The pixels per inch of PNG: 72 to 1200
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(72..=1200), requires = "figure", help_heading = "Figure")]
+    dpi: u32,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LanguageChoice {
+    En,
+    Pt,
+}
+
+impl FigureArguments {
+    /// The look that was chosen.
+    pub(super) fn style(self) -> figure::Style {
+        figure::Style {
+            width: self.width,
+            font_size: self.font_size,
+            language: match self.language {
+                LanguageChoice::En => figure::Language::English,
+                LanguageChoice::Pt => figure::Language::Portuguese,
+            },
+            dpi: self.dpi,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -374,11 +459,25 @@ pub(super) struct ReproduceArguments {
     /// `default`); takes many minutes
     #[arg(long, value_name = "PAPER", conflicts_with = "out")]
     pub(super) search: Option<String>,
-    /// Also write a Markdown page and a CSV table per paper into this folder
+    /// Also write a Markdown page, a CSV table and figures per paper into this folder; with `--figure` only the figure [default: here]
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure` svg, pdf or png [default: svg]
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub(super) format: Option<ReproduceFormat>,
+    /// The same as `--format json`
+    #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = "Output")]
+    json: bool,
+    /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with = "search",
+        help_heading = "Figure"
+    )]
+    pub(super) figure: Option<String>,
     #[command(flatten)]
-    pub(super) form: FormArguments,
+    pub(super) style: FigureArguments,
     /// Print no progress, and no result unless `--json` or `--format` asks for one
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -387,6 +486,50 @@ pub(super) struct ReproduceArguments {
     pub(super) threads: Option<usize>,
     #[command(flatten)]
     pub(super) memory: MemoryArguments,
+}
+
+/// How a reproduction is printed, and figures are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReproduceFormat {
+    Table,
+    Markdown,
+    Csv,
+    Json,
+    Svg,
+    Pdf,
+    Png,
+}
+
+impl ReproduceFormat {
+    /// The format of a figure; none if it is one of tables.
+    pub(super) const fn of_figure(self) -> Option<figure::Format> {
+        match self {
+            Self::Svg => Some(figure::Format::Svg),
+            Self::Pdf => Some(figure::Format::Pdf),
+            Self::Png => Some(figure::Format::Png),
+            Self::Table | Self::Markdown | Self::Csv | Self::Json => None,
+        }
+    }
+
+    const fn of_table(self) -> Option<FormChoice> {
+        match self {
+            Self::Table => Some(FormChoice::Table),
+            Self::Markdown => Some(FormChoice::Markdown),
+            Self::Csv => Some(FormChoice::Csv),
+            Self::Json => Some(FormChoice::Json),
+            Self::Svg | Self::Pdf | Self::Png => None,
+        }
+    }
+}
+
+impl ReproduceArguments {
+    /// How tables are printed.
+    pub(super) fn form(&self) -> FormArguments {
+        FormArguments {
+            format: self.format.and_then(ReproduceFormat::of_table),
+            json: self.json,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

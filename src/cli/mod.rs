@@ -7,6 +7,7 @@ mod complete;
 mod decide;
 mod explain;
 mod export;
+mod figures;
 mod generate;
 mod interrupt;
 mod list;
@@ -159,7 +160,9 @@ fn dispatch(
             return compare::compare(registry, arguments, out, errors);
         }
         args::Command::Tune(tune) => return tune::tune(registry, tune, out, errors).map(|()| true),
-        args::Command::Reproduce(reproduce) => return reproduce::reproduce(reproduce, out),
+        args::Command::Reproduce(reproduce) => {
+            return reproduce::reproduce(reproduce, (out, errors));
+        }
         args::Command::Trace(command) => export::trace(registry, command, out, errors),
         args::Command::Platform(command) => export::platform(command, out),
         args::Command::Workload(command) => show::workload(registry, command, out, errors),

@@ -3,14 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::args::ReportArguments;
+use super::args::{FigureFormat, ReportArguments};
+use super::figures::write_figures;
 use super::memory_limit::limits;
 use super::print::say;
 use crate::error::{Error, Problem};
+use crate::figure::Format;
 use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, RunFolder, write_file, write_named};
 use crate::registry::Registry;
-use crate::sweep::folder::page_of;
+use crate::sweep::folder::{figures_of, page_of};
 
 /// The name of the page where none is given.
 pub(super) const FILE: &str = "report.html";
@@ -27,6 +29,9 @@ pub(super) fn report(
         _ => None,
     };
     check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
+    if let Some(wanted) = &arguments.figure {
+        return figure(registry, arguments, wanted, errors);
+    }
     let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
         (true, _) => Report::read(registry, folder)?.html(),
         (false, true) => {
@@ -36,22 +41,60 @@ pub(super) fn report(
             }
             page
         }
-        (false, false) => {
-            let what = if folder.is_dir() {
-                "the folder holds neither a run nor a sweep"
-            } else {
-                "there is no such folder"
-            };
-            return Err(Problem::new(what)
-                .source(folder.display().to_string())
-                .hint("name a folder that `migsim run --out` or `migsim sweep` has written; one without `run.json` or `plan.json` is not complete")
-                .into());
-        }
+        (false, false) => return Err(no_folder(folder)),
     };
     match &arguments.out {
         Some(file) => write_named(file, page.as_bytes()),
         None => write_file(&folder.join(FILE), page.as_bytes()),
     }
+}
+
+/// Neither a run nor a sweep.
+fn no_folder(folder: &Path) -> Error {
+    let what = if folder.is_dir() {
+        "the folder holds neither a run nor a sweep"
+    } else {
+        "there is no such folder"
+    };
+    Problem::new(what)
+        .source(folder.display().to_string())
+        .hint("name a folder that `migsim run --out` or `migsim sweep` has written; one without `run.json` or `plan.json` is not complete")
+        .into()
+}
+
+/// Draws figures of the folder instead of its page.
+fn figure(
+    registry: &Registry,
+    arguments: &ReportArguments,
+    wanted: &str,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let folder = &arguments.folder;
+    let style = arguments.style.style();
+    let figures = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
+        (true, _) => Report::read(registry, folder)?.figures(wanted, &style),
+        (false, true) => figures_of(folder, wanted, &style),
+        (false, false) => return Err(no_folder(folder)),
+    };
+    let figures = figures.map_err(|error| error.placed(&format!("--figure {wanted}")))?;
+    let asked = arguments.format.map(FigureFormat::format);
+    match (&arguments.out, &figures[..]) {
+        (Some(file), [figure]) if wanted != "all" => {
+            let format = asked.or_else(|| format_of(file)).unwrap_or(Format::Svg);
+            write_named(file, &figure.file(format, &style))
+        }
+        (out, figures) => {
+            let folder = out.as_deref().unwrap_or(Path::new(""));
+            let format = asked.unwrap_or(Format::Svg);
+            write_figures(figures, folder, (format, &style), errors)
+        }
+    }
+}
+
+/// The format that the name of a file ends with.
+fn format_of(file: &Path) -> Option<Format> {
+    let end = file.extension()?.to_str()?.to_lowercase();
+    Format::ALL.into_iter().find(|format| format.name() == end)
 }
 
 /// The files of the folder must fit, and the page that is made from them.

@@ -1,19 +1,22 @@
 //! `migsim reproduce`: prints published numbers beside simulated ones.
 
 use std::io::Write;
+use std::path::Path;
 
 use rayon::ThreadPool;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::args::ReproduceArguments;
+use super::args::{ReproduceArguments, ReproduceFormat};
 use super::complete::{AUDIT, READINGS, RIVALS};
+use super::figures::write_figures;
 use super::memory_limit::limits;
 use super::print::print;
 use super::progress::{Bar, with_bar};
 use super::threads::threads;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
+use crate::figure::Format;
 use crate::memory::{self, Purpose};
 use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
@@ -22,8 +25,9 @@ use crate::sweep::{Done, rivals};
 
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,
-    out: &mut dyn Write,
+    (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
+    check_figure(arguments)?;
     if ![READINGS, AUDIT, RIVALS, "all"].contains(&arguments.paper.as_str()) {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
     }
@@ -48,10 +52,26 @@ pub(super) fn reproduce(
     let reproduction = watched(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
     })?;
+    if let Some(wanted) = &arguments.figure {
+        let style = arguments.style.style();
+        let format = arguments
+            .format
+            .and_then(ReproduceFormat::of_figure)
+            .unwrap_or(Format::Svg);
+        let figures = paper::figures_named(&reproduction.papers, wanted, &style)
+            .map_err(|error| error.placed(&format!("--figure {wanted}")))?;
+        let folder = arguments.out.as_deref().unwrap_or(Path::new(""));
+        let said: &mut dyn Write = if arguments.quiet {
+            &mut std::io::sink()
+        } else {
+            errors
+        };
+        return write_figures(&figures, folder, (format, &style), said).map(|()| true);
+    }
     if arguments.out.is_some() {
         write(arguments, &paper::pages(&reproduction)?)?;
     }
-    let Some(form) = arguments.form.form_unless(arguments.quiet) else {
+    let Some(form) = arguments.form().form_unless(arguments.quiet) else {
         return Ok(reproduction.is_explained());
     };
     if form == Form::Json {
@@ -107,12 +127,38 @@ fn rivals(
         write_file(&folder.join("rivals.md"), page.as_bytes())?;
         write_file(&folder.join("rivals.csv"), table.as_bytes())?;
     }
-    match arguments.form.form_unless(arguments.quiet) {
+    match arguments.form().form_unless(arguments.quiet) {
         None => {}
         Some(Form::Csv) => print(out, &table)?,
         Some(_) => print(out, &page)?,
     }
     Ok(true)
+}
+
+/// Formats of figures and of tables are not those of each other.
+fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
+    let format = arguments.format;
+    let is_of_figure = format.is_some_and(|format| format.of_figure().is_some());
+    let problem = match &arguments.figure {
+        None if is_of_figure => {
+            let problem = Problem::new("only figures are written as SVG, PDF or PNG");
+            problem
+                .source("--format")
+                .hint("name one, such as `--figure times`, or `--figure all`")
+        }
+        Some(_) if format.is_some() && !is_of_figure => {
+            let problem = Problem::new("a figure is no table");
+            problem
+                .source("--format")
+                .hint("formats of figures: pdf, png, svg")
+        }
+        Some(_) if [READINGS, AUDIT, RIVALS].contains(&arguments.paper.as_str()) => {
+            let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
+            problem.source("--figure").hint("name a paper or `all`")
+        }
+        _ => return Ok(()),
+    };
+    Err(problem.into())
 }
 
 /// Refuses what needs more memory than there is.
@@ -161,7 +207,7 @@ fn one_reading(
 ) -> Result<bool, Error> {
     let readings = watched(arguments, threads, paper::one_reading)?;
     let page = paper::one_reading_page(&readings)?;
-    if arguments.form.form() == Form::Json {
+    if arguments.form().form() == Form::Json {
         let value = json!({ "readings": to_json(&readings)?, "differences": to_json(&paper::differences()?)? });
         print(out, &format!("{value:#}\n"))?;
     } else if !arguments.quiet {
@@ -179,7 +225,7 @@ fn audit(
 ) -> Result<bool, Error> {
     let (page, tables) = watched(arguments, threads, paper::audit)?;
     let sheets = tables.pages()?;
-    match arguments.form.form_unless(arguments.quiet) {
+    match arguments.form().form_unless(arguments.quiet) {
         None => {}
         Some(Form::Json) => print(out, &format!("{:#}\n", to_json(&tables)?))?,
         Some(Form::Csv) => {
@@ -211,7 +257,7 @@ fn search(
         paper::search(start, progress)
     })
     .map_err(|error| error.placed(&format!("--search {start}")))?;
-    if arguments.form.form() == Form::Json {
+    if arguments.form().form() == Form::Json {
         print(
             out,
             &format!("{:#}\n", json!({ "steps": to_json(&steps)? })),

@@ -53,7 +53,6 @@ pub use processes::ProcessTable;
 pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
 pub use summary::{manifest, summary};
-pub(crate) use svg::without_controls;
 pub use table::table;
 pub use table_format::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 pub use traces::{Trace, TraceFormat, Traced};

@@ -16,12 +16,12 @@ pub(super) fn open(width: f64, height: f64, name: &str) -> String {
 }
 
 /// Text as it stands in XML.
-pub(crate) fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     html::escaped(&without_controls(text))
 }
 
 /// XML has no place for control characters and two more, not even written as numbers.
-pub(crate) fn without_controls(text: &str) -> String {
+fn without_controls(text: &str) -> String {
     let is_bad = |letter: char| match letter {
         '\n' => false,
         '\u{fffe}' | '\u{ffff}' => true,

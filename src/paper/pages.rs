@@ -11,6 +11,7 @@ use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::{Totals, summary};
 use crate::error::{Error, Problem};
+use crate::figure::Style;
 
 const README: &str = "# Five papers, reproduced
 
@@ -66,7 +67,10 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
             name: format!("{}.csv", paper.paper),
             text,
         });
-        pages.extend(figures(paper)?);
+        pages.extend(figures(paper, &Style::default()).iter().map(|figure| Page {
+            name: format!("{}.svg", figure.name),
+            text: figure.svg(),
+        }));
     }
     if reproduction.papers.len() > 1 {
         pages.push(Page {

@@ -13,6 +13,7 @@ use super::summary::Summary;
 use super::table::runs_csv;
 use crate::document::{Document, read_text};
 use crate::error::{Error, Problem};
+use crate::figure::{Figure, Style, chosen};
 use crate::output::{Form, cannot_write, read_inside, write_file};
 use crate::words::counted;
 
@@ -69,7 +70,7 @@ pub fn write(
         .csv(plan)
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    let figures = figures(plan, rows, &summary)?;
+    let figures = pictures(plan, rows, &summary);
     for (name, svg) in &figures {
         write_file(&folder.join(name), svg.as_bytes())?;
     }
@@ -79,6 +80,45 @@ pub fn write(
     let text = summary.printed(plan, (own.len(), &place), form);
     let text = text.map_err(|error| cannot_write(&place, &error))?;
     Ok(Report { text, failures })
+}
+
+/// The figures as the folder and its page have them.
+fn pictures(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    summary: &Summary,
+) -> Vec<(&'static str, String)> {
+    let figures = figures(plan, rows, summary, &Style::default());
+    let file = |figure: &Figure| match figure.name.as_str() {
+        "heat" => ("heat.svg", figure.svg()),
+        _ => ("lines.svg", figure.svg()),
+    };
+    figures.iter().map(file).collect()
+}
+
+/// The figure `wanted` of a sweep folder, or `all`.
+///
+/// # Errors
+/// The folder cannot be read, or it has no such figure.
+pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+    let plan = read_plan(folder)?;
+    let rows = store::rows(folder)?;
+    let summary = Summary::of(&plan, &rows);
+    let figures = figures(&plan, &rows, &summary, style);
+    let known: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    if known.is_empty() {
+        let problem =
+            Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
+        return Err(problem.source(folder.display().to_string()).into());
+    }
+    let wanted: Vec<String> = chosen(wanted, &known)?
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    Ok(figures
+        .into_iter()
+        .filter(|figure| wanted.contains(&figure.name))
+        .collect())
 }
 
 /// How many runs failed, the first reason, and the table that has all of them.
@@ -112,7 +152,7 @@ pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
     let failures = failures(&own, &folder.join("runs.csv"));
     let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
     let summary = Summary::of(&plan, &rows);
-    let figures = figures(&plan, &rows, &summary)?;
+    let figures = pictures(&plan, &rows, &summary);
     Ok((page(&plan, &summary, &figures, &remarks), half_time))
 }
 

@@ -3,15 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::drawing::{Area, Drawn, MOST_VALUES, PANEL, named, pixels};
 use super::plan::Plan;
 use super::spec::label;
 use super::stats::{mean, short};
 use super::summary::Summary;
-use super::values::Values;
+use super::values::{MOST_VALUES, Values};
+use crate::figure::{Drawing, Heat, Panel, Style};
 
 /// The most heat maps of a picture.
 const MOST_PANELS: usize = 24;
@@ -74,92 +71,25 @@ impl Maps {
         })
     }
 
-    pub(super) fn draw(&self, text: &mut String) -> Drawn {
-        let all = || {
-            self.panels
-                .iter()
-                .flat_map(|(_, cells)| cells.values().copied())
-        };
-        let (least, most) = (
-            all().fold(f64::MAX, f64::min),
-            all().fold(f64::MIN, f64::max),
-        );
-        let columns = self.panels.len().min(4);
-        let rows = self.panels.len().div_ceil(columns);
-        let root = SVGBackend::with_string(
-            text,
-            (
-                (PANEL.0 * pixels(columns)).max(560),
-                PANEL.1 * pixels(rows) + 34,
+    pub(super) fn draw(self, style: &Style) -> Drawing {
+        let panels = self.panels.into_iter().map(|(name, cells)| Panel {
+            name,
+            cells: cells
+                .into_iter()
+                .map(|((column, row), goal)| (column, row, goal))
+                .collect(),
+        });
+        let heat = Heat {
+            name: format!(
+                "{} by {} and {}",
+                self.title, self.axes[0].0, self.axes[1].0
             ),
-        )
-        .into_drawing_area();
-        root.fill(&WHITE)?;
-        let title = format!(
-            "{}: dark {}, bright {}",
-            self.title,
-            short(least),
-            short(most)
-        );
-        let root = root.titled(&title, ("sans-serif", 16))?;
-        for ((name, cells), area) in self.panels.iter().zip(root.split_evenly((rows, columns))) {
-            self.draw_map(name, cells, (least, most), &area)?;
-        }
-        root.present()?;
-        Ok(())
-    }
-
-    fn draw_map(
-        &self,
-        name: &str,
-        cells: &Cells<f64>,
-        (least, most): (f64, f64),
-        area: &Area<'_>,
-    ) -> Drawn {
-        let [(x_name, x_labels), (y_name, y_labels)] = &self.axes;
-        let mut chart = ChartBuilder::on(area)
-            .caption(name, ("sans-serif", 13))
-            .margin(6)
-            .x_label_area_size(34)
-            .y_label_area_size(52)
-            .build_cartesian_2d(
-                (0..x_labels.len() - 1).into_segmented(),
-                (0..y_labels.len() - 1).into_segmented(),
-            )?;
-        chart
-            .configure_mesh()
-            .disable_mesh()
-            .x_labels(x_labels.len())
-            .y_labels(y_labels.len())
-            .x_label_formatter(&|at| named(x_labels, at))
-            .y_label_formatter(&|at| named(y_labels, at))
-            .x_desc(x_name.as_str())
-            .y_desc(y_name.as_str())
-            .draw()?;
-        let share = |goal: f64| {
-            if most > least {
-                (goal - least) / (most - least)
-            } else {
-                0.5
-            }
+            quantity: self.title,
+            axes: self.axes,
+            panels: panels.collect(),
+            label: short,
         };
-        chart.draw_series(cells.iter().map(|(&(column, row), &goal)| {
-            let corners = [
-                (SegmentValue::Exact(column), SegmentValue::Exact(row)),
-                (
-                    SegmentValue::Exact(column + 1),
-                    SegmentValue::Exact(row + 1),
-                ),
-            ];
-            Rectangle::new(corners, viridis(share(goal)).filled())
-        }))?;
-        if x_labels.len() <= 10 && y_labels.len() <= 14 {
-            chart.draw_series(cells.iter().map(|(&(column, row), &goal)| {
-                let place = (SegmentValue::CenterOf(column), SegmentValue::CenterOf(row));
-                Text::new(short(goal), place, on(share(goal)))
-            }))?;
-        }
-        Ok(())
+        heat.draw(style)
     }
 }
 
@@ -210,42 +140,4 @@ fn cells(
     };
     let panels = goals.into_iter();
     panels.map(|(ranks, cells)| (ranks, means(cells))).collect()
-}
-
-/// How numbers are written on the colour of a share.
-fn on(share: f64) -> TextStyle<'static> {
-    let colour = if share < 0.55 { WHITE } else { BLACK };
-    let centre = Pos::new(HPos::Center, VPos::Center);
-    let font = ("sans-serif", 10).into_font();
-    font.color(&colour).pos(centre)
-}
-
-/// The colour map viridis (Smith and van der Walt 2015) in five steps; even in brightness, so that it reads in grey, too.
-fn viridis(share: f64) -> RGBColor {
-    const STEPS: [[f64; 3]; 5] = [
-        [68.0, 1.0, 84.0],
-        [59.0, 82.0, 139.0],
-        [33.0, 145.0, 140.0],
-        [94.0, 201.0, 98.0],
-        [253.0, 231.0, 37.0],
-    ];
-    let place = share.clamp(0.0, 1.0) * 4.0;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "from 0 to 3"
-    )]
-    let step = (place.floor() as usize).min(3);
-    let within = place - step as f64;
-    let [red, green, blue] = [0, 1, 2].map(|channel| {
-        let (from, to) = (STEPS[step][channel], STEPS[step + 1][channel]);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "from 0 to 255"
-        )]
-        let value = (from + within * (to - from)).round() as u8;
-        value
-    });
-    RGBColor(red, green, blue)
 }

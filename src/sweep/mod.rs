@@ -10,7 +10,6 @@ mod change;
 pub mod compare;
 pub mod config;
 mod draw;
-mod drawing;
 pub mod effects;
 pub mod figures;
 pub mod folder;

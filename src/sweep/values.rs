@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::plan::Plan;
 
+/// The most values of a parameter that figures draw one by one.
+pub(super) const MOST_VALUES: usize = 24;
+
 /// The values of a parameter.
 #[derive(Debug)]
 pub(super) struct Values<'p> {

@@ -18,6 +18,7 @@
 mod compress;
 mod decisions;
 mod drawing;
+mod figures;
 mod gantt;
 mod head;
 mod page;

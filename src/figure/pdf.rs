@@ -1,0 +1,228 @@
+//! Figures as a page of PDF 1.7 of their own size, with the bundled font embedded. There is no date in it: equal figures are equal files.
+
+use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
+use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
+
+use super::drawing::{Colour, Drawing, Item, Pen};
+use super::font::{self, FACE};
+use super::style::Language;
+
+/// The name of the font in the file.
+const FONT: Name<'static> = Name(b"DejaVuSansCondensed");
+/// The name by which the page uses it.
+const SHORT: Name<'static> = Name(b"F1");
+/// Glyphs are named by their numbers.
+const GLYPHS: SystemInfo<'static> = SystemInfo {
+    registry: Str(b"Adobe"),
+    ordering: Str(b"Identity"),
+    supplement: 0,
+};
+/// The part of the distance from the centre at which the control points of a quarter of a circle lie: 4/3 (√2 − 1).
+pub(super) const ROUND: f64 = 0.552_284_75;
+
+/// The objects of the file.
+const CATALOG: Ref = Ref::new(1);
+const PAGES: Ref = Ref::new(2);
+const PAGE: Ref = Ref::new(3);
+const CONTENT: Ref = Ref::new(4);
+const TYPE0: Ref = Ref::new(5);
+const CID: Ref = Ref::new(6);
+const DESCRIPTOR: Ref = Ref::new(7);
+const FILE: Ref = Ref::new(8);
+const UNICODE: Ref = Ref::new(9);
+const INFO: Ref = Ref::new(10);
+
+/// The file.
+pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
+    let mut pdf = Pdf::new();
+    let mut catalog = pdf.catalog(CATALOG);
+    catalog.pages(PAGES).lang(TextStr(language.code()));
+    catalog.finish();
+    pdf.pages(PAGES).kids([PAGE]).count(1);
+    let mut page = pdf.page(PAGE);
+    page.media_box(Rect::new(
+        0.0,
+        0.0,
+        short(drawing.width),
+        short(drawing.height),
+    ));
+    page.parent(PAGES).contents(CONTENT);
+    page.resources().fonts().pair(SHORT, TYPE0);
+    page.finish();
+    let content = deflated(&content(drawing));
+    pdf.stream(CONTENT, &content).filter(Filter::FlateDecode);
+    fonts(&mut pdf, drawing);
+    let mut info = pdf.document_info(INFO);
+    info.title(TextStr(&drawing.name))
+        .creator(TextStr("migsim"));
+    info.finish();
+    pdf.finish()
+}
+
+fn fonts(pdf: &mut Pdf, drawing: &Drawing) {
+    let mut font = pdf.type0_font(TYPE0);
+    font.base_font(FONT)
+        .encoding_predefined(Name(b"Identity-H"));
+    font.descendant_font(CID).to_unicode(UNICODE);
+    font.finish();
+    let per_em = 1000.0 / f32::from(FACE.units_per_em());
+    let mut cid = pdf.cid_font(CID);
+    cid.subtype(CidFontType::Type2)
+        .base_font(FONT)
+        .system_info(GLYPHS);
+    cid.font_descriptor(DESCRIPTOR).default_width(0.0);
+    cid.cid_to_gid_map_predefined(Name(b"Identity"));
+    let glyphs = (0..FACE.number_of_glyphs()).map(ttf_parser::GlyphId);
+    let widths = glyphs.map(|glyph| short(1000.0 * font::advance(glyph)));
+    cid.widths().consecutive(0, widths);
+    cid.finish();
+    let scaled = |value: i16| f32::from(value) * per_em;
+    let frame = FACE.global_bounding_box();
+    let mut descriptor = pdf.font_descriptor(DESCRIPTOR);
+    descriptor
+        .name(FONT)
+        .flags(FontFlags::SYMBOLIC)
+        .italic_angle(0.0)
+        .stem_v(80.0);
+    descriptor.bbox(Rect::new(
+        scaled(frame.x_min),
+        scaled(frame.y_min),
+        scaled(frame.x_max),
+        scaled(frame.y_max),
+    ));
+    descriptor
+        .ascent(scaled(FACE.ascender()))
+        .descent(scaled(FACE.descender()));
+    descriptor.cap_height(scaled(FACE.capital_height().unwrap_or(FACE.ascender())));
+    descriptor.font_file2(FILE);
+    descriptor.finish();
+    let length = i32::try_from(font::BYTES.len()).expect("a small font");
+    let file = deflated(font::BYTES);
+    pdf.stream(FILE, &file)
+        .filter(Filter::FlateDecode)
+        .pair(Name(b"Length1"), length);
+    let mut unicode = UnicodeCmap::new(Name(b"Custom"), GLYPHS);
+    for letter in letters(drawing) {
+        unicode.pair(font::glyph(letter).0, letter);
+    }
+    pdf.cmap(UNICODE, &unicode.finish());
+}
+
+/// The letters of a drawing, each once.
+fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
+    let texts = drawing.items.iter().filter_map(|item| match item {
+        Item::Text { text, .. } => Some(text.chars()),
+        _ => None,
+    });
+    texts.flatten().collect()
+}
+
+/// What the page shows; PDF counts from the lower left corner.
+fn content(drawing: &Drawing) -> Vec<u8> {
+    let mut content = Content::new();
+    let place = |(x, y): (f64, f64)| (short(x), short(drawing.height - y));
+    for item in &drawing.items {
+        match item {
+            Item::Path {
+                points,
+                is_closed,
+                fill,
+                pen,
+            } => {
+                choose(&mut content, *fill, *pen);
+                for (index, point) in points.iter().enumerate() {
+                    let (x, y) = place(*point);
+                    if index == 0 {
+                        content.move_to(x, y);
+                    } else {
+                        content.line_to(x, y);
+                    }
+                }
+                if *is_closed {
+                    content.close_path();
+                }
+                paint(&mut content, *fill, *pen);
+            }
+            Item::Circle {
+                centre,
+                radius,
+                fill,
+                pen,
+            } => {
+                choose(&mut content, *fill, *pen);
+                round(&mut content, place(*centre), short(*radius));
+                paint(&mut content, *fill, *pen);
+            }
+            Item::Text {
+                at,
+                text,
+                size,
+                colour,
+                ..
+            } => {
+                let glyphs = text
+                    .chars()
+                    .flat_map(|letter| font::glyph(letter).0.to_be_bytes());
+                let bytes: Vec<u8> = glyphs.collect();
+                let (x, y) = place(*at);
+                let [red, green, blue] = shares(*colour);
+                content.set_fill_rgb(red, green, blue).begin_text();
+                content.set_font(SHORT, short(*size)).next_line(x, y);
+                content.show(Str(&bytes)).end_text();
+            }
+        }
+    }
+    content.finish().to_vec()
+}
+
+/// Chooses colours and line; that comes before the path.
+fn choose(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
+    if let Some(colour) = fill {
+        let [red, green, blue] = shares(colour);
+        content.set_fill_rgb(red, green, blue);
+    }
+    if let Some((colour, width)) = pen {
+        let [red, green, blue] = shares(colour);
+        content
+            .set_stroke_rgb(red, green, blue)
+            .set_line_width(short(width));
+    }
+}
+
+/// Paints the path.
+fn paint(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
+    match (fill, pen) {
+        (Some(_), Some(_)) => content.fill_nonzero_and_stroke(),
+        (Some(_), None) => content.fill_nonzero(),
+        (None, Some(_)) => content.stroke(),
+        (None, None) => content.end_path(),
+    };
+}
+
+/// A circle of four curves.
+fn round(content: &mut Content, (x, y): (f32, f32), radius: f32) {
+    let bow = radius * short(ROUND);
+    content.move_to(x + radius, y);
+    content.cubic_to(x + radius, y + bow, x + bow, y + radius, x, y + radius);
+    content.cubic_to(x - bow, y + radius, x - radius, y + bow, x - radius, y);
+    content.cubic_to(x - radius, y - bow, x - bow, y - radius, x, y - radius);
+    content.cubic_to(x + bow, y - radius, x + radius, y - bow, x + radius, y);
+    content.close_path();
+}
+
+fn shares(Colour(red, green, blue): Colour) -> [f32; 3] {
+    [red, green, blue].map(|part| f32::from(part) / 255.0)
+}
+
+pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
+    miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
+}
+
+/// A length in the numbers of PDF.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven digits are enough for a page"
+)]
+fn short(value: f64) -> f32 {
+    ((1000.0 * value).round() / 1000.0) as f32
+}

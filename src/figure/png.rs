@@ -1,0 +1,387 @@
+//! Figures as PNG: coverage of each pixel by each shape (`ab_glyph_rasterizer`), painted one over the other.
+
+use ab_glyph_rasterizer::{Point, Rasterizer, point};
+use ttf_parser::OutlineBuilder;
+
+use super::drawing::{Colour, Drawing, Item, Pen, Place};
+use super::font::{self, FACE};
+use super::pdf::{ROUND, deflated};
+
+/// The file, of so many pixels per inch.
+pub(super) fn write(drawing: &Drawing, dpi: u32) -> Vec<u8> {
+    let scale = f64::from(dpi) / 72.0;
+    let mut image = Image::new(
+        pixels(drawing.width * scale),
+        pixels(drawing.height * scale),
+    );
+    for item in &drawing.items {
+        draw(&mut image, item, scale);
+    }
+    image.file(dpi)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "at most A3 at 1200 dpi"
+)]
+fn pixels(length: f64) -> u32 {
+    length.ceil().max(1.0) as u32
+}
+
+fn draw(image: &mut Image, item: &Item, scale: f64) {
+    let placed = |(x, y): Place| (x * scale, y * scale);
+    match item {
+        Item::Path {
+            points,
+            is_closed,
+            fill,
+            pen,
+        } => {
+            let points: Vec<Place> = points.iter().map(|one| placed(*one)).collect();
+            if let Some(colour) = fill {
+                image.fill(&[Outline::of(&points)], *colour);
+            }
+            if let Some(pen) = pen {
+                stroke(image, &points, *is_closed, *pen, scale);
+            }
+        }
+        Item::Circle {
+            centre,
+            radius,
+            fill,
+            pen,
+        } => {
+            let (centre, radius) = (placed(*centre), radius * scale);
+            if let Some(colour) = fill {
+                image.fill(&[Outline::circle(centre, radius)], *colour);
+            }
+            if let Some((colour, width)) = pen {
+                // The outer circle, and the inner one the other way round.
+                let half = width * scale / 2.0;
+                let inner = Outline::circle(centre, (radius - half).max(0.0)).reversed();
+                image.fill(&[Outline::circle(centre, radius + half), inner], *colour);
+            }
+        }
+        Item::Text {
+            at,
+            text,
+            size,
+            colour,
+            ..
+        } => {
+            let (mut x, y) = placed(*at);
+            let size = size * scale;
+            for letter in text.chars() {
+                let glyph = font::glyph(letter);
+                let mut outline = Glyph::new((x, y), size / f64::from(FACE.units_per_em()));
+                font::outline(glyph, &mut outline);
+                image.fill(&[outline.outline], *colour);
+                x += size * font::advance(glyph);
+            }
+        }
+    }
+}
+
+/// A line of some width: a rectangle along each part, and a disc at each bend, so that no corner is missing.
+fn stroke(image: &mut Image, points: &[Place], is_closed: bool, (colour, width): Pen, scale: f64) {
+    let half = width * scale / 2.0;
+    let mut parts: Vec<(Place, Place)> = points.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    if let [first, .., last] = points
+        && is_closed
+    {
+        parts.push((*last, *first));
+    }
+    for ((x0, y0), (x1, y1)) in &parts {
+        let length = (x1 - x0).hypot(y1 - y0);
+        if length == 0.0 {
+            continue;
+        }
+        let (dx, dy) = (half * (x1 - x0) / length, half * (y1 - y0) / length);
+        let corners = [
+            (x0 - dy, y0 + dx),
+            (x1 - dy, y1 + dx),
+            (x1 + dy, y1 - dx),
+            (x0 + dy, y0 - dx),
+        ];
+        image.fill(&[Outline::of(&corners)], colour);
+    }
+    let bends = if is_closed {
+        points
+    } else {
+        points.get(1..points.len().saturating_sub(1)).unwrap_or(&[])
+    };
+    for bend in bends {
+        image.fill(&[Outline::circle(*bend, half)], colour);
+    }
+}
+
+/// A part of an outline.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Line(Point, Point),
+    Quad(Point, Point, Point),
+    Cubic(Point, Point, Point, Point),
+}
+
+/// A closed outline in pixels.
+#[derive(Clone, Debug, Default)]
+struct Outline(Vec<Part>);
+
+#[expect(clippy::cast_possible_truncation, reason = "a pixel of an image")]
+fn at((x, y): Place) -> Point {
+    point(x as f32, y as f32)
+}
+
+impl Outline {
+    fn of(points: &[Place]) -> Self {
+        let next = points.iter().cycle().skip(1);
+        let parts = points.iter().zip(next);
+        Self(parts.map(|(a, b)| Part::Line(at(*a), at(*b))).collect())
+    }
+
+    fn circle((x, y): Place, radius: f64) -> Self {
+        let bow = radius * ROUND;
+        let quarter = |a: Place, b: Place, c: Place, d: Place| {
+            let moved = |(dx, dy): Place| at((x + dx, y + dy));
+            Part::Cubic(moved(a), moved(b), moved(c), moved(d))
+        };
+        let r = radius;
+        Self(vec![
+            quarter((r, 0.0), (r, bow), (bow, r), (0.0, r)),
+            quarter((0.0, r), (-bow, r), (-r, bow), (-r, 0.0)),
+            quarter((-r, 0.0), (-r, -bow), (-bow, -r), (0.0, -r)),
+            quarter((0.0, -r), (bow, -r), (r, -bow), (r, 0.0)),
+        ])
+    }
+
+    fn reversed(self) -> Self {
+        let turned = self.0.into_iter().rev().map(|part| match part {
+            Part::Line(a, b) => Part::Line(b, a),
+            Part::Quad(a, b, c) => Part::Quad(c, b, a),
+            Part::Cubic(a, b, c, d) => Part::Cubic(d, c, b, a),
+        });
+        Self(turned.collect())
+    }
+
+    fn points(&self) -> impl Iterator<Item = Point> {
+        self.0.iter().flat_map(|part| match *part {
+            Part::Line(a, b) => [a, b, b, b],
+            Part::Quad(a, b, c) => [a, b, c, c],
+            Part::Cubic(a, b, c, d) => [a, b, c, d],
+        })
+    }
+}
+
+/// The outline of a glyph at its place.
+#[derive(Debug)]
+struct Glyph {
+    origin: Place,
+    scale: f64,
+    first: Point,
+    last: Point,
+    outline: Outline,
+}
+
+impl Glyph {
+    fn new(origin: Place, scale: f64) -> Self {
+        let nowhere = point(0.0, 0.0);
+        let outline = Outline::default();
+        Self {
+            origin,
+            scale,
+            first: nowhere,
+            last: nowhere,
+            outline,
+        }
+    }
+
+    /// Fonts count upwards.
+    fn place(&self, x: f32, y: f32) -> Point {
+        let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
+        at((self.origin.0 + x, self.origin.1 - y))
+    }
+
+    fn add(&mut self, part: Part, end: Point) {
+        self.outline.0.push(part);
+        self.last = end;
+    }
+}
+
+impl OutlineBuilder for Glyph {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.first = self.place(x, y);
+        self.last = self.first;
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        let end = self.place(x, y);
+        self.add(Part::Line(self.last, end), end);
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        let (bow, end) = (self.place(x1, y1), self.place(x, y));
+        self.add(Part::Quad(self.last, bow, end), end);
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        let (b, c, end) = (self.place(x1, y1), self.place(x2, y2), self.place(x, y));
+        self.add(Part::Cubic(self.last, b, c, end), end);
+    }
+
+    fn close(&mut self) {
+        self.add(Part::Line(self.last, self.first), self.first);
+    }
+}
+
+/// Pixels of three bytes, white at first.
+#[derive(Debug)]
+struct Image {
+    width: u32,
+    height: u32,
+    bytes: Vec<u8>,
+}
+
+impl Image {
+    fn new(width: u32, height: u32) -> Self {
+        let bytes = vec![255; 3 * width as usize * height as usize];
+        Self {
+            width,
+            height,
+            bytes,
+        }
+    }
+
+    /// Paints the area between outlines.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "pixels of an image, parts of a colour"
+    )]
+    fn fill(&mut self, outlines: &[Outline], Colour(red, green, blue): Colour) {
+        let points = || outlines.iter().flat_map(Outline::points);
+        let least =
+            |one: fn(&Point) -> f32| points().map(|point| one(&point)).fold(f32::MAX, f32::min);
+        let most =
+            |one: fn(&Point) -> f32| points().map(|point| one(&point)).fold(f32::MIN, f32::max);
+        // One pixel more on each side; what lies outside of the image is drawn and left out.
+        let (left, top) = (
+            least(|point| point.x).floor() - 1.0,
+            least(|point| point.y).floor() - 1.0,
+        );
+        let (right, bottom) = (
+            most(|point| point.x).ceil() + 1.0,
+            most(|point| point.y).ceil() + 1.0,
+        );
+        if left > right || top > bottom {
+            return;
+        }
+        let mut raster = Rasterizer::new((right - left) as usize, (bottom - top) as usize);
+        let moved = |one: Point| point(one.x - left, one.y - top);
+        for part in outlines.iter().flat_map(|outline| &outline.0) {
+            match *part {
+                Part::Line(a, b) => raster.draw_line(moved(a), moved(b)),
+                Part::Quad(a, b, c) => raster.draw_quad(moved(a), moved(b), moved(c)),
+                Part::Cubic(a, b, c, d) => {
+                    raster.draw_cubic(moved(a), moved(b), moved(c), moved(d))
+                }
+            }
+        }
+        let (left, top) = (left as i64, top as i64);
+        let (width, height) = (i64::from(self.width), i64::from(self.height));
+        raster.for_each_pixel_2d(|x, y, share| {
+            let (x, y) = (left + i64::from(x), top + i64::from(y));
+            if share <= 0.0 || !(0..width).contains(&x) || !(0..height).contains(&y) {
+                return;
+            }
+            let share = share.min(1.0);
+            let start = 3 * (y * width + x) as usize;
+            for (byte, part) in self.bytes[start..start + 3]
+                .iter_mut()
+                .zip([red, green, blue])
+            {
+                let mixed = f32::from(*byte) * (1.0 - share) + f32::from(part) * share;
+                *byte = mixed.round() as u8;
+            }
+        });
+    }
+
+    /// The file (PNG, second edition: ISO/IEC 15948): size, resolution, pixels, end.
+    fn file(&self, dpi: u32) -> Vec<u8> {
+        let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+        let mut header = Vec::new();
+        header.extend(self.width.to_be_bytes());
+        header.extend(self.height.to_be_bytes());
+        // 8 bits, three colours; the usual compression and filters, not interlaced.
+        header.extend([8, 2, 0, 0, 0]);
+        chunk(&mut file, *b"IHDR", &header);
+        let per_metre = (f64::from(dpi) / 0.0254).round();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most 1200 dpi"
+        )]
+        let per_metre = (per_metre as u32).to_be_bytes();
+        chunk(
+            &mut file,
+            *b"pHYs",
+            &[&per_metre[..], &per_metre[..], &[1]].concat(),
+        );
+        let mut rows = Vec::with_capacity(self.bytes.len() + self.height as usize);
+        for row in self.bytes.chunks(3 * self.width as usize) {
+            rows.push(0);
+            rows.extend(row);
+        }
+        chunk(&mut file, *b"IDAT", &deflated(&rows));
+        chunk(&mut file, *b"IEND", &[]);
+        file
+    }
+}
+
+fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
+    let length = u32::try_from(data.len()).expect("an image of a few megabytes");
+    file.extend(length.to_be_bytes());
+    let start = file.len();
+    file.extend(name);
+    file.extend(data);
+    let sum = checksum(&file[start..]);
+    file.extend(sum.to_be_bytes());
+}
+
+/// The cyclic redundancy check CRC-32 (ISO 3309), bit by bit.
+fn checksum(bytes: &[u8]) -> u32 {
+    let sum = bytes.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+            (sum >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(sum & 1))
+        })
+    });
+    !sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_is_that_of_the_standard() {
+        // "123456789" is the usual check value; the chunk IEND of every PNG ends so, too.
+        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
+        assert_eq!(checksum(b"IEND"), 0xae42_6082);
+    }
+
+    #[test]
+    fn a_square_covers_its_pixels() {
+        let mut image = Image::new(4, 4);
+        let corners = [(1.0, 1.0), (3.0, 1.0), (3.0, 3.0), (1.0, 3.0)];
+        image.fill(&[Outline::of(&corners)], Colour(0, 0, 0));
+        let dark: Vec<usize> = (0..16)
+            .filter(|pixel| image.bytes[3 * pixel] == 0)
+            .collect();
+        assert_eq!(dark, [5, 6, 9, 10]);
+        let size = (10.0, 10.0);
+        image.fill(
+            &[Outline::of(&[(-5.0, -5.0), (size.0, -5.0), size])],
+            Colour(9, 9, 9),
+        );
+    }
+}

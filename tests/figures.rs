@@ -1,0 +1,297 @@
+//! Figures for articles: every one in every format, letters of 6 pt at least, no text outside, the font embedded, kind refusals.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use roxmltree::Document;
+
+fn migsim(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_migsim"))
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// Runs the command, which must succeed.
+fn done(folder: &Path, arguments: &str) {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let output = migsim(folder, &words);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments}: {errors}");
+}
+
+/// Runs the command, which must end with code 2; what it says.
+fn refused(folder: &Path, arguments: &str) -> String {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let output = migsim(folder, &words);
+    assert_eq!(output.status.code(), Some(2), "{arguments}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn says(text: &str, part: &str) {
+    assert!(text.contains(part), "`{part}` is not in: {text}");
+}
+
+/// A run, two sweeps and the folder that they are in.
+fn folders() -> tempfile::TempDir {
+    let scratch = tempfile::tempdir().unwrap();
+    let run = "run --app lu --n 40 --procs 8 --grid 2x4 --quiet --processes";
+    done(scratch.path(), &format!("{run} --out short"));
+    done(
+        scratch.path(),
+        "run --app sw --n 10 --quiet --processes --out long",
+    );
+    let sweep = "sweep --app lu --n 40 --procs 4 --grid 2x2 --quiet";
+    done(
+        scratch.path(),
+        &format!("{sweep} --alpha 2,4,8 --x 0.6,0.8 --d 0.1,0.5 --seeds 1,2 --out grid"),
+    );
+    done(
+        scratch.path(),
+        &format!("{sweep} --load ar --seeds 1,2 --x 0.1..0.9:0.025 --out many"),
+    );
+    scratch
+}
+
+const RUN: [&str; 4] = ["gantt", "makespan", "placement", "supersteps"];
+
+/// Draws all figures of a folder; their files.
+fn draw(scratch: &Path, folder: &str, format: &str, more: &str) -> Vec<PathBuf> {
+    let out = format!("{folder}-{format}");
+    let _ = fs::remove_dir_all(scratch.join(&out));
+    done(
+        scratch,
+        &format!("report {folder} --figure all --format {format} --out {out} {more}"),
+    );
+    let mut files: Vec<PathBuf> = fs::read_dir(scratch.join(out))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files
+}
+
+fn names(files: &[PathBuf]) -> Vec<&str> {
+    files
+        .iter()
+        .map(|file| file.file_stem().unwrap().to_str().unwrap())
+        .collect()
+}
+
+/// Every text of a figure is legible and inside.
+fn check_texts(file: &Path, least: f64) {
+    let text = fs::read_to_string(file).unwrap();
+    let svg = Document::parse(&text).unwrap();
+    let number = |node: &roxmltree::Node<'_, '_>, key: &str| -> f64 {
+        node.attribute(key)
+            .unwrap()
+            .trim_end_matches("pt")
+            .parse()
+            .unwrap()
+    };
+    let root = svg.root_element();
+    let (width, height) = (number(&root, "width"), number(&root, "height"));
+    let texts = svg.descendants().filter(|node| node.has_tag_name("text"));
+    let mut count = 0;
+    for node in texts {
+        let size = number(&node, "font-size");
+        let (x, y) = (number(&node, "x"), number(&node, "y"));
+        let place = format!("{}: `{}`", file.display(), node.text().unwrap());
+        assert!(size >= least, "{place}: {size} pt");
+        let end = x + number(&node, "textLength");
+        assert!(
+            x >= -0.01 && end <= width + 0.01,
+            "{place}: {x} to {end} of {width}"
+        );
+        let (top, bottom) = (y - 0.76 * size, y + 0.24 * size);
+        assert!(
+            top >= -0.01 && bottom <= height + 0.01,
+            "{place}: {top} to {bottom} of {height}"
+        );
+        count += 1;
+    }
+    assert!(count > 3, "{}: {count} texts", file.display());
+}
+
+#[test]
+fn every_figure_is_legible_and_whole_at_every_size() {
+    let scratch = folders();
+    let here = scratch.path();
+    for look in [
+        "",
+        "--width 170mm",
+        "--width 60mm --font-size 6pt",
+        "--width 4in --font-size 12pt --language pt",
+    ] {
+        let least = if look.contains("12pt") { 12.0 } else { 6.0 };
+        for (folder, known) in [
+            ("short", &RUN[..]),
+            ("long", &RUN),
+            ("grid", &["heat", "lines"]),
+            ("many", &["lines"]),
+        ] {
+            let files = draw(here, folder, "svg", look);
+            assert_eq!(names(&files), known, "{folder}");
+            for file in files {
+                check_texts(&file, least);
+            }
+        }
+    }
+}
+
+#[test]
+fn committed_figures_are_legible_and_whole() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let files = [root.clone(), root.join("sweeps")]
+        .into_iter()
+        .flat_map(|folder| {
+            let entries = fs::read_dir(folder).unwrap();
+            entries
+                .map(|entry| entry.unwrap().path())
+                .collect::<Vec<_>>()
+        });
+    // The chart of the speed is drawn by its bench.
+    let is_ours = |file: &PathBuf| {
+        file.extension().is_some_and(|end| end == "svg") && !file.ends_with("scale.svg")
+    };
+    let files: Vec<PathBuf> = files.filter(is_ours).collect();
+    assert!(files.len() >= 18, "{}", files.len());
+    for file in files {
+        check_texts(&file, 8.0);
+    }
+}
+
+#[test]
+fn every_figure_has_every_format_with_the_same_bytes_each_time() {
+    let scratch = folders();
+    let here = scratch.path();
+    for (format, begin) in [
+        ("svg", &b"<svg "[..]),
+        ("pdf", b"%PDF-1.7"),
+        ("png", b"\x89PNG"),
+    ] {
+        for folder in ["short", "long", "grid", "many"] {
+            let read = |files: Vec<PathBuf>| -> Vec<Vec<u8>> {
+                files.iter().map(|file| fs::read(file).unwrap()).collect()
+            };
+            let first = read(draw(here, folder, format, "--dpi 100"));
+            assert!(
+                first.iter().all(|bytes| bytes.starts_with(begin)),
+                "{folder} {format}"
+            );
+            assert!(
+                first == read(draw(here, folder, format, "--dpi 100")),
+                "{folder} {format}"
+            );
+        }
+    }
+}
+
+#[test]
+fn pdf_has_the_width_asked_for_and_the_font_in_it() {
+    let scratch = folders();
+    done(
+        scratch.path(),
+        "report short --figure gantt --out gantt.pdf --width 85mm",
+    );
+    let pdf = fs::read(scratch.path().join("gantt.pdf")).unwrap();
+    let text = String::from_utf8_lossy(&pdf);
+    // 85 mm are 240.945 pt.
+    assert!(text.contains("/MediaBox [0 0 240.945 "), "{text}");
+    for part in [
+        "/FontFile2 ",
+        "/Identity-H",
+        "/ToUnicode ",
+        "/BaseFont /DejaVuSansCondensed",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(!text.contains("/CreationDate"));
+}
+
+#[test]
+fn png_has_the_pixels_of_its_width_and_resolution() {
+    let scratch = folders();
+    done(
+        scratch.path(),
+        "report short --figure makespan --out a.png --width 85mm",
+    );
+    let png = fs::read(scratch.path().join("a.png")).unwrap();
+    // 85 / 25.4 · 300 = 1003.9; 300 per inch are 11811 per metre.
+    assert_eq!(png[16..20], 1004_u32.to_be_bytes());
+    let resolution = png.windows(4).position(|part| part == b"pHYs").unwrap() + 4;
+    assert_eq!(png[resolution..resolution + 4], 11_811_u32.to_be_bytes());
+}
+
+#[test]
+fn a_paper_has_its_figures() {
+    let scratch = tempfile::tempdir().unwrap();
+    let here = scratch.path();
+    done(
+        here,
+        "reproduce sw-dynamic --figure all --format pdf --quiet",
+    );
+    done(
+        here,
+        "reproduce sw-dynamic --figure times --language pt --quiet",
+    );
+    for file in ["errors.pdf", "gains.pdf", "times.pdf", "times.svg"] {
+        assert!(here.join(format!("sw-dynamic-{file}")).is_file(), "{file}");
+    }
+    let svg = fs::read_to_string(here.join("sw-dynamic-times.svg")).unwrap();
+    assert!(
+        svg.contains("tempo publicado [s]") && svg.contains("cenário"),
+        "{svg}"
+    );
+    let errors = refused(here, "reproduce sw-dynamic --figure overheads --quiet");
+    says(&errors, "unknown figure `overheads`");
+    says(&errors, "known figures: all, errors, gains, times");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_with_what_can() {
+    let scratch = folders();
+    let here = scratch.path();
+    for (arguments, what) in [
+        ("report short --figure gant", "did you mean `gantt`?"),
+        (
+            "report grid --figure gantt",
+            "known figures: all, heat, lines",
+        ),
+        (
+            "report short --figure all --width 85",
+            "such as 85mm, 8.5cm or 3.35in",
+        ),
+        ("report short --figure all --width 2m", "such as 85mm"),
+        (
+            "report short --figure all --width 9in --font-size 3pt",
+            "6 to 24 pt",
+        ),
+        ("report short --figure all --width 900mm", "40 to 420 mm"),
+        ("report short --figure all --language de", "en"),
+        ("report short --figure all --format gif", "svg"),
+        ("report short --figure all --dpi 5", "72"),
+        ("report short --format pdf", "--figure"),
+        (
+            "reproduce lu --format pdf",
+            "only figures are written as SVG, PDF or PNG",
+        ),
+        (
+            "reproduce lu --figure times --format csv",
+            "formats of figures: pdf, png, svg",
+        ),
+        ("reproduce audit --figure times", "`audit` has no figures"),
+    ] {
+        says(&refused(here, arguments), what);
+    }
+    done(
+        here,
+        "run --app lu --n 20 --procs 4 --grid 2x2 --quiet --out bare",
+    );
+    says(&refused(here, "report bare --figure gantt"), "--processes");
+    assert_eq!(names(&draw(here, "bare", "svg", "")), &RUN[1..]);
+}
