@@ -329,10 +329,9 @@ fn a_sweep_holds_nasty_file_names_as_data() {
         assert!(texts.contains(&format!("{name}1")), "{file}: {texts:?}");
         assert_eq!(texts.len(), texts_of_csv(&read(&plain, file)).len());
     }
-    assert_eq!(
-        shape(&read(&nasty, "lines.svg")).len(),
-        shape(&read(&plain, "lines.svg")).len()
-    );
+    // Long names leave less room for ticks: as many texts and lines as others a figure need not have, but of the same kinds.
+    let kinds = |folder: &Path| BTreeSet::from_iter(shape(&read(folder, "lines.svg")));
+    assert_eq!(kinds(&nasty), kinds(&plain));
     let marks = |folder: &Path| shape_of_page(&read(folder, "index.html")).0;
     assert_eq!(marks(&nasty), marks(&plain));
 }

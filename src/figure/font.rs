@@ -1,4 +1,4 @@
-//! The bundled font, DejaVu Sans Condensed: widths and outlines of its glyphs. Its licence stands beside it.
+//! The bundled font, `DejaVu` Sans Condensed: widths and outlines of its glyphs. Its licence stands beside it.
 //!
 //! What it cannot write, letters outside the European languages, is an empty box in PDF and PNG; SVG leaves it to the reader's fonts.
 

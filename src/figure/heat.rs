@@ -191,7 +191,7 @@ impl Heat {
         let size = style.size();
         let (width, height) = self.cell(layout);
         let at = layout.place(index);
-        if index % layout.columns == 0 {
+        if index.is_multiple_of(layout.columns) {
             let labels = &self.axes[1].1;
             let each = every(1.1 * size, height);
             for (row, label) in labels.iter().enumerate().step_by(each) {

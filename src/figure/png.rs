@@ -283,7 +283,7 @@ impl Image {
                 Part::Line(a, b) => raster.draw_line(moved(a), moved(b)),
                 Part::Quad(a, b, c) => raster.draw_quad(moved(a), moved(b), moved(c)),
                 Part::Cubic(a, b, c, d) => {
-                    raster.draw_cubic(moved(a), moved(b), moved(c), moved(d))
+                    raster.draw_cubic(moved(a), moved(b), moved(c), moved(d));
                 }
             }
         }

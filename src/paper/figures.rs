@@ -191,9 +191,9 @@ fn position(cell: &CellResult) -> usize {
 }
 
 /// The scenarios that cells have, and the place of each cell's scenario among them.
-fn present<'c>(cells: impl Iterator<Item = &'c CellResult> + Clone) -> Vec<usize> {
+fn present(cells: &[CellResult]) -> Vec<usize> {
     (0..NAMES.len())
-        .filter(|one| cells.clone().any(|cell| position(cell) == *one))
+        .filter(|one| cells.iter().any(|cell| position(cell) == *one))
         .collect()
 }
 
@@ -203,7 +203,7 @@ fn index(present: &[usize], cell: &CellResult) -> usize {
 }
 
 fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
-    let present = present(paper.cells.iter());
+    let present = present(&paper.cells);
     let key = |one: &usize| {
         let (colour, mark) = SCENARIOS[*one];
         (scenario(style, NAMES[*one]), colour, mark)
@@ -231,7 +231,7 @@ fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
 
 fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
     let cells: Vec<&CellResult> = paper.cells.iter().collect();
-    let present = present(paper.cells.iter());
+    let present = present(&paper.cells);
     let dot = |cell: &&CellResult| {
         vec![Dot {
             key: index(&present, cell),

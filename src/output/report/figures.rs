@@ -220,7 +220,7 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
         let place = run.scenario.name().len() - 1;
         let point = |(index, rows): (usize, &[super::super::read::Superstep])| {
             let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
-            let middle = (index * size) as f64 + (rows.len() as f64 + 1.0) / 2.0;
+            let middle = (index * size) as f64 + f64::midpoint(rows.len() as f64, 1.0);
             (middle, sum / rows.len() as f64)
         };
         Curve {
