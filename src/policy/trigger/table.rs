@@ -67,12 +67,13 @@ mod tests {
 
     use super::super::testing::observed;
     use super::*;
+    use crate::policy::strategy::Variant;
     use crate::policy::trigger::Observed;
 
     #[test]
     fn every_trigger_answers_at_every_edge() {
         for entry in &standard() {
-            let variants = entry.variants().iter().map(|variant| variant.value());
+            let variants = entry.variants().iter().map(Variant::value);
             for options in std::iter::once(json!({})).chain(variants) {
                 for step in [
                     Observed::default(),
