@@ -73,6 +73,8 @@ pub(super) enum Command {
     Report(ReportArguments),
     /// Search good settings of a policy with a budget of runs, and measure their gain on fresh seeds
     Tune(Box<TuneArguments>),
+    /// Write one barrier of a run as a file for `decide`: loads, places, messages, speeds
+    Snapshot(Box<SnapshotArguments>),
     /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
     Compare(Box<CompareArguments>),
     /// Reproduce a paper: published beside simulated values, cell by cell
@@ -331,6 +333,22 @@ pub(super) struct ExplainArguments {
     /// Write the answer as an HTML page into this file, too; the overview then has each call in words
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  migsim snapshot --app lu --n 1000 --procs 25 --superstep 100 --out barrier.json\n  migsim decide barrier.json"
+)]
+pub(super) struct SnapshotArguments {
+    /// The experiment or the run folder, and what else is set
+    #[command(flatten)]
+    pub(super) settings: SettingsArguments,
+    /// The superstep before the barrier, counted from 1
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Question")]
+    pub(super) superstep: u64,
+    /// Write into this file [default: standard output]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ mod reproduce;
 mod run;
 mod show;
 mod slurm;
+mod snapshot;
 mod sweep;
 #[cfg(test)]
 mod sweep_tests;
@@ -156,6 +157,7 @@ fn dispatch(
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
         args::Command::Decide(question) => decide::decide(registry, question, out),
         args::Command::Report(report) => report::report(registry, report, errors),
+        args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);
         }

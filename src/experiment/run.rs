@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use serde_json::Map;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::ledger::Ledger;
@@ -13,8 +14,8 @@ use crate::bsp::{
     Beginnings, CallRecord, Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario, Setup,
     simulate,
 };
-use crate::error::{Broken, Error};
-use crate::policy::{Measures, Policy};
+use crate::error::{Broken, Error, Problem};
+use crate::policy::{Measures, Policy, Probe, Snapshot};
 use crate::units::HostId;
 
 /// One scenario that was run.
@@ -139,6 +140,32 @@ impl Experiment {
     ) -> Result<ScenarioRun, Error> {
         let policy = self.policy.build()?;
         self.run_policy(scenario, policy, progress, recorder, memo)
+    }
+
+    /// The barrier of a superstep, counted from 1, of scenario iii, with the fields that `migsim decide` reads; each core is a host of its own.
+    ///
+    /// # Errors
+    /// There is no such superstep, or the run cannot go on.
+    pub fn snapshot(&self, superstep: u64) -> Result<serde_json::Value, Error> {
+        let supersteps = self.workload.supersteps() as u64;
+        if superstep == 0 || superstep > supersteps {
+            let problem = Problem::new(format!("there is no superstep {superstep}"));
+            let hint = format!("known supersteps: 1 to {supersteps}");
+            return Err(problem.source("--superstep").hint(hint).into());
+        }
+        let snapshot = Snapshot::default();
+        let index = usize::try_from(superstep - 1).expect("less than the supersteps");
+        let probe = Probe::new(self.policy.build()?, index, Arc::clone(&snapshot));
+        let progress = Progress::default();
+        self.run_policy(Scenario::Iii, Box::new(probe), &progress, &mut (), None)?;
+        let found = snapshot
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        found.ok_or_else(|| {
+            let message = format!("the run has no barrier after superstep {superstep}");
+            Error::Run(Problem::new(message))
+        })
     }
 
     /// The same with a policy that is not the one of the settings.

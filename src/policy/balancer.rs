@@ -167,6 +167,16 @@ fn instance<'i>(
     }
 }
 
+/// Hands the barrier, communication included, to `look`.
+pub(super) fn with_instance<R>(view: &View<'_>, look: impl FnOnce(&Instance<'_>) -> R) -> R {
+    let cores = Cores::of(view.platform);
+    let routes = Routes {
+        platform: view.platform,
+        cores: &cores,
+    };
+    look(&instance(view, &cores, &routes, true))
+}
+
 /// The messages of the superstep by sender and receiver, in their order.
 fn rows(view: &View<'_>) -> Vec<Row> {
     let mut pairs: Vec<(usize, usize, Bytes)> = view

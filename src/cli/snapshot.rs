@@ -1,0 +1,39 @@
+//! `migsim snapshot`: one barrier of a run as a file for `migsim decide`.
+
+use std::io::Write;
+
+use super::args::SnapshotArguments;
+use super::memory_limit::limits;
+use super::print::{print_json, say_notes};
+use super::run::{layers, read_experiment};
+use crate::error::Error;
+use crate::experiment::{Experiment, Layers};
+use crate::memory::Purpose;
+use crate::output::write_named;
+use crate::registry::Registry;
+
+pub(super) fn snapshot(
+    registry: &Registry,
+    arguments: &SnapshotArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let settings = &arguments.settings;
+    let folder = settings.experiment.as_deref().filter(|path| path.is_dir());
+    let layers = match folder {
+        Some(folder) => {
+            let mut layers = Layers::default();
+            layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
+            layers
+        }
+        None => layers(registry, settings)?,
+    };
+    let limits = limits(&settings.memory, Some(1), Purpose::Explanation);
+    let experiment = Experiment::load_with(registry, &layers, limits)?;
+    say_notes(&experiment.notes(), errors);
+    let snapshot = experiment.snapshot(arguments.superstep)?;
+    match &arguments.out {
+        Some(file) => write_named(file, format!("{snapshot}\n").as_bytes()),
+        None => print_json(out, &snapshot),
+    }
+}

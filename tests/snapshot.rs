@@ -1,0 +1,52 @@
+//! A barrier that is written to a file: strategies decide about it as they did in the run.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::ffi::OsString;
+
+use migsim::Registry;
+use serde_json::Value;
+
+/// What a command prints.
+fn printed(arguments: &[&str]) -> Value {
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let line = [&["migsim"], arguments].concat();
+    let line = line.iter().map(OsString::from);
+    let code = migsim::cli::run_with(&Registry::standard(), line, &mut out, &mut errors);
+    assert_eq!(code, 0, "{}", String::from_utf8_lossy(&errors));
+    serde_json::from_slice(&out).unwrap()
+}
+
+#[test]
+fn strategies_decide_about_a_snapshot_as_they_did_in_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("barrier.json");
+    let file = file.to_str().unwrap();
+    for strategy in ["greedy-refine", "refine", "greedy-comm", "prefix"] {
+        let policy = format!("{strategy}/every=20");
+        let case = [
+            "--app", "sw", "--n", "25", "--load", "walk", "--policy", &policy,
+        ];
+        let snapshot = printed(&[&["snapshot"], &case[..], &["--superstep", "20"]].concat());
+        std::fs::write(file, snapshot.to_string()).unwrap();
+        let told = printed(&["decide", file, "--policy", strategy, "--json"]);
+        let run = printed(&[&["run"], &case[..], &["--scenario", "iii", "--json"]].concat());
+        let call = &run["scenarios"][0]["calls"][0];
+        assert_eq!(call["superstep"], 20);
+        let moved = call["migrations"].as_array().unwrap().len();
+        assert!(moved > 0, "{strategy}");
+        // Between cores of one host nobody moves in a run; these hosts have one core each.
+        assert_eq!(told["policies"][0]["moves"], moved, "{strategy}");
+    }
+}
+
+#[test]
+fn a_snapshot_of_a_superstep_that_does_not_exist_is_refused() {
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let line = "migsim snapshot --app sw --n 25 --superstep 99";
+    let line = line.split(' ').map(OsString::from);
+    let code = migsim::cli::run_with(&Registry::standard(), line, &mut out, &mut errors);
+    let errors = String::from_utf8(errors).unwrap();
+    assert_eq!(code, 2);
+    assert!(errors.contains("known supersteps: 1 to 49"), "{errors}");
+}
