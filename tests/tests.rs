@@ -33,9 +33,8 @@ mod reproduce; // the papers: committed results are current, facts are complete
 mod rivals;
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod security; // nasty names through every writer, folders of somebody else
-mod sizes;
+mod sizes; // functions fit on a screen: at most one in a hundred is longer than 60 lines
 mod slow; // the slow twin of the engine
-mod snapshot; // functions fit on a screen: at most one in a hundred is longer than 60 lines
 mod snapshot; // a barrier as a file: strategies decide about it as they did in the run
 mod source; // Rust source as tokens, for the two that read it
 mod steady_state; // no allocation per superstep

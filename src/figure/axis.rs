@@ -373,7 +373,10 @@ mod tests {
         let axis = Axis::new([-4.8, 9.3].into_iter(), false, (0.0, 180.0));
         assert_eq!(labels(axis), ["−4", "−2", "0", "2", "4", "6", "8", "10"]);
         let axis = Axis::new([1.5, 2400.0].into_iter(), true, (0.0, 180.0));
-        assert_eq!(labels(axis), ["3", "10", "30", "100", "300", "1000"]);
+        assert_eq!(
+            labels(axis),
+            ["3", "10", "30", "100", "300", "1000", "3000"]
+        );
         let equal = Axis::new([3.0, 3.0].into_iter(), false, (0.0, 180.0));
         assert!(!labels(equal).is_empty());
     }

@@ -37,7 +37,7 @@ pub(crate) fn prose(sentence: &str) -> String {
     while let Some((before, after)) = rest.split_once('`') {
         html.push_str(before);
         rest = match after.split_once('`') {
-            Some((code, after)) if code.chars().all(is_plain) => {
+            Some((code, after)) if code.trim() == code && code.chars().all(is_plain) => {
                 write!(html, "<code>{code}</code>").expect("a string can be written to");
                 after
             }
