@@ -50,7 +50,7 @@ impl Policy for Probe {
         if view.superstep < self.superstep {
             return self.policy.decide(view, random);
         }
-        let value = with_instance(view, |instance| json_of(instance));
+        let value = with_instance(view, json_of);
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         Ok(Decision::default())
     }
