@@ -153,6 +153,7 @@ pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
         let is_due = last.is_some_and(|observed| trigger.is_due(&observed));
         if is_due {
             told.balances.push(step);
+            trigger.on_outcome(1); // a balancing is taken to move somebody
             deviation.clone_from(&history.residual);
             told.total += history.balancing_cost;
         } else if step > 0 {
