@@ -1,4 +1,4 @@
-//! The items that a policy, an application or a load of your own needs, and those that run it: `use migsim::prelude::*;`.
+//! The items that a policy, a strategy, a trigger, an application or a load of your own needs, and those that run it: `use migsim::prelude::*;`.
 
 pub use crate::Registry;
 pub use crate::bsp::Scenario;
@@ -6,6 +6,8 @@ pub use crate::error::{Error, Problem};
 pub use crate::experiment::{Experiment, Layers, Limits, Progress, Results, ScenarioRun};
 pub use crate::load::{Load, LoadOptions};
 pub use crate::plugin::{FlagValues, OptionFlag};
+pub use crate::policy::strategy::{Assignment, Gather, Instance, Strategy, StrategyOptions};
+pub use crate::policy::trigger::{Observed, Trigger, TriggerOptions};
 pub use crate::policy::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 pub use crate::random::Stream;
 pub use crate::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds, Time};

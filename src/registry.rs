@@ -103,6 +103,36 @@ impl Registry {
     }
 
     /// Adds a strategy, as [`Self::policy`] does a policy: any trigger can call it, and `migsim decide` can ask it.
+    ///
+    /// ```
+    /// use migsim::prelude::*;
+    ///
+    /// /// All processes on the fastest core.
+    /// #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    /// #[serde(deny_unknown_fields, default)]
+    /// struct Crowd {}
+    ///
+    /// impl StrategyOptions for Crowd {
+    ///     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    ///         Ok(Box::new(self))
+    ///     }
+    /// }
+    ///
+    /// impl Strategy for Crowd {
+    ///     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    ///         let speed = |core: &usize| instance.speeds[*core];
+    ///         let fastest = (0..instance.hosts()).rev().max_by(|a, b| speed(a).total_cmp(&speed(b)));
+    ///         Ok(Assignment::central(vec![fastest.unwrap_or(0); instance.processes()], instance.hosts() as u64))
+    ///     }
+    /// }
+    ///
+    /// let registry = Registry::standard().strategy::<Crowd>("crowd", "all on the fastest core", "-");
+    /// let settings = Layers::of([("workload.app", "sw".into()), ("policy.name", "crowd/every=20".into())]);
+    /// let experiment = Experiment::load_with(&registry, &settings, Limits::default())?;
+    /// let results = experiment.run(&Progress::default())?;
+    /// assert!(results.get(Scenario::Iii).is_some_and(|run| !run.outcome.migrations.is_empty()));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn strategy<T: StrategyOptions>(
         self,
