@@ -55,7 +55,7 @@ pub use prefix::{PrefixEdition, PrefixOptions};
 pub use price::PriceOptions;
 pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
-pub use refine_b::{RefineBEdition, RefineBOptions};
+pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
 pub use rotate::RotateOptions;
 pub use table::standard;
 

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `ours` | all loads are times on the hosts where they are; only hosts with memory to spare receive; the present map is a try, too |
 //! | `charm-8` | 32 bit; "fits" and the donor's decrease take the *unscaled* work (`TreeLB` `RefineB`) |
+//! | `charm-8`, `receiver: first` | the first light host that fits receives, with the faulty heap of the original (`TreeLB` `RefineA`) |
 //!
 //! Source: Charm++ 8, `TreeLB`.
 
@@ -17,7 +18,7 @@ use super::blocks::{LibraryHeap, Real, larger, sort};
 use super::greedy::{self, Tree, by_falling_work};
 use super::room::{Room, least};
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::random::Stream;
 
 /// The options, which are the strategy.
@@ -28,6 +29,19 @@ pub struct RefineBOptions {
     pub edition: RefineBEdition,
     /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
+    /// The light host that receives; the edition `ours` knows `lightest` alone.
+    pub receiver: Receiver,
+}
+
+/// The light host that receives a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receiver {
+    /// The lightest one (`RefineB`).
+    #[default]
+    Lightest,
+    /// The first one that the process fits on, if it fits on the top of a heap that loses hosts (`RefineA`).
+    First,
 }
 
 /// Whose decisions.
@@ -54,9 +68,19 @@ impl StrategyOptions for RefineBOptions {
             r#"{ "edition": "charm-8", "rate_aware": true }"#,
             "charm-8.0.1-devel/TreeLB.RefineB+TestPESpeed",
         ),
+        Variant::new(
+            "charm-8,first",
+            r#"{ "edition": "charm-8", "receiver": "first" }"#,
+            "charm-8.0.1-devel/TreeLB.RefineA",
+        ),
     ];
 
     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        if (self.edition, self.receiver) == (RefineBEdition::Ours, Receiver::First) {
+            let problem = Problem::new("the edition `ours` has no receiver `first`");
+            let hint = "leave `receiver` out, or set `edition` to `charm-8`";
+            return Err(problem.key("receiver").hint(hint).into());
+        }
         Ok(Box::new(self))
     }
 }
@@ -65,7 +89,7 @@ impl Strategy for RefineBOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
         let (hosts, operations) = match self.edition {
             RefineBEdition::Ours => ours(instance),
-            RefineBEdition::Charm8 => charm(instance, self.rate_aware),
+            RefineBEdition::Charm8 => charm(instance, self.rate_aware, self.receiver),
         };
         Ok(Assignment::central(hosts, operations))
     }
@@ -95,7 +119,7 @@ fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
 }
 
 /// The edition `charm-8`; all loads zero leave all as it is, where the original reads outside its list.
-fn charm(instance: &Instance<'_>, is_rate_aware: bool) -> (Vec<usize>, u64) {
+fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
     let tree = Tree::new(instance, is_rate_aware);
     let aim = tree.greedy();
     let start = Charm::new(instance, &tree);
@@ -103,7 +127,10 @@ fn charm(instance: &Instance<'_>, is_rate_aware: bool) -> (Vec<usize>, u64) {
     let mut operations = aim.operations;
     bisect(aim.max, |bound| {
         let mut state = start.clone();
-        let max = state.attempt(&tree, bound);
+        let max = match receiver {
+            Receiver::Lightest => state.attempt(&tree, bound),
+            Receiver::First => state.attempt_first(&tree, bound),
+        };
         operations += state.operations;
         if max < best {
             (best, hosts) = (max, state.hosts);
@@ -174,6 +201,56 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
+    /// The same, where the first light host that fits receives. A process is considered if it fits on the top of a heap of light hosts.
+    ///
+    /// The heap is that of the original: who was heavy is never in it, so that another host falls out when such a one receives, and places of
+    /// hosts that fell out are not forgotten.
+    fn attempt_first(&mut self, tree: &Tree, bound: f32) -> f32 {
+        let mut heavy = LibraryHeap::default();
+        let mut light = Vec::new();
+        let mut largest = 0.0;
+        for host in 0..self.load.len() {
+            if self.load[host] > bound {
+                heavy.push(host, |a, b| self.load[a] < self.load[b]);
+            } else {
+                light.push(host);
+                largest = larger(largest, self.load[host]);
+            }
+        }
+        let mut heap = LeakyHeap::new(&light, &self.load);
+        while let (Some(donor), Some(top)) = (heavy.top(), heap.top()) {
+            let fits = |load: f32, process: usize, host: usize| {
+                load + tree.works[process] / tree.speeds[host] <= bound
+            };
+            let found = self.lists[donor]
+                .iter()
+                .position(|&process| fits(top.1, process, top.0));
+            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            let Some(at) = found else { break };
+            heavy.pop(|a, b| self.load[a] < self.load[b]);
+            let process = self.lists[donor].remove(at);
+            self.load[donor] -= tree.works[process] / tree.speeds[donor];
+            let receiver = light
+                .iter()
+                .copied()
+                .find(|&host| fits(self.load[host], process, host));
+            if let Some(receiver) = receiver {
+                self.load[receiver] += tree.works[process] / tree.speeds[receiver];
+                self.hosts[process] = receiver;
+                heap.remove(receiver);
+                heap.push(receiver, self.load[receiver]);
+                largest = larger(largest, self.load[receiver]);
+            }
+            if self.load[donor] > bound {
+                heavy.push(donor, |a, b| self.load[a] < self.load[b]);
+            } else {
+                light.push(donor);
+                largest = larger(largest, self.load[donor]);
+            }
+        }
+        heavy.top().map_or(largest, |host| self.load[host])
+    }
+
     /// Puts a host with the heavy or the light ones.
     fn file(
         &self,
@@ -188,6 +265,114 @@ impl Charm {
         } else {
             light.push(host, |a, b| self.load[a] > self.load[b]);
             *largest = larger(*largest, self.load[host]);
+        }
+    }
+}
+
+/// The heap of the original for its light hosts: counted from 1, with copies of loads, and place 0 for all that it does not know.
+#[derive(Clone, Debug)]
+struct LeakyHeap {
+    /// Hosts and their loads when they were put in; the first entry is whoever fell out last.
+    items: Vec<(usize, f32)>,
+    /// The last known place of each host.
+    places: Vec<usize>,
+}
+
+impl LeakyHeap {
+    fn new(hosts: &[usize], load: &[f32]) -> Self {
+        let mut heap = Self {
+            items: vec![(usize::MAX, f32::MAX)],
+            places: vec![0; load.len()],
+        };
+        for &host in hosts {
+            heap.places[host] = heap.items.len();
+            heap.items.push((host, load[host]));
+        }
+        for parent in (1..=heap.items.len() / 2).rev() {
+            let mut at = parent;
+            loop {
+                let mut least = at;
+                for child in [2 * at, 2 * at + 1] {
+                    if child < heap.items.len() && heap.items[child].1 < heap.items[least].1 {
+                        least = child;
+                    }
+                }
+                if least == at {
+                    break;
+                }
+                heap.swap(at, least);
+                at = least;
+            }
+        }
+        heap
+    }
+
+    fn top(&self) -> Option<(usize, f32)> {
+        self.items.get(1).copied()
+    }
+
+    fn push(&mut self, host: usize, load: f32) {
+        self.items.push((host, load));
+        let at = self.items.len() - 1;
+        self.places[host] = at;
+        self.rise(at);
+    }
+
+    /// Takes out what stands at the place of a host, which may be another one by now.
+    fn remove(&mut self, host: usize) {
+        let at = self.places[host];
+        let last = self.items.len() - 1;
+        if last <= 1 || at >= last {
+            if last >= 1 {
+                self.items.pop();
+            }
+            return;
+        }
+        let moved = self.items.pop().expect("two at least");
+        self.items[at] = moved;
+        if moved.0 != usize::MAX {
+            self.places[moved.0] = at;
+        }
+        if at > 1 && self.items[at / 2].1 > moved.1 {
+            self.rise(at);
+        } else {
+            self.sink(at);
+        }
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.items.swap(a, b);
+        for at in [a, b] {
+            if let Some(place) = self.places.get_mut(self.items[at].0) {
+                *place = at;
+            }
+        }
+    }
+
+    fn rise(&mut self, mut at: usize) {
+        while at > 1 && self.items[at / 2].1 > self.items[at].1 {
+            self.swap(at, at / 2);
+            at /= 2;
+        }
+    }
+
+    /// Sinks to the smaller child, the right one of equals; place 0 has itself and place 1 for children.
+    fn sink(&mut self, mut at: usize) {
+        loop {
+            let (left, right) = (2 * at, 2 * at + 1);
+            if left >= self.items.len() {
+                return;
+            }
+            let child = if right >= self.items.len() || self.items[left].1 < self.items[right].1 {
+                left
+            } else {
+                right
+            };
+            if self.items[at].1 <= self.items[child].1 {
+                return;
+            }
+            self.swap(at, child);
+            at = child;
         }
     }
 }
