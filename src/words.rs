@@ -85,12 +85,12 @@ fn letters_to_change(from: &str, to: &str) -> usize {
 /// `1 host`, `2 hosts`, `2 processes`.
 pub(crate) fn counted(count: impl Display, noun: &str) -> String {
     let count = count.to_string();
-    let ending = match count.as_str() {
-        "1" => "",
-        _ if noun.ends_with('s') => "es",
-        _ => "s",
-    };
-    format!("{count} {noun}{ending}")
+    match (count.as_str(), noun.strip_suffix('y')) {
+        ("1", _) => format!("{count} {noun}"),
+        (_, Some(stem)) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ if noun.ends_with('s') => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
 }
 
 /// `is` of one, `are` of any other number; likewise `was` and `were`.
@@ -107,6 +107,10 @@ mod tests {
         assert_eq!(counted(1, "seed"), "1 seed");
         assert_eq!(counted(0, "seed"), "0 seeds");
         assert_eq!(counted(12_u64, "process"), "12 processes");
+        assert_eq!(
+            [counted(2, "policy"), counted(0, "key")],
+            ["2 policies", "0 keys"]
+        );
     }
 
     #[test]

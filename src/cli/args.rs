@@ -803,7 +803,7 @@ pub(super) struct CompareArguments {
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = "Comparison")]
     pub(super) shard: Option<Shard>,
 
-    /// Keep all runs in this folder (runs.csv, compare.json); the same command continues there
+    /// Keep all runs in this folder (runs.csv, compare.json, index.html); the same command continues there
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use rayon::prelude::*;
 use serde_json::json;
 
 use super::args::CompareArguments;
@@ -12,12 +13,14 @@ use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar_and_farewell};
 use super::sweep::{open_store, varied};
 use super::threads::threads;
+use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
-use crate::experiment::{Flag, Limits};
+use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
 use crate::output::{Cell, Form, Sheet, Table, Tone, cannot_write, numbers, words, write_file};
 use crate::registry::Registry;
 use crate::sweep::compare::{Comparison, Standing, known};
+use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::folder;
 use crate::sweep::run::{missing_from, run};
 use crate::sweep::stats::{Sample, short};
@@ -73,7 +76,8 @@ pub(super) fn compare(
     let comparison = Comparison::of(&plan, store.rows(), &known);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
-        write(folder, &plan, &store, &format!("{json:#}\n"))?;
+        let page = threads.install(|| page((&sweep, &plan), (limits, &common), &comparison))?;
+        write(folder, (&plan, &store), (&format!("{json:#}\n"), &page))?;
     }
     match arguments.form.form_unless(arguments.quiet) {
         None => {}
@@ -185,21 +189,91 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
     Ok(sweep)
 }
 
-fn write(folder: &Path, plan: &Plan, store: &Store, json: &str) -> Result<(), Error> {
+/// So many policies have a run on the page.
+const EXAMPLES: usize = 8;
+
+/// The page, with a run of the first seed for each of the best policies.
+fn page(
+    (sweep, plan): (&Sweep, &Plan),
+    (limits, common): (Limits, &Common),
+    comparison: &Comparison,
+) -> Result<String, Error> {
+    let seed = plan.seeds[0];
+    let best: Vec<&Standing> = comparison.standings.iter().take(EXAMPLES).collect();
+    let runs = best.par_iter().map(|one| {
+        let experiment = plan.experiment(sweep, (one.setting, seed), (limits, &common.files))?;
+        let results = experiment.run(&Progress::default())?;
+        let run = results
+            .runs
+            .iter()
+            .find(|run| run.scenario == Scenario::Iii);
+        let run = run.expect("scenario iii is one of those that are run");
+        let example = Example {
+            policy: one.policy.clone(),
+            outcome: run.outcome.clone(),
+            ledger: results.ledger(run),
+        };
+        Ok((experiment, example))
+    });
+    let runs: Vec<(Experiment, Example)> = runs.collect::<Result<_, Error>>()?;
+    let title = format!("Comparison of {}", counted(plan.settings.len(), "policy"));
+    let table = table(comparison);
+    let Some((first, _)) = runs.first() else {
+        return Ok(compare_page::page(&title, comparison, &table, None));
+    };
+    let examples = Examples {
+        seed,
+        platform: &first.platform.platform,
+        placement: &first.placement,
+        runs: runs.iter().map(|(_, example)| example.clone()).collect(),
+    };
+    let title = format!("{title}: {}", first.app());
+    Ok(compare_page::page(
+        &title,
+        comparison,
+        &table,
+        Some(&examples),
+    ))
+}
+
+fn write(
+    folder: &Path,
+    (plan, store): (&Plan, &Store),
+    (json, page): (&str, &str),
+) -> Result<(), Error> {
     let path = folder.join("runs.csv");
     let table = runs_csv(plan, Shard::WHOLE, store.rows())
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    write_file(&folder.join("compare.json"), json.as_bytes())
+    write_file(&folder.join("compare.json"), json.as_bytes())?;
+    write_file(&folder.join("index.html"), page.as_bytes())
 }
 
 /// From best to worst, and the verdict.
 fn sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
-    let with_interval = |sample: Sample| match sample.half_width() {
+    sheet.table(table(comparison));
+    sheet.line("");
+    sheet.line(comparison.verdict());
+    if let Some(hindsight) = comparison.hindsight {
+        sheet.line(format!(
+            "Best plan found in hindsight: {} s.",
+            with_interval(hindsight)
+        ));
+    }
+    sheet
+}
+
+/// A mean with half of its interval.
+fn with_interval(sample: Sample) -> String {
+    match sample.half_width() {
         Some(half) => format!("{} ± {}", short(sample.mean), short(half)),
         None => short(sample.mean),
-    };
+    }
+}
+
+/// From best to worst.
+fn table(comparison: &Comparison) -> Table {
     let columns = [
         numbers("rank", "rank"),
         words("policy", "policy"),
@@ -250,14 +324,5 @@ fn sheet(comparison: &Comparison) -> Sheet {
             above_bound.map_or_else(Cell::empty, number),
         ]);
     }
-    sheet.table(table);
-    sheet.line("");
-    sheet.line(comparison.verdict());
-    if let Some(hindsight) = comparison.hindsight {
-        sheet.line(format!(
-            "Best plan found in hindsight: {} s.",
-            with_interval(hindsight)
-        ));
-    }
-    sheet
+    table
 }

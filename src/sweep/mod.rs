@@ -8,6 +8,7 @@
 
 mod change;
 pub mod compare;
+pub mod compare_page;
 pub mod config;
 mod draw;
 pub mod effects;

@@ -1,0 +1,455 @@
+//! `index.html` of a comparison: the verdict, the table, makespans with their intervals, and one run of each policy side by side.
+//!
+//! The runs are those of the first seed: strips of phases on one axis of time, the processes of each cluster after any superstep, the terms of
+//! the differences to scenario i.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::compare::{Comparison, Standing};
+use super::page::SHOWN;
+use super::stats::short;
+use crate::bsp::Outcome;
+use crate::experiment::Ledger;
+use crate::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style};
+use crate::output::frame::{Page, prose, section};
+use crate::output::{Cell, Table, escaped, numbers, words};
+use crate::platform::Platform;
+use crate::units::HostId;
+use crate::words::counted;
+
+/// A run of a policy that the page shows.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The policy.
+    pub policy: String,
+    /// What happened.
+    pub outcome: Outcome,
+    /// Its difference to scenario i by term.
+    pub ledger: Option<Ledger>,
+}
+
+/// What the page shows beside the comparison.
+#[derive(Debug)]
+pub struct Examples<'a> {
+    /// The seed of the runs.
+    pub seed: u64,
+    /// The machine.
+    pub platform: &'a Platform,
+    /// Where processes start.
+    pub placement: &'a [HostId],
+    /// The runs, the best policy first.
+    pub runs: Vec<Example>,
+}
+
+/// The page.
+pub fn page(
+    title: &str,
+    comparison: &Comparison,
+    table: &Table,
+    examples: Option<&Examples<'_>>,
+) -> String {
+    let verdict = format!(
+        "<p class=\"verdict\">{}</p>\n{}",
+        prose(&comparison.verdict()),
+        table.html(SHOWN)
+    );
+    let mut body = section("ranking", "Ranking: from best to worst", &verdict);
+    if !comparison.standings.is_empty() {
+        body += &section(
+            "makespans",
+            "Makespans: scenario iii",
+            &makespans(comparison),
+        );
+    }
+    if let Some(examples) = examples.filter(|examples| !examples.runs.is_empty()) {
+        let seed = examples.seed;
+        body += &section(
+            "time",
+            &format!("Runs: seed {seed}, on one axis of time"),
+            &strips(&examples.runs),
+        );
+        body += &section(
+            "places",
+            &format!("Places: processes by cluster, seed {seed}"),
+            &places(examples),
+        );
+        body += &section(
+            "terms",
+            &format!("Terms: scenario iii less scenario i, seed {seed}"),
+            &terms(&examples.runs),
+        );
+    }
+    Page {
+        title,
+        lead: &format!(
+            "<p>{}, {}.</p>\n",
+            counted(comparison.standings.len(), "policy"),
+            counted(comparison.seeds, "seed")
+        ),
+        body: &body,
+        ..Page::default()
+    }
+    .html()
+}
+
+/// Makespans as dots with intervals.
+fn makespans(comparison: &Comparison) -> String {
+    let row = |one: &Standing| {
+        let mean = one.makespan.mean;
+        let half = one.makespan.half_width();
+        Row {
+            label: one.policy.clone(),
+            dots: vec![Dot {
+                key: 0,
+                value: mean,
+                interval: half.map(|half| (mean - half, mean + half)),
+            }],
+        }
+    };
+    let (colour, mark) = SCENARIOS[2];
+    let axis = match comparison.seeds {
+        0 | 1 => "makespan [s]",
+        _ => "makespan [s], mean and 95 % interval",
+    };
+    let chart = Rows {
+        name: "Makespans of the policies".into(),
+        axis: axis.into(),
+        keys: vec![Key {
+            name: "scenario iii".into(),
+            colour,
+            mark,
+            is_filled: true,
+        }],
+        groups: vec![Group {
+            heading: String::new(),
+            rows: comparison.standings.iter().map(row).collect(),
+        }],
+        is_joined: false,
+        has_zero: false,
+    };
+    let svg = Figure::new("makespans", chart.draw(&Style::default())).svg();
+    let begin = "<svg role=\"img\" aria-label=\"Makespans of the policies, from best to worst\" style=\"min-width:300px;max-width:640px;width:100%;height:auto\" ";
+    let svg = svg
+        .split_once("<svg ")
+        .map_or(String::new(), |(_, rest)| format!("{begin}{rest}"));
+    format!(
+        "<figure class=\"picture\" data-name=\"makespans\"><div class=\"wide\" aria-label=\"Makespans\"><div class=\"sheet\">{svg}</div></div></figure>\n"
+    )
+}
+
+/// So many columns a strip has.
+const COLUMNS: usize = 480;
+/// The height of a strip, of its label, and of the axis [pixels].
+const STRIP: f64 = 34.0;
+const LABEL: f64 = 18.0;
+const AXIS: f64 = 26.0;
+const WIDTH: f64 = 960.0;
+
+/// Phases: their names and colours, dark and light in turn.
+const PHASES: [(&str, &str); 4] = [
+    ("computation", "#1f5a99"),
+    ("communication, barrier", "#e6b93c"),
+    ("calls", "#7a2a8c"),
+    ("moves", "#c8442a"),
+];
+
+/// A strip for each run: what the time of each column was spent on.
+fn strips(runs: &[Example]) -> String {
+    let longest = runs
+        .iter()
+        .map(|run| run.outcome.makespan.get())
+        .fold(0.0, f64::max);
+    let height = AXIS + runs.len() as f64 * (STRIP + LABEL);
+    let mut svg = format!(
+        "<svg role=\"img\" aria-label=\"Phases of the runs on one axis of time\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" style=\"min-width:600px;max-width:100%;height:auto\" font-family=\"sans-serif\" font-size=\"12\" fill=\"currentColor\">\n"
+    );
+    for (place, run) in runs.iter().enumerate() {
+        let top = place as f64 * (STRIP + LABEL);
+        let _ = writeln!(
+            svg,
+            "<text x=\"0\" y=\"{:.0}\">{} · {} s · {} · {}</text>",
+            top + LABEL - 5.0,
+            escaped(&run.policy),
+            short(run.outcome.makespan.get()),
+            counted(run.outcome.calls.len(), "call"),
+            counted(run.outcome.migrations.len(), "move")
+        );
+        svg += &strip(&run.outcome, longest, top + LABEL);
+    }
+    let anchors = ["start", "middle", "middle", "middle", "middle", "end"];
+    for (part, anchor) in anchors.into_iter().enumerate() {
+        let share = part as f64 / 5.0;
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{} s</text>",
+            share * WIDTH,
+            height - 6.0,
+            short(share * longest)
+        );
+    }
+    svg += "</svg>";
+    let key = |(name, colour): &(&str, &str)| {
+        format!(
+            "<span style=\"white-space:nowrap\"><span aria-hidden=\"true\" style=\"display:inline-block;width:.9em;height:.9em;background:{colour}\"></span> {name}</span> "
+        )
+    };
+    let legend: String = PHASES.iter().map(key).collect();
+    format!(
+        "<p>{legend}</p>\n<figure class=\"picture\" data-name=\"runs\"><div class=\"wide\" aria-label=\"Runs\">{svg}</div></figure>\n<p class=\"note\">The height of a colour is the share of the time of its column.</p>\n"
+    )
+}
+
+/// The columns of a run, neighbours that look alike as one.
+fn strip(outcome: &Outcome, longest: f64, top: f64) -> String {
+    let mut spent = vec![[0.0_f64; PHASES.len()]; COLUMNS];
+    let column = if longest > 0.0 {
+        longest / COLUMNS as f64
+    } else {
+        1.0
+    };
+    let mut add = |phase: usize, from: f64, until: f64| {
+        let mut now = from;
+        while now < until {
+            let index = whole(now / column).min(COLUMNS - 1);
+            let end = until.min(((index + 1) as f64 * column).max(now));
+            // Rounding must not keep it where it is.
+            let end = if end > now { end } else { until };
+            spent[index][phase] += end - now;
+            now = end;
+        }
+    };
+    for dates in &outcome.supersteps {
+        let (start, end) = (dates.start.get(), dates.end.get());
+        let computed = dates.computed.get().clamp(start, end.max(start));
+        add(0, start, computed);
+        add(1, computed, end);
+    }
+    for call in &outcome.calls {
+        let (from, until) = (call.wait.from.get(), call.wait.until.get());
+        add(2, from, until);
+        add(3, until, call.held_until.get());
+    }
+    let shares: Vec<[u32; PHASES.len()]> = spent
+        .iter()
+        .map(|spent| {
+            let all: f64 = spent.iter().sum();
+            spent.map(|time| {
+                if all > 0.0 {
+                    rounded(40.0 * time / all)
+                } else {
+                    0
+                }
+            })
+        })
+        .collect();
+    let mut svg = String::new();
+    let mut at = 0;
+    while at < COLUMNS {
+        let same = shares[at..]
+            .iter()
+            .take_while(|one| **one == shares[at])
+            .count();
+        let all: u32 = shares[at].iter().sum();
+        let mut below = top + STRIP;
+        for (share, (_, colour)) in shares[at].iter().zip(PHASES) {
+            if *share > 0 {
+                let height = STRIP * f64::from(*share) / f64::from(all);
+                below -= height;
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{:.0}\" y=\"{below:.1}\" width=\"{}\" height=\"{height:.1}\" fill=\"{colour}\"/>",
+                    at as f64 * WIDTH / COLUMNS as f64,
+                    same as f64 * WIDTH / COLUMNS as f64
+                );
+            }
+        }
+        at += same;
+    }
+    svg
+}
+
+/// The whole part of a number that is not negative and small.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a column of a strip"
+)]
+fn whole(number: f64) -> usize {
+    number.max(0.0) as usize
+}
+
+/// The nearest whole number of a number that is not negative and small.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of 40"
+)]
+fn rounded(number: f64) -> u32 {
+    number.max(0.0).round() as u32
+}
+
+/// The processes of each cluster: a table that a slider moves through the supersteps.
+fn places(examples: &Examples<'_>) -> String {
+    let platform = examples.platform;
+    let clusters = platform.clusters.len();
+    let mut columns = vec![words("cluster", "cluster")];
+    columns.extend(
+        examples
+            .runs
+            .iter()
+            .map(|run| numbers(&run.policy, "processes")),
+    );
+    let mut table = Table::new("places", "", &columns);
+    let histories: Vec<Vec<(usize, Vec<u32>)>> = examples
+        .runs
+        .iter()
+        .map(|run| history(&run.outcome, examples, clusters))
+        .collect();
+    for (index, cluster) in platform.clusters.iter().enumerate() {
+        let mut row = vec![Cell::text(&cluster.name)];
+        for history in &histories {
+            let count = history.last().map_or(0, |last| last.1[index]);
+            row.push(Cell::count(count as usize));
+        }
+        table.push(row);
+    }
+    let supersteps = examples.runs[0].outcome.supersteps.len();
+    let data = json!({ "histories": histories, "clusters": clusters });
+    // `<` cannot end the element: the data are numbers.
+    format!(
+        "<p><label for=\"barrier\">After superstep <output id=\"barrier-shown\" for=\"barrier\">{supersteps}</output></label> \
+         <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
+         <script type=\"application/json\" id=\"place-data\">{data}</script>\n<script>\n{PLACES}</script>\n",
+        table.html(usize::MAX)
+    )
+}
+
+/// Moves the table of places to the superstep of the slider.
+const PLACES: &str = "\"use strict\";
+{
+  const data = JSON.parse(document.getElementById('place-data').textContent);
+  const slider = document.getElementById('barrier');
+  const show = () => {
+    const superstep = Number(slider.value);
+    document.getElementById('barrier-shown').textContent = superstep;
+    const rows = slider.closest('section').querySelectorAll('tbody tr');
+    rows.forEach((row, cluster) => data.histories.forEach((history, run) => {
+      let last = history[0];
+      for (const one of history) if (one[0] <= superstep) last = one;
+      const cell = row.cells[run + 1];
+      if (cell && cell.textContent !== String(last[1][cluster])) cell.textContent = last[1][cluster];
+    }));
+  };
+  slider.addEventListener('input', show);
+}
+";
+
+/// The processes of each cluster from the start on, after each superstep with moves.
+fn history(outcome: &Outcome, examples: &Examples<'_>, clusters: usize) -> Vec<(usize, Vec<u32>)> {
+    let platform = examples.platform;
+    let mut counts = vec![0; clusters];
+    for host in examples.placement {
+        counts[platform.cluster_of(*host).index()] += 1;
+    }
+    let mut history = vec![(0, counts.clone())];
+    let mut moves: Vec<_> = outcome.migrations.iter().collect();
+    moves.sort_by_key(|migration| migration.superstep);
+    for migration in moves {
+        counts[platform.cluster_of(migration.from).index()] -= 1;
+        counts[platform.cluster_of(migration.to).index()] += 1;
+        let after = migration.superstep + 1;
+        match history.last_mut() {
+            Some(last) if last.0 == after => last.1.clone_from(&counts),
+            _ => history.push((after, counts.clone())),
+        }
+    }
+    history
+}
+
+/// The ledgers side by side.
+fn terms(runs: &[Example]) -> String {
+    let mut columns = vec![words("term [s]", "term")];
+    columns.extend(runs.iter().map(|run| numbers(&run.policy, "seconds")));
+    let mut table = Table::new("terms", "", &columns);
+    let ledgers: Vec<&Ledger> = runs.iter().filter_map(|run| run.ledger.as_ref()).collect();
+    let Some(first) = ledgers.first() else {
+        return "<p>There is no scenario i to compare with.</p>\n".to_owned();
+    };
+    let cell = |seconds: f64| {
+        Cell::value(
+            seconds,
+            format!("{}{}", if seconds > 0.0 { "+" } else { "" }, short(seconds)),
+        )
+    };
+    for (at, (term, _)) in first.terms().enumerate() {
+        let mut row = vec![Cell::text(term.name())];
+        row.extend(ledgers.iter().map(|ledger| {
+            let own = ledger.terms().nth(at).map_or(0.0, |(_, seconds)| seconds);
+            cell(own)
+        }));
+        table.push(row);
+    }
+    let mut sum = vec![Cell::text("sum")];
+    sum.extend(ledgers.iter().map(|ledger| cell(ledger.difference_s())));
+    table.push(sum);
+    table.html(SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bsp::Scenario;
+    use crate::experiment::{Experiment, Layers, Limits, Progress};
+    use crate::sweep::compare::Known;
+    use crate::sweep::{Plan, Row};
+
+    #[test]
+    fn the_strips_share_one_axis_and_places_count_all_processes() {
+        let settings = Layers::of([
+            ("workload.app", "sw".into()),
+            ("workload.n", 25.into()),
+            ("policy.name", "refine/every=10".into()),
+        ]);
+        let experiment = Experiment::load(&settings, Limits::default()).unwrap();
+        let results = experiment.run(&Progress::default()).unwrap();
+        let run = results.get(Scenario::Iii).unwrap();
+        let examples = Examples {
+            seed: 1,
+            platform: &experiment.platform.platform,
+            placement: &experiment.placement,
+            runs: vec![Example {
+                policy: "refine/every=10".into(),
+                outcome: run.outcome.clone(),
+                ledger: results.ledger(run),
+            }],
+        };
+        let clusters = examples.platform.clusters.len();
+        for (_, counts) in history(&run.outcome, &examples, clusters) {
+            assert_eq!(counts.iter().sum::<u32>(), 25);
+        }
+        let plan: Plan = serde_json::from_value(json!({
+            "schema": "migsim-plan-1", "version": "0", "sweep": { "schema": "migsim-sweep-1" },
+            "names": ["policy"], "settings": [["refine/every=10"]], "seeds": [1], "runs": ["a"],
+        }))
+        .unwrap();
+        let row = Row {
+            makespan_s: [Some(40.0), None, Some(30.0)],
+            ..Row::default()
+        };
+        let rows = [("a".to_owned(), row)].into();
+        let comparison = Comparison::of(&plan, &rows, &Known::default());
+        let table = Table::new("policies", "", &[words("policy", "policy")]);
+        let html = page("Comparison", &comparison, &table, Some(&examples));
+        for part in [
+            "<p class=\"verdict\">",
+            "id=\"barrier\"",
+            "computation",
+            "sum",
+        ] {
+            assert!(html.contains(part), "{part}");
+        }
+        assert!(html.len() < 1_000_000, "{}", html.len());
+    }
+}
