@@ -171,6 +171,12 @@ const EXCEPTIONS: [(&str, usize); 0] = [];
 fn sentences_of_the_book_are_short() {
     let mut wrong = Vec::new();
     let mut book = pages("docs");
+    // Their rules are those of the source, whose share of long sentences is limited above.
+    book.retain(|page| {
+        !["docs/policies", "docs/triggers"]
+            .iter()
+            .any(|own| page.starts_with(own))
+    });
     book.extend(["README.md", "CONTRIBUTING.md"].map(PathBuf::from));
     for page in book {
         let text = fs::read_to_string(&page).expect("a page of the book");

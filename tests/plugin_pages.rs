@@ -1,0 +1,205 @@
+//! The pages of policies and triggers in the book: made of the rules in the source, the price that each asks for, and the study of rivals.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fmt::Write as _;
+use std::fs;
+
+use migsim::Registry;
+use migsim::policy::strategy::{Gather, Instance};
+use migsim::random::{Purpose, Stream};
+use migsim::units::Seconds;
+use serde_json::json;
+
+/// The rules of a plug-in: the documentation of its module, without links into the source.
+fn rules(file: &str) -> String {
+    let source = fs::read_to_string(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut text = String::new();
+    for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
+        text += line.strip_prefix(' ').unwrap_or(line);
+        text.push('\n');
+    }
+    // [`Name`](path), [`Name`] and [words](Path) are links of the source.
+    let mut plain = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once('[') {
+        plain += before;
+        let Some((inside, behind)) = after.split_once(']') else {
+            plain.push('[');
+            rest = after;
+            continue;
+        };
+        if inside.starts_with('`') && inside.ends_with('`') || behind.starts_with('(') {
+            plain += inside;
+            rest = match behind.strip_prefix('(') {
+                Some(target) => target.split_once(')').map_or("", |(_, rest)| rest),
+                None => behind,
+            };
+        } else {
+            write!(plain, "[{inside}]").unwrap();
+            rest = behind;
+        }
+    }
+    plain + rest
+}
+
+/// What a call of a strategy costs, from its own answer about a small case.
+fn price(name: &str) -> String {
+    let registry = Registry::standard();
+    let Ok(entry) = registry.strategies().find(name) else {
+        return match name {
+            "migbsp" | "migbsp-2007" => "Processes report to the managers of their clusters. Managers exchange the reports, decide, and answer.".into(),
+            "never" => "It asks for no call.".into(),
+            _ => "A call is paid as one of MigBSP.".into(),
+        };
+    };
+    let mut strategy = entry.build(&json!({})).unwrap();
+    let time = vec![Seconds::new(1.0).unwrap(); 4];
+    let instance = Instance {
+        speeds: vec![1.0, 2.0],
+        background: vec![Seconds::default(); 2],
+        current: vec![0, 0, 0, 1],
+        work: time.clone(),
+        time,
+        ..Instance::default()
+    };
+    let answer = strategy
+        .assign(&instance, &mut Stream::new(1, Purpose::Policy))
+        .unwrap();
+    let how = match answer.gather {
+        Gather::None => "Each host knows its part of the decision, so that no message is sent.",
+        Gather::Central => {
+            "Each host sends 24 B and 16 B a process to one host. That host decides and answers 8 B a process."
+        }
+        Gather::Managers => "The same as a central call, through the managers of the clusters.",
+        Gather::Neighbours { .. } => {
+            "Hosts send 24 B to some others in rounds, and decide for themselves."
+        }
+    };
+    let rows = if strategy.needs_communication() {
+        " It asks for the messages between processes."
+    } else {
+        ""
+    };
+    format!("{how} Its operations are counted, 10 instructions each.{rows}")
+}
+
+/// The rows of the study in which a policy or trigger has this name.
+fn study(kind: &str, policy: &str) -> String {
+    let table = fs::read_to_string("results/rivals.csv").unwrap();
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let own: Vec<&csv::StringRecord> = rows
+        .iter()
+        .filter(|row| &row[1] == kind && &row[2] == policy)
+        .collect();
+    if own.is_empty() {
+        return "It takes no part in the [study of rivals](../../results/rivals.md).\n".into();
+    }
+    let number = |row: &csv::StringRecord, column: usize| row[column].parse::<f64>().unwrap();
+    let names = |is_one: &dyn Fn(f64) -> bool| {
+        let found = own.iter().filter(|row| is_one(number(row, 13)));
+        let found: Vec<&str> = found.map(|row| &row[0]).collect();
+        if found.is_empty() {
+            "none".to_owned()
+        } else {
+            found.join(", ")
+        }
+    };
+    let mut text = format!(
+        "In the [study of rivals](../../results/rivals.md) it is within 2 % of the best known plan in: {}. It is more than 20 % behind in: {}.\n\n",
+        names(&|regret| regret <= 2.0),
+        names(&|regret| regret > 20.0)
+    );
+    text += "| case | makespan [s] | calls | moves | regret [%] |\n|---|---|---|---|---|\n";
+    for row in own {
+        writeln!(
+            text,
+            "| {} | {:.2} | {:.1} | {:.1} | {:.1} |",
+            &row[0],
+            number(row, 4),
+            number(row, 9),
+            number(row, 10),
+            number(row, 13)
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn is_current(path: &str, text: &str) {
+    if std::env::var_os("UPDATE_RESULTS").is_some() {
+        fs::create_dir_all(path.rsplit_once('/').unwrap().0).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let found = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        found == text,
+        "{path} is not current: run the tests with UPDATE_RESULTS=1"
+    );
+}
+
+fn with_source(summary: &str, source: &str) -> String {
+    let mut letters = summary.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    let summary = format!("{}{}.", first.unwrap_or_default(), letters.as_str());
+    match source {
+        "-" => summary,
+        source => format!("{summary}\n\nSource: {source}."),
+    }
+}
+
+#[test]
+fn every_policy_has_its_page() {
+    let summary = fs::read_to_string("docs/SUMMARY.md").unwrap();
+    for entry in &Registry::standard().policies().clone() {
+        let name = entry.name;
+        let module = name.replace('-', "_");
+        let file = match name {
+            "migbsp" | "migbsp-2007" => format!("src/policy/{module}/mod.rs"),
+            "never" | "replay" => format!("src/policy/{module}.rs"),
+            _ => format!("src/policy/strategy/{module}.rs"),
+        };
+        let trigger = if entry.is_strategy() {
+            "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named."
+        } else {
+            "It says itself when it is called. Another trigger may do so instead (`--trigger`)."
+        };
+        let text = format!(
+            "# The policy `{name}`\n\n{}\n\n{trigger}\n\n## Rule\n\n{}\n## Price of a call\n\n{}\n\n## When it wins\n\n{}\nIts options stand in [Settings](../reference/settings.md), under `policy.{name}`.\n",
+            with_source(entry.summary, entry.source),
+            rules(&file),
+            price(name),
+            study("policy", name)
+        );
+        is_current(&format!("docs/policies/{name}.md"), &text);
+        assert!(summary.contains(&format!("(policies/{name}.md)")), "{name}");
+    }
+}
+
+#[test]
+fn every_trigger_has_its_page() {
+    let summary = fs::read_to_string("docs/SUMMARY.md").unwrap();
+    for entry in &Registry::standard().triggers().clone() {
+        let name = entry.name;
+        let file = match name {
+            "migbsp" => "src/policy/migbsp/adaptive.rs".to_owned(),
+            "improved-menon" => "src/policy/trigger/menon.rs".to_owned(),
+            _ => format!("src/policy/trigger/{}.rs", name.replace('-', "_")),
+        };
+        let main = match entry.main() {
+            "" => String::new(),
+            main => format!(" `{name}=VALUE` sets `{main}`."),
+        };
+        let text = format!(
+            "# The trigger `{name}`\n\n{}\n\nIt says when a policy is called, for example `refine/{name}`.{main}\n\n## Rule\n\n{}\n## Price\n\nIt needs the largest, the mean and the least time of the hosts: 24 B in an all-reduce, or nothing where the barrier carries them. The simulator charges nothing.\n\n## When it wins\n\n{}\nIts options stand in [Settings](../reference/settings.md), under `policy.trigger.{name}`.\n",
+            with_source(entry.summary, entry.source),
+            rules(&file),
+            study("trigger", &format!("refine/{name}"))
+        );
+        is_current(&format!("docs/triggers/{name}.md"), &text);
+        assert!(summary.contains(&format!("(triggers/{name}.md)")), "{name}");
+    }
+}
