@@ -16,10 +16,11 @@ use serde_json::{Map, Value, json};
 
 pub use page::{csv, markdown};
 
-use super::compare::{Comparison, known};
+use super::compare::{Comparison, Known, known};
 use super::config::{Parameter, Sweep};
 use super::goal::Goal;
 use super::plan::Plan;
+use super::row::Row;
 use super::run::{Common, Done, Shard, missing_from, run};
 use super::spec::Spec;
 use super::stats::Sample;
@@ -102,14 +103,47 @@ pub fn study(registry: &Registry, limits: Limits, done: &Done) -> Result<Vec<Out
         let with = (registry, limits, &common, done);
         let tuned = study.tuned.iter();
         let tuned = tuned.map(|(policy, vary)| case.tuned(policy, vary, with));
+        let tuned = tuned.collect::<Result<_, Error>>()?;
+        let mut policies = case.compared(&study.policies, with)?;
+        let mut triggers = case.compared(&study.triggers, with)?;
+        share(&mut policies.known.hindsight, &mut triggers.known.hindsight);
         Ok(Outcome {
-            policies: case.compared(&study.policies, with)?,
-            triggers: case.compared(&study.triggers, with)?,
-            tuned: tuned.collect::<Result<_, Error>>()?,
+            policies: policies.comparison(),
+            triggers: triggers.comparison(),
+            tuned,
             case: case.clone(),
         })
     };
     study.cases.iter().map(outcome).collect()
+}
+
+/// Policies that ran, and what is known of their seeds.
+struct Compared {
+    plan: Plan,
+    rows: BTreeMap<String, Row>,
+    known: Known,
+}
+
+impl Compared {
+    fn comparison(&self) -> Comparison {
+        Comparison::of(&self.plan, &self.rows, &self.known)
+    }
+}
+
+/// Makes what is known to be best the same in two comparisons of one case; one that has a single seed draws nothing.
+fn share(a: &mut [f64], b: &mut [f64]) {
+    let least = |list: &[f64]| list.iter().copied().fold(f64::INFINITY, f64::min);
+    let (least_a, least_b) = (least(a), least(b));
+    let is_paired = a.len() == b.len();
+    for seed in 0..a.len().max(b.len()) {
+        let of = |list: &[f64], least: f64| if is_paired { list[seed] } else { least };
+        let best = f64::min(of(a, least_a), of(b, least_b));
+        for list in [&mut *a, &mut *b] {
+            if let Some(own) = list.get_mut(seed) {
+                *own = own.min(best);
+            }
+        }
+    }
 }
 
 /// What all runs of the study need.
@@ -144,7 +178,7 @@ impl Case {
         &self,
         policies: &str,
         (registry, limits, common, done): With<'_>,
-    ) -> Result<Comparison, Error> {
+    ) -> Result<Compared, Error> {
         let mut sweep = self.sweep(registry, json!(["i", "iii"]));
         sweep.parameters = vec![Parameter::new(
             registry,
@@ -161,7 +195,8 @@ impl Case {
             return Err(Problem::new(format!("case {}: {error}", self.name)).into());
         }
         let known = known((&sweep, &plan), (limits, common), HINDSIGHT)?;
-        Ok(Comparison::of(&plan, store.rows(), &known))
+        let rows = store.rows().clone();
+        Ok(Compared { plan, rows, known })
     }
 
     /// The best settings of a policy that a search finds.
@@ -216,4 +251,19 @@ impl Case {
 /// Values of the study, which can be read.
 fn spec(values: &str) -> Spec {
     Spec::parse(values).expect("the values of the study can be read")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn the_best_that_is_known_is_the_same_in_both_comparisons() {
+        let (mut a, mut b) = ([3.0, 5.0], [4.0, 2.0]);
+        share(&mut a, &mut b);
+        assert_eq!((a, b), ([3.0, 2.0], [3.0, 2.0]));
+        let (mut a, mut b) = ([3.0, 5.0], [4.0]);
+        share(&mut a, &mut b);
+        assert_eq!((a, b), ([3.0, 3.0], [3.0]));
+    }
 }
