@@ -141,7 +141,7 @@ fn makespans(comparison: &Comparison) -> String {
 
 /// So many columns a strip has.
 const COLUMNS: usize = 480;
-/// The height of a strip, of its label, and of the axis [pixels].
+/// The height of a strip, of its label, and of the axis (pixels).
 const STRIP: f64 = 34.0;
 const LABEL: f64 = 18.0;
 const AXIS: f64 = 26.0;
