@@ -13,7 +13,7 @@ use serde_json::json;
 
 /// The rules of a plug-in: the documentation of its module, without links into the source.
 fn rules(file: &str) -> String {
-    let source = fs::read_to_string(file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let source = fs::read_to_string(file).expect("the sources are there");
     let mut text = String::new();
     for line in source.lines().map_while(|line| line.strip_prefix("//!")) {
         text += line.strip_prefix(' ').unwrap_or(line);
