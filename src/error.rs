@@ -29,15 +29,15 @@ pub struct Location {
 pub struct Problem {
     /// One lower-case sentence without a full stop; names in backticks.
     pub message: String,
-    /// Where it is.
+    /// Its place in the input.
     pub location: Location,
-    /// How to fix it.
+    /// The cure.
     pub hint: Option<Box<str>>,
-    /// What is named that does not exist, if that is what is wrong.
+    /// The unknown name, if that is the problem.
     pub unknown: Option<Box<Unknown>>,
 }
 
-/// What a name that means nothing should have named.
+/// The kind of thing that an unknown name was meant to refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unknown {
@@ -47,12 +47,12 @@ pub enum Unknown {
     Name(String),
 }
 
-/// How many known names a hint lists.
+/// The most known names that a hint lists.
 const MOST_NAMES: usize = 48;
-/// How many it lists beside the one that was probably meant.
+/// The most names that it lists beside the one that was probably meant.
 const MOST_OTHERS: usize = 16;
 
-/// How a hint ends that does not list the known names.
+/// The end of a hint that does not list the known names.
 const ARE_KNOWN: &str = " are known";
 
 impl Problem {
@@ -201,7 +201,7 @@ fn in_line(text: &str) -> String {
     visible(text).replace('\n', "\\n")
 }
 
-/// Why something could not be done.
+/// The reason why something could not be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -219,7 +219,7 @@ pub enum Error {
     Broken(Box<Broken>),
 }
 
-/// What must always hold, and did not.
+/// An invariant that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Broken {
@@ -237,11 +237,11 @@ fn join(problems: &[Problem]) -> String {
         .join("\n")
 }
 
-/// What to do about a fault of ours.
+/// A hint for faults of ours.
 const REPORT: &str = "this is a fault of migsim, not of your input: please report it with the dump";
 
 impl Broken {
-    /// What must hold did not at `place`; `dump` has what is needed to look into it.
+    /// A broken invariant `what` at `place`; `dump` has the state needed to look into it.
     pub fn new(what: &str, place: &str, dump: serde_json::Map<String, serde_json::Value>) -> Self {
         let problem = Problem::new(format!("an internal check failed: {what}"));
         Self {
@@ -261,7 +261,7 @@ impl Error {
         }
     }
 
-    /// What happened (first), for a sentence: without place and hint.
+    /// The first line of the message, for a sentence: without place and hint.
     pub fn first_line(&self) -> String {
         let text = self.to_string();
         let line = text.lines().next().unwrap_or_default();
@@ -269,7 +269,7 @@ impl Error {
     }
 }
 
-/// What readers add to the problems that pass through them.
+/// Additions of readers to the problems that pass through them.
 impl Error {
     /// Changes each of its problems, but for faults of ours.
     #[must_use]

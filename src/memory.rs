@@ -31,7 +31,7 @@ const BASE: f64 = 10e6;
 const PROCESS: f64 = 110.0;
 /// A message of a superstep: in the plan, and as a flow \[B\].
 const MESSAGE: f64 = 135.0;
-/// What the engine knows of the way between two hosts, in lists that grow by doubling \[B\].
+/// The engine's data about the way between two hosts, in lists that grow by doubling \[B\].
 const PATH: f64 = 170.0;
 /// At most this many paths are kept between supersteps; with destinations that are drawn anew they would become all pairs.
 pub(crate) const MOST_PATHS: usize = 1 << 21;
@@ -41,7 +41,7 @@ const HOST: f64 = 650.0;
 const LOAD: f64 = 700.0;
 /// A process as a policy sees it: forecasts, potential, verdict \[B\].
 const POLICY: f64 = 270.0;
-/// How long a message took, for a policy \[B\].
+/// The measured time of a message, for a policy \[B\].
 const MEASURED: f64 = 40.0;
 /// Traffic and forecasts of a process with up to four clusters \[B\].
 const PARTNERS: f64 = 300.0;
@@ -51,20 +51,20 @@ const MANAGERS: f64 = 550.0;
 const DATES: f64 = 24.0;
 /// The supersteps that a run keeps for its other scenarios \[B\].
 pub(crate) const MEMO: usize = 64 << 20;
-/// What a process did in a superstep, as a page holds it and writes it \[B\].
+/// The activity of a process in a superstep, as a page holds it and writes it \[B\].
 const BAR: f64 = 30.0;
 /// A page of nothing \[B\].
 const PAGE: f64 = 20e6;
 /// A line of a trace: the text of a computation or of a message, in a buffer that grows by doubling \[B\].
 const LINE: f64 = 48.0;
-/// What is told of a superstep of an application \[B\].
+/// The table row of a superstep of an application \[B\].
 const LOOK: f64 = 100.0;
-/// What is told of a superstep of a scenario, as text and read again \[B\].
+/// The record of a superstep of a scenario, as text and read again \[B\].
 const TOLD: f64 = 300.0;
 /// A process and a message of a plan, in lists that grow by doubling \[B\].
 const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
-/// What a byte of a run folder becomes on its way into a page or an answer \[B\].
+/// The memory for a byte of a run folder on its way into a page or an answer \[B\].
 const BYTE: f64 = 3.0;
 /// The runs of a paper, and those that are simulated beside them on a thread \[B\].
 const PAPER: f64 = 60e6;
@@ -77,18 +77,18 @@ const SIDE_BY_SIDE: usize = 8;
 /// A run of a plan: its settings, its identity, its row \[B\].
 const RUN: f64 = 1000.0;
 
-/// What bounds an experiment before it starts.
+/// The bounds of an experiment before it starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The memory that the command may need \[B\]; `None`: not limited.
     pub memory: Option<f64>,
-    /// How many threads share it; 0 counts as 1.
+    /// The number of threads that share it; 0 counts as 1.
     pub threads: usize,
-    /// What an experiment is read for.
+    /// The purpose for which an experiment is read.
     pub purpose: Purpose,
 }
 
-/// What an experiment is read for.
+/// The purpose for which an experiment is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// To be run.
@@ -106,7 +106,7 @@ pub enum Purpose {
     Look,
 }
 
-/// How large a run is.
+/// The size of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Size {
     pub(crate) processes: f64,
@@ -115,18 +115,18 @@ pub(crate) struct Size {
     pub(crate) messages: f64,
     /// Whether all supersteps are equal.
     pub(crate) repeats: bool,
-    /// What the application holds by itself \[B\].
+    /// The memory of the application itself \[B\].
     pub(crate) application: f64,
     pub(crate) clusters: f64,
     pub(crate) hosts: f64,
-    /// What the platform holds \[B\].
+    /// The memory of the platform \[B\].
     pub(crate) platform: f64,
     /// Loads that vary, of hosts and links.
     pub(crate) loads: f64,
     pub(crate) scenarios: usize,
     /// Whether a policy decides in one of them.
     pub(crate) has_policy: bool,
-    /// What the policy holds by itself \[B\].
+    /// The memory of the policy itself \[B\].
     pub(crate) policy: f64,
 }
 
@@ -194,17 +194,17 @@ impl Size {
     }
 }
 
-/// What a plan of so many runs needs \[B\].
+/// The memory of a plan of `runs` runs \[B\].
 pub(crate) fn plan(runs: f64) -> f64 {
     BASE + runs * RUN
 }
 
-/// What it takes to read a run folder of so many bytes \[B\].
+/// The memory to read a run folder of `bytes` bytes \[B\].
 pub(crate) fn folder(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
 }
 
-/// What the runs of the papers need, which are always the same, on so many threads \[B\].
+/// The memory of the runs of the papers, which are always the same, on `threads` threads \[B\].
 pub(crate) fn papers(threads: usize) -> f64 {
     PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
 }

@@ -20,7 +20,7 @@ pub struct OptionFlag {
     pub help: &'static str,
     /// The values that it takes.
     pub values: FlagValues,
-    /// How help shows a value; empty: the name of the flag.
+    /// The value as help shows it; empty: the name of the flag.
     pub value_name: &'static str,
 }
 
@@ -69,9 +69,9 @@ impl OptionFlag {
 pub struct Entry<K> {
     /// Its name in settings and on the command line.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its summary, in a sentence.
     pub summary: &'static str,
-    /// Where it was published; `-` if nowhere.
+    /// Its publication; `-` if there is none.
     pub source: &'static str,
     /// Its options with flags of their own.
     pub flags: &'static [OptionFlag],
@@ -137,7 +137,7 @@ impl<K> Entry<K> {
 /// The plug-ins of one kind, in the order in which they were registered.
 #[derive(Clone, Debug)]
 pub struct Table<K> {
-    /// What one and several of them are called, and the key that names one.
+    /// The names of one and of several of them, and the key that names one.
     words: [&'static str; 3],
     entries: Vec<Entry<K>>,
 }

@@ -4,28 +4,28 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-/// What a stream is for; each has its own numbers for a seed.
+/// The purpose of a stream; each has its own numbers for a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Choices of a policy.
     Policy,
-    /// What the processes of the application `synthetic` compute.
+    /// The work of the processes of the application `synthetic`.
     Work,
-    /// How that changes from the first superstep to the last.
+    /// The change of that work from the first superstep to the last.
     Drift,
     /// Receivers and sizes of its messages.
     Messages,
-    /// What others take of hosts.
+    /// The background load of hosts.
     HostLoad,
-    /// What others take of links.
+    /// The background load of links.
     LinkLoad,
     /// The memory of the processes of the application `synthetic`.
     Memory,
-    /// Which settings of a sweep are run.
+    /// The settings of a sweep that are run.
     Sweep = 100,
-    /// Which settings a search begins with.
+    /// The settings with which a search begins.
     Tune = 101,
-    /// What a search for the best plan in hindsight changes.
+    /// The changes in a search for the best plan in hindsight.
     Search = 102,
 }
 

@@ -66,7 +66,7 @@ struct Tables {
     triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
-    /// What could not be registered.
+    /// The entries that could not be registered.
     refused: Vec<Problem>,
 }
 
@@ -77,7 +77,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// What comes with the program.
+    /// The entries that come with the program.
     pub fn standard() -> Self {
         Self(Arc::new(Tables {
             policies: policy::standard(),

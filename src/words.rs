@@ -26,7 +26,7 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     longer.next().filter(|_| longer.next().is_none())
 }
 
-/// What a longer name must begin with: all of a short name, all but the last letter of a longer one (`policy`, `policies`).
+/// The required start of a longer name: all of a short name, all but the last letter of a longer one (`policy`, `policies`).
 fn stem(name: &str) -> Option<&str> {
     let letters = name.chars().count();
     let last = name.char_indices().last();
@@ -37,16 +37,16 @@ fn stem(name: &str) -> Option<&str> {
     }
 }
 
-/// How many letters a name must have whose last one does not count.
+/// The least letters of a name whose last one does not count.
 const SHORTEST_STEM: usize = 6;
 
 /// Longer names are compared with nothing.
 const LONGEST: usize = 64;
 
-/// How many letters of a name must be there to tell what it begins.
+/// The least letters of a name that tell its start.
 const SHORTEST_BEGIN: usize = 3;
 
-/// How many letters of a name may be wrong: a third, but at most 3; none of two, of which too many are near.
+/// The most wrong letters of a name: a third, but at most 3; none of two, of which too many are near.
 fn most_letters(name: &str) -> usize {
     match name.chars().count() {
         0..3 => 0,

@@ -12,7 +12,7 @@ use crate::engine::Simulation;
 use crate::error::Error;
 use crate::units::{Bytes, HostId, Seconds};
 
-/// What a barrier needs of the runtime: the engine, and where the processes are.
+/// The part of the runtime that a barrier needs: the engine, and the places of the processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Simulation<'p, Token>,
     pub(super) placement: &'a [HostId],
@@ -96,7 +96,7 @@ struct Sequential {
     coordinator: HostId,
     has_arrived: Vec<bool>,
     order_of_arrival: VecDeque<u32>,
-    /// How many have been gathered; how many released; both 0 between barriers.
+    /// The numbers of gathered and of released processes; both 0 between barriers.
     gathered: u32,
     released: u32,
     is_busy: bool,
@@ -249,7 +249,7 @@ impl Barrier {
         }
     }
 
-    /// When all leave a barrier that [is predictable](Self::is_predictable), and how many messages it takes; `alone` is how long one
+    /// The times when all leave a barrier that [is predictable](Self::is_predictable), and the number of its messages; `alone` is how long one
     /// message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
     pub(super) fn predict(
         &self,
@@ -289,7 +289,7 @@ impl Barrier {
         self.leaving.extend(0..self.processes);
     }
 
-    /// What process 0 pays for the barrier as a part of its own time in the superstep.
+    /// The price of the barrier for process 0, as a part of its own time in the superstep.
     pub(super) fn price(&self) -> Seconds {
         match &self.protocol {
             Protocol::RootSerial(root) => root.price,

@@ -30,7 +30,7 @@ pub(super) struct Call {
     pub(super) is_overlapped: bool,
     /// Since when all processes wait for an overlapped call; `None` if they do not.
     pub(super) waits_since: Option<Time>,
-    /// How it proceeds; none: as in MigBSP.
+    /// Its procedure; none: as in MigBSP.
     procedure: Option<Procedure>,
     /// The messages of the step.
     messages: Vec<(HostId, HostId, Bytes)>,
@@ -394,14 +394,14 @@ fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     Seconds::of(by_manager.fold(0.0, f64::max))
 }
 
-/// What a strategy needs of a host \[B\]: its load, its speed, its number.
+/// The size of a strategy's data about a host \[B\]: its load, its speed, its number.
 const HOST: f64 = 24.0;
-/// What it needs of a process \[B\]: its load and its number.
+/// The size of its data about a process \[B\]: its load and its number.
 const REPORT: f64 = 16.0;
-/// What it says of a process \[B\]: its number and its host.
+/// The size of its answer about a process \[B\]: its number and its host.
 const ANSWER: f64 = 8.0;
 
-/// How many processes each host has.
+/// The number of processes on each host.
 fn residents(world: &World<'_>) -> Vec<usize> {
     let mut count = vec![0; world.setup.platform.hosts.len()];
     for host in &world.placement {

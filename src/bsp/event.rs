@@ -1,6 +1,6 @@
 //! Events that the engine reports to a run, and the phases of a process in its superstep.
 
-/// What the engine reports when an activity ends.
+/// The report of the engine when an activity ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
     /// A process has computed.
@@ -28,7 +28,7 @@ pub(super) enum BarrierMessage {
     Round { to: u32, round: u32, parity: u32 },
 }
 
-/// Where a process is in its superstep.
+/// The stage of a process in its superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Computing,

@@ -33,7 +33,7 @@ use crate::words::counted;
 const ROUNDING: f64 = 1.0 + 1e-6;
 /// Dates that are computed in two ways may differ by this (relative).
 const IN_ORDER: f64 = 1.0 + 1e-12;
-/// How many processes of a deadlock are named.
+/// The number of processes of a deadlock that are named.
 const NAMED: usize = 6;
 
 /// Sums per host or link, reused from superstep to superstep.
@@ -107,7 +107,7 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     }
 }
 
-/// How near two times of the open superstep must be to be one \[s\]: what takes less has no duration.
+/// The resolution of times in the open superstep \[s\]: a shorter activity has no duration.
 fn resolution(world: &World<'_>) -> f64 {
     DATE_SLACK * world.engine.local_now() + f64::MIN_POSITIVE
 }
@@ -180,7 +180,7 @@ fn check_links(
     Ok(())
 }
 
-/// How long the open superstep has lasted since the first process began it \[s\].
+/// The time since the first process began the open superstep \[s\].
 fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
     let since = if superstep.is_by_events() {
         superstep.first_began
@@ -221,7 +221,7 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
 }
 
-/// What a process waits for, in words.
+/// The event for which a process waits, in words.
 fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
     let number = process + 1;
     match superstep.stage[process] {

@@ -14,7 +14,7 @@ use crate::workload::PrescribedMove;
 #[derive(Debug)]
 pub(super) struct Migrations {
     moves: Vec<Move>,
-    /// How many are still in progress.
+    /// The number of migrations in progress.
     pub(super) pending: usize,
     /// Serial moves: the next one to start.
     next: usize,
@@ -214,7 +214,7 @@ impl Migrations {
     }
 }
 
-/// How long `size` takes between two hosts without contention; nothing without a route, over which no message is sent either.
+/// The time of `size` between two hosts without contention; zero without a route, over which no message is sent either.
 pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes) -> Seconds {
     let Some(route) = platform.route(from, to) else {
         return Seconds::default();

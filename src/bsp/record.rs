@@ -3,15 +3,15 @@
 use crate::policy::{Decision, Measures};
 use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
-/// When a superstep happened.
+/// The dates of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SuperstepDates {
-    /// When the first process began it.
+    /// The time at which the first process began it.
     pub start: Time,
-    /// When the last process had computed.
+    /// The time at which the last process had computed.
     pub computed: Time,
-    /// When the last process left its barrier.
+    /// The time at which the last process left its barrier.
     pub end: Time,
 }
 
@@ -40,13 +40,13 @@ impl Wait {
 pub struct CallRecord {
     /// After which superstep, counted from 0.
     pub superstep: usize,
-    /// When all processes had left the barrier.
+    /// The time at which all processes had left the barrier.
     pub start: Time,
-    /// What the call itself cost.
+    /// The price of the call itself.
     pub cost: Seconds,
-    /// What the migrations of the call cost until everybody (or whoever waits) could go on; zero if nothing moved.
+    /// The price of its migrations until everybody (or whoever waits) could go on; zero if nothing moved.
     pub migration: Seconds,
-    /// When everybody waited for it (`cost`); from its start on, unless it overlaps the next superstep.
+    /// The wait of all processes for it (`cost`); from its start on, unless it overlaps the next superstep.
     pub wait: Wait,
     /// The part of that in which managers computed and no message of the call was on its way; none of a call that overlaps a superstep.
     pub work: Wait,
@@ -56,15 +56,15 @@ pub struct CallRecord {
     /// that move wait, and the others go on: the date by which everybody could have computed, less the longest computation of the
     /// superstep; what is hidden behind the computations of others is no part of it. Without migrations: when the call was paid.
     pub held_until: Time,
-    /// What was decided, and why.
+    /// The decision and its reasons.
     pub decision: Decision,
-    /// Where each of the decided migrations starts, in their order.
+    /// The origin of each of the decided migrations, in their order.
     pub origins: Vec<HostId>,
     /// Whether the migrations happened.
     pub applied: bool,
 }
 
-/// Why a process moved.
+/// The cause of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
@@ -90,17 +90,17 @@ impl Cause {
 pub struct MigrationRecord {
     /// After which superstep, counted from 0.
     pub superstep: usize,
-    /// Who moved.
+    /// The process that moved.
     pub process: ProcessId,
-    /// Where from.
+    /// The origin.
     pub from: HostId,
-    /// Where to.
+    /// The destination.
     pub to: HostId,
-    /// What was sent.
+    /// The bytes sent.
     pub size: Bytes,
-    /// When it began.
+    /// The time at which it began.
     pub start: Time,
-    /// When the process was in its new place.
+    /// The time at which the process was in its new place.
     pub end: Time,
     /// Why.
     pub cause: Cause,
@@ -110,7 +110,7 @@ pub struct MigrationRecord {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// When the last process had ended: the execution time.
+    /// The time at which the last process had ended: the execution time.
     pub makespan: Time,
     /// All supersteps.
     pub supersteps: Vec<SuperstepDates>,
@@ -128,12 +128,12 @@ pub struct Outcome {
     pub event_hash: String,
 }
 
-/// When each process began a superstep, and when all were done with it.
+/// The times at which each process began a superstep, and the time at which all were done with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beginnings<'a> {
     /// The zero of the dates of this superstep.
     pub origin: Time,
-    /// When each process began, after that \[s\]; empty if all began there.
+    /// The beginning of each process, after that \[s\]; empty if all began there.
     pub after: &'a [f64],
     /// The present: all have arrived at the barrier. If the superstep was done at once, they have left it, too.
     pub now: Time,

@@ -96,7 +96,7 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// How many supersteps there were since the last call; starts to count anew.
+    /// The number of supersteps since the last call; starts to count anew.
     pub(super) fn take_supersteps(&mut self) -> u64 {
         std::mem::take(&mut self.supersteps_since_call)
     }
@@ -169,7 +169,7 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// How many migrations of an impossible decision are listed.
+/// The most migrations of an impossible decision that are listed.
 const MOST_LISTED: usize = 8;
 
 /// The error of a decision that cannot be carried out.

@@ -25,9 +25,9 @@ pub(super) struct Superstep {
     /// Local times per process \[s\]: begin of the superstep (empty after a shortcut), end of the computation.
     pub(super) began: Vec<f64>,
     computed: Vec<f64>,
-    /// When the last computation of the open superstep ended; `None` before that, or after a shortcut.
+    /// The end of the last computation of the open superstep; `None` before that, or after a shortcut.
     pub(super) last_computed: Option<Time>,
-    /// How many processes have left the barrier of the superstep that is ending.
+    /// The number of processes that have left the barrier of the superstep that is ending.
     pub(super) left: usize,
     /// Whether the next superstep is under way: processes begin it one by one, as each of them can.
     pub(super) is_underway: bool,

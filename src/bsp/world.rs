@@ -24,9 +24,9 @@ pub struct Setup<'a> {
     pub workload: &'a dyn Workload,
     /// The host on which each process starts.
     pub placement: &'a [HostId],
-    /// How supersteps run.
+    /// The settings of supersteps.
     pub runtime: RuntimeConfig,
-    /// What rescheduling costs.
+    /// The prices of rescheduling.
     pub costs: Costs,
     /// Application only, decisions, or migrations.
     pub scenario: Scenario,
@@ -108,7 +108,7 @@ impl<'a> World<'a> {
         self.setup.scenario == Scenario::Iii && !self.is_last()
     }
 
-    /// What the policy may see; `external_load` per host.
+    /// The world as the policy may see it; `external_load` per host.
     pub(super) fn view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
         View {
             platform: self.setup.platform,

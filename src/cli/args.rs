@@ -411,7 +411,7 @@ impl FigureFormat {
     }
 }
 
-/// How a figure looks.
+/// The look of a figure.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FigureArguments {
     /// The width of the figure on paper: 40 to 420 mm, in mm, cm, in or pt
@@ -506,7 +506,7 @@ pub(super) struct ReproduceArguments {
     pub(super) memory: MemoryArguments,
 }
 
-/// How a reproduction is printed, and figures are written.
+/// The form in which a reproduction is printed, and figures are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ReproduceFormat {
     Table,
@@ -541,7 +541,7 @@ impl ReproduceFormat {
 }
 
 impl ReproduceArguments {
-    /// How tables are printed.
+    /// The form of tables.
     pub(super) fn form(&self) -> FormArguments {
         FormArguments {
             format: self.format.and_then(ReproduceFormat::of_table),

@@ -45,7 +45,7 @@ pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
     }
 }
 
-/// What a registry adds to the commands that take settings.
+/// The additions of a registry to the commands that take settings.
 struct Flags<'r> {
     workloads: Vec<&'static OptionFlag>,
     policies: Vec<&'static OptionFlag>,

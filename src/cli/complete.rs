@@ -104,7 +104,7 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
     text
 }
 
-/// What fish offers for the arguments of a command that have no flag.
+/// The offers of fish for the arguments of a command that have no flag.
 fn fish_places(name: &str, command: &Command, condition: &str) -> String {
     let places = command.get_positionals();
     let names = places.flat_map(Arg::get_possible_values);

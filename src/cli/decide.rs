@@ -72,14 +72,14 @@ pub(super) fn decide(
     print(out, &sheet.render(Form::Table))
 }
 
-/// What is asked of each case.
+/// The question about each case.
 #[derive(Debug)]
 struct Question<'r> {
     registry: &'r Registry,
     asked: Asked,
 }
 
-/// What is found for a case.
+/// The answer for a case.
 #[derive(Debug)]
 enum Answer {
     Barrier(Box<Snapshot>, Verdict),
@@ -364,7 +364,7 @@ fn at_supersteps(balances: &[usize]) -> String {
     }
 }
 
-/// How many supersteps a line lists.
+/// The most supersteps that a line lists.
 const MOST_LISTED: usize = 12;
 
 fn listed(balances: &[usize]) -> String {

@@ -10,10 +10,10 @@ use std::sync::{Arc, OnceLock};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-/// What a shell reports of a process that the signal has ended: 128 + 2.
+/// The exit code that a shell reports of a process ended by the signal: 128 + 2.
 const EXIT_CODE: i32 = 130;
 
-/// What the signal changes.
+/// The flags that the signal changes.
 #[derive(Debug)]
 struct Flags {
     /// Whether it has come.

@@ -30,7 +30,7 @@ pub(super) fn list(
     print(out, &sheet.render(form))
 }
 
-/// What there is of a kind. In aligned columns the source stands behind the summary, elsewhere in a column of its own, which Markdown has
+/// The entries of a kind. In aligned columns the source stands behind the summary, elsewhere in a column of its own, which Markdown has
 /// only if something stands in it.
 fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {

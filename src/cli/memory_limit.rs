@@ -11,7 +11,7 @@ use super::threads::count;
 use crate::bsp::Scenario;
 use crate::memory::{Limits, Purpose};
 
-/// What the command may use: the flag, or what there is before its threads are started; shared by so many of them ([`count`]).
+/// The memory that the command may use: the flag, or the free memory before its threads are started; shared by `threads` of them ([`count`]).
 pub(super) fn limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
@@ -33,7 +33,7 @@ pub(super) fn limits(
     }
 }
 
-/// What there is for the data of so many threads \[B\], if anything tells.
+/// The memory for the data of `threads` threads \[B\], if it is known.
 fn there_is(threads: usize) -> Option<f64> {
     let all = [
         line("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
@@ -52,7 +52,7 @@ fn addresses(threads: usize) -> f64 {
     taken + others as f64 * THREAD
 }
 
-/// What a thread reserves of the address space \[B\]: its stack, and the heap of its own that glibc gives it.
+/// The address space that a thread reserves \[B\]: its stack, and the heap of its own that glibc gives it.
 const THREAD: f64 = 66.0 * 1024.0 * 1024.0;
 
 /// The first number after the words at the begin of a line.
@@ -62,7 +62,7 @@ fn line(file: &str, start: &str) -> Option<f64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// What is left to the control groups of the process \[B\], from its own up to the root, in both versions of their interface.
+/// The memory left to the control groups of the process \[B\], from its own up to the root, in both versions of their interface.
 fn left_to_groups() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut all = Vec::new();
@@ -85,7 +85,7 @@ fn left_to_groups() -> Option<f64> {
     all.into_iter().reduce(f64::min)
 }
 
-/// What is left to one control group \[B\]; without a limit its file has a word.
+/// The memory left to one control group \[B\]; without a limit its file has a word.
 fn left(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let text = std::fs::read_to_string(group.join(file)).ok()?;

@@ -124,7 +124,7 @@ pub fn run_with(
     }
 }
 
-/// What was typed, as `command` understands it.
+/// The typed arguments, as `command` understands them.
 fn parsed(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
     let matches = command.try_get_matches_from(typed)?;
     Arguments::from_arg_matches(&matches)

@@ -13,7 +13,7 @@ use crate::sweep::Spec;
 pub(super) struct OptionValues(BTreeMap<String, Spec>);
 
 impl OptionValues {
-    /// What was given for a flag.
+    /// The value given for a flag.
     pub(super) fn get(&self, flag: &OptionFlag) -> Option<&Spec> {
         self.0.get(flag.name)
     }

@@ -9,12 +9,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::interrupt::{self, Watch};
 
-/// What a bar shows.
+/// The contents of a progress bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    /// What is counted: `supersteps`.
+    /// The noun of the counted things: `supersteps`.
     pub(super) unit: &'static str,
-    /// How many there are, if known.
+    /// Their number, if known.
     pub(super) total: Option<u64>,
     /// Whether plain lines are written where there is no terminal.
     pub(super) has_lines: bool,
@@ -25,7 +25,7 @@ pub(super) struct Bar {
 const TICK: Duration = Duration::from_millis(100);
 /// Work that ends before this shows nothing.
 const SILENT: Duration = Duration::from_secs(2);
-/// How often a plain line is written.
+/// The time between two plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 /// Over how long a rate is taken.
 const WINDOW: Duration = Duration::from_secs(10);
@@ -150,7 +150,7 @@ impl Samples {
     }
 }
 
-/// How far the work is, how fast it goes, and how long it will take at this rate.
+/// The progress of the work, its rate, and the remaining time at this rate.
 fn line(bar: &Bar, count: u64, rate: f64) -> String {
     let unit = bar.unit;
     let mut line = match bar.total {

@@ -217,7 +217,7 @@ fn one_reading(
     Ok(true)
 }
 
-/// What a reviewer asks: the page is printed, and written with its tables.
+/// The audit: the page is printed, and written with its tables.
 fn audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,

@@ -94,7 +94,7 @@ pub(super) fn run(
     }
 }
 
-/// Where the page of a run goes.
+/// The place of the page of a run.
 enum Page {
     /// Into the folder of `--out`, under this name.
     InFolder(String),
@@ -102,7 +102,7 @@ enum Page {
     Elsewhere(PathBuf),
 }
 
-/// Where the page of the run goes, if there is to be one: into a folder that exists, so that nothing is run in vain, and that holds no
+/// The place of the page of the run, if there is to be one: into a folder that exists, so that nothing is run in vain, and that holds no
 /// run of other settings.
 fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
@@ -130,7 +130,7 @@ fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page
     Ok(Some(Page::Elsewhere(file)))
 }
 
-/// What the scenarios leave: results, what was written while they ran, what processes did; the last two only if they are wanted.
+/// The yield of the scenarios: results, files written while they ran, activity of processes; the last two only if they are wanted.
 type Done = (Results, Drafts, Vec<Activity>);
 
 /// Runs the scenarios; each writes or remembers what was asked for while it runs.
@@ -441,7 +441,7 @@ pub(super) struct Given {
     pub(super) name: &'static str,
     /// The flag.
     pub(super) flag: String,
-    /// What was given.
+    /// The given value.
     pub(super) spec: Spec,
     /// Whether it is an option of policies.
     pub(super) is_option: bool,

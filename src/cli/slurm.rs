@@ -18,10 +18,10 @@ use crate::sweep::{Plan, Sweep};
 /// The name of the file with the number of the job.
 const JOB: &str = "slurm.job";
 
-/// How long to wait before asking again: at first, and at most.
+/// The pauses before asking again: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// How often in a row Slurm may fail to answer.
+/// The most failures to answer in a row.
 const MOST_FAILURES: usize = 20;
 
 /// A sweep on Slurm.

@@ -112,7 +112,7 @@ pub(super) fn sweep(
     finish(&report, (is_silent, form), out, errors)
 }
 
-/// What is there of a plan, and how it is continued.
+/// The kept runs of a plan, and how it is continued.
 fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>, folder: &Path) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
@@ -177,7 +177,7 @@ fn merged(
     finish(&report, (is_silent, form), out, errors)
 }
 
-/// Where results go that nobody gave a place.
+/// The folder of results without a given place.
 fn usual_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.layers().get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
@@ -365,7 +365,7 @@ fn empty(registry: &Registry) -> Sweep {
     }
 }
 
-/// What the flags vary, in the order of the help; then what `--vary` does.
+/// The parameters varied by flags, in the order of the help; then those of `--vary`.
 fn flag_parameters(
     registry: &Registry,
     arguments: &VariedArguments,
@@ -396,7 +396,7 @@ fn flag_parameters(
     Ok(parameters)
 }
 
-/// What the flags `--load` vary, if they have several loads to choose from.
+/// The parameter varied by `--load`, if it has several loads to choose from.
 fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
     let source = load_source(loads);
     let values = whole::loads(loads).map_err(|message| Problem::new(message).source(&source))?;

@@ -19,10 +19,10 @@ use crate::registry::Registry;
 use crate::sweep::run::row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 
-/// How many keys are drawn.
+/// The number of keys that are drawn.
 const DRAWS: u64 = 600;
 
-/// How many draws at least must compare two rows with two runs.
+/// The least number of draws that must compare two rows with two runs.
 const LEAST: usize = 500;
 
 /// Every so many comparisons the runs are done, too.
@@ -170,7 +170,7 @@ struct Draw<'a> {
     folder: &'a Path,
     common: Common,
     random: Stream,
-    /// How the rest was fixed and what was varied, in every draw that compared.
+    /// The ways to fix the rest and to vary, in every draw that compared.
     ways: BTreeSet<String>,
     done: usize,
 }

@@ -12,7 +12,7 @@ pub(super) fn parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MOST)
 }
 
-/// How many threads that is: one per core (or as `RAYON_NUM_THREADS` says) if it is not said, or 0.
+/// The number of threads: one per core (or as `RAYON_NUM_THREADS` says) if it is not said, or 0.
 pub(super) fn count(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();

@@ -141,7 +141,7 @@ fn write(folder: &Path, found: &Found, json: &str) -> Result<(), Error> {
     write_file(&folder.join("tune.json"), json.as_bytes())
 }
 
-/// What varies: what has several values, or else the usual ranges of the policy's options.
+/// The varied parameters: those with several values, or else the usual ranges of the policy's options.
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
@@ -179,7 +179,7 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
     Ok(varied)
 }
 
-/// What is told of a search.
+/// The printed result of a search.
 struct Report<'a> {
     sweep: &'a Sweep,
     goal: Goal,

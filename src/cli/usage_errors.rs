@@ -56,7 +56,7 @@ struct Refused<'e> {
 }
 
 impl Refused<'_> {
-    /// What clap tells of one kind, as a list.
+    /// The context of one kind that clap gives, as a list.
     fn all(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
@@ -74,7 +74,7 @@ impl Refused<'_> {
         self.one(ContextKind::InvalidArg)
     }
 
-    /// What help says of a flag or place, and the values that it may have.
+    /// The help of a flag or place, and the values that it may have.
     fn help(&self, shown: &str) -> Option<String> {
         let is_meant = |arg: &&Arg| arg.to_string() == shown;
         let arg = self.command.get_arguments().find(is_meant)?;

@@ -19,10 +19,10 @@ use crate::error::Problem;
 /// The largest file that is read \[B\].
 const MOST_BYTES: usize = 1 << 30;
 
-/// How much is read at once \[B\].
+/// The bytes read at once \[B\].
 const CHUNK: u64 = 1 << 20;
 
-/// How long a named pipe may be without a writer.
+/// The longest time that a named pipe may be without a writer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The text of a file.

@@ -10,7 +10,7 @@ use serde_path_to_error::{Path, Segment};
 use super::problems::{MOST_PROBLEMS, join_path};
 use crate::error::{Error, Problem};
 
-/// How a message ends about a value that is no object where one must be.
+/// The end of a message about a value that is no object where one must be.
 const OBJECT: &str = "expected an object";
 
 /// Makes a problem of a key and a message.
@@ -45,7 +45,7 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     Err(Error::Input(problems))
 }
 
-/// What serde said, and where.
+/// The message of serde, and its place.
 #[derive(Debug)]
 struct Failure {
     steps: Vec<Step>,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What is called for every key: the path of its object, the keys seen there before, the key, and its byte offset.
+/// The function called for every key: the path of its object, the keys seen there before, the key, and its byte offset.
 pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
 
 /// A position in a JSON text.

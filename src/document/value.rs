@@ -39,7 +39,7 @@ pub(crate) fn typed_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
-/// How a value is typed, so that [`typed_value`] reads it again: a text in quotes only where it would be read as something else.
+/// A value as typed, so that [`typed_value`] reads it again: a text in quotes only where it would be read as something else.
 pub(crate) fn value_as_typed(value: &Value) -> String {
     match value {
         Value::String(text) if text.trim() == text && typed_value(text) == *value => text.clone(),

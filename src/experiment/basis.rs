@@ -28,7 +28,7 @@ use crate::platform::{self, LoadedPlatform};
 use crate::registry::Registry;
 use crate::workload::Setting;
 
-/// What a user should know of the settings that were filled in.
+/// A remark for the user about the settings that were filled in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Remark {
     app: String,
@@ -41,7 +41,7 @@ pub(crate) struct Remark {
     platform: String,
 }
 
-/// How many platforms a note names.
+/// The most platforms that a note names.
 const MOST_PLATFORMS: usize = 3;
 
 /// Notes for people, one for all platforms of which the same is to be said.
@@ -107,7 +107,7 @@ fn listed(names: impl Iterator<Item = String>) -> String {
 /// All layers of an experiment.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// What was given, on top of what the workload says and of the built-in experiments.
+    /// The given settings, on top of the workload's own and of the built-in experiments.
     pub layers: Layers,
     below: Layers,
     given: Layers,
@@ -218,7 +218,7 @@ impl Whole {
         }
     }
 
-    /// What was filled in, and what is to be said about it.
+    /// The settings that were filled in, and the remark about them.
     pub(super) fn basis(
         &self,
         config: &ExperimentConfig,

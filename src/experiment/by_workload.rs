@@ -22,7 +22,7 @@ pub(super) fn layer(name: &str, settings: &[Setting], has_barrier: bool) -> Laye
     layer
 }
 
-/// What the user should know: what is given in vain, and what the workload leaves open though it decides.
+/// Notes for the user: settings given in vain, and settings that the workload leaves open though they decide.
 pub(super) fn notes(
     config: &ExperimentConfig,
     is_mapped: bool,

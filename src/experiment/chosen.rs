@@ -14,7 +14,7 @@ use crate::error::{Error, Problem};
 use crate::policy::{self, Policy, Triggered, trigger};
 use crate::registry::Registry;
 
-/// What decides, and when.
+/// The chosen policy and trigger.
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
     pub(super) entry: policy::Entry,
@@ -22,7 +22,7 @@ pub(super) struct Chosen {
     trigger: Option<ChosenTrigger>,
 }
 
-/// What says when.
+/// The chosen trigger.
 #[derive(Clone, Debug)]
 struct ChosenTrigger {
     entry: trigger::Entry,
@@ -156,7 +156,7 @@ fn trigger_of(
     }
 }
 
-/// What decides and what says when, from the key `policy` of complete settings: `greedy/menon`, or `migbsp` where the policy says itself when.
+/// The policy and its trigger, from the key `policy` of complete settings: `greedy/menon`, or `migbsp` where the policy says itself when.
 pub(crate) fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     match policy["trigger"]["name"].as_str() {

@@ -163,7 +163,7 @@ impl Default for MappingKey {
 }
 
 impl MappingKey {
-    /// What it means.
+    /// The mapping that it describes.
     pub fn mapping(&self) -> Mapping {
         match self {
             Self::Text(text) => text

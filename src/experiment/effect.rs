@@ -37,9 +37,9 @@ pub struct Trial {
     pub calls: Vec<u64>,
     /// All moves, to hosts, in the order in which each call decided them.
     pub moves: Vec<ForcedMove>,
-    /// Which of the calls is judged; the run goes on after it.
+    /// The index of the judged call; the run goes on after it.
     pub judged: usize,
-    /// What the policy foresees for those that move; none if it foresees no times.
+    /// The policy's prediction for the processes that move; none if it foresees no times.
     pub changes: Option<Vec<Change>>,
 }
 
@@ -54,7 +54,7 @@ pub struct Change {
     pub sends: f64,
 }
 
-/// What came of a call until the next one.
+/// The effect of a call until the next one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Effect {
@@ -62,13 +62,13 @@ pub struct Effect {
     pub from: u64,
     /// The last one before the next call, or of the run.
     pub until: u64,
-    /// What was to be expected; none if the policy foresees no times.
+    /// The prediction; none if the policy foresees no times.
     pub predicted: Option<Prediction>,
     /// The makespan of these supersteps with the moves.
     pub with: Makespan,
     /// And without them.
     pub without: Makespan,
-    /// What the moves held up the application.
+    /// The time for which the moves held up the application.
     pub price: Seconds,
     /// The hash of the events of the run with all its moves.
     pub event_hash: String,
@@ -101,12 +101,12 @@ pub struct Prediction {
 }
 
 impl Effect {
-    /// How many supersteps there are.
+    /// The number of supersteps.
     pub fn supersteps(&self) -> u64 {
         self.until + 1 - self.from
     }
 
-    /// What the supersteps gained by the moves, their price left out \[s\].
+    /// The time that the supersteps gained by the moves, their price left out \[s\].
     pub fn gain_s(&self) -> f64 {
         self.without.total.get() - self.with.total.get()
     }
@@ -116,7 +116,7 @@ impl Effect {
         self.gain_s() / self.supersteps() as f64
     }
 
-    /// How much earlier the last of these supersteps ended by the moves, their price included \[s\].
+    /// The time by which the last of these supersteps ended earlier, the price of the moves included \[s\].
     pub fn net_s(&self) -> f64 {
         self.gain_s() - self.price.get()
     }

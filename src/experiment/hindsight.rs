@@ -25,7 +25,7 @@ pub struct MovePlan {
 struct ForcedCall {
     /// After which superstep, counted from 1.
     superstep: u64,
-    /// Who goes where; both counted from 0.
+    /// The moves: process and host, both counted from 0.
     moves: Vec<(u32, HostId)>,
 }
 
@@ -37,12 +37,12 @@ pub struct Hindsight {
     pub makespan: Seconds,
     /// The plan.
     pub plan: MovePlan,
-    /// How many plans were simulated.
+    /// The number of simulated plans.
     pub runs: usize,
 }
 
 impl MovePlan {
-    /// What happened in a run.
+    /// The plan that a run followed.
     pub fn of(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let call = |call: &crate::bsp::CallRecord| ForcedCall {
@@ -59,17 +59,17 @@ impl MovePlan {
         }
     }
 
-    /// How many calls there are.
+    /// The number of calls.
     pub fn calls(&self) -> usize {
         self.calls.len()
     }
 
-    /// How many moves there are.
+    /// The number of moves.
     pub fn moves(&self) -> usize {
         self.calls.iter().map(|call| call.moves.len()).sum()
     }
 
-    /// Where all end up, by one call after `superstep`.
+    /// The plan that reaches the last places by one call after `superstep`.
     fn at_once(&self, superstep: u64) -> Self {
         let mut moves = std::collections::BTreeMap::new();
         let all = self.calls.iter().flat_map(|call| &call.moves);

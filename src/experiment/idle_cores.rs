@@ -4,7 +4,7 @@ use crate::platform::{Mapping, Platform, Rule};
 use crate::units::HostId;
 use crate::words::{counted, of_number};
 
-/// What to know of a placement by `mapping`, if there are hosts of several cores and more processes than hosts.
+/// A note about a placement by `mapping`, if there are hosts of several cores and more processes than hosts.
 pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping) -> Option<String> {
     let Mapping::Rule(rule @ (Rule::Contiguous | Rule::RoundRobin), entries) = mapping else {
         return None;

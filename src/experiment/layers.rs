@@ -146,7 +146,7 @@ impl Layers {
         }
     }
 
-    /// Where the value of a key comes from, if it was given on top of the first file that has an origin for it.
+    /// The origin of the value of a key, if it was given on top of the first file that has an origin for it.
     pub(super) fn overrides(&self, key: &str) -> Option<String> {
         let with_origin = self
             .layers
@@ -159,7 +159,7 @@ impl Layers {
             .map(Layer::name)
     }
 
-    /// Where the value of a key inside `load` comes from: what its layer says, or which one it is; none for a default.
+    /// The origin of the value of a key inside `load`: the text of its layer, or the layer; none for a default.
     pub(super) fn origin_in_load(&self, key: &str) -> Option<String> {
         for layer in self.layers.iter().rev() {
             let (is_given, is_replaced) = match layer {

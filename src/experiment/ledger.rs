@@ -28,7 +28,7 @@
 use crate::bsp::{CallRecord, Outcome};
 use crate::units::{Seconds, Time};
 
-/// What time was spent on.
+/// The kinds of spent time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Term {
@@ -95,7 +95,7 @@ pub struct Ledger {
     pub tick: Seconds,
     /// `makespan - makespan of scenario i`, in ticks.
     pub difference: i64,
-    /// What each term adds to it, in ticks, in the order of [`Term::ALL`].
+    /// The share of each term in it, in ticks, in the order of [`Term::ALL`].
     pub ticks: [i64; Term::ALL.len()],
 }
 
@@ -232,7 +232,7 @@ struct Account {
 }
 
 impl Account {
-    /// What has passed until `date` was spent on `term`.
+    /// Books the time up to `date` as spent on `term`.
     fn spend(&mut self, term: Term, date: Time) {
         let date = self.grid.count(date).clamp(self.until, self.end);
         self.ticks[term as usize] += date - self.until;

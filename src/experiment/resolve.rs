@@ -44,7 +44,7 @@ pub struct Experiment {
     pub platform: Arc<LoadedPlatform>,
     /// The application.
     pub workload: Box<dyn Workload>,
-    /// Where each process starts.
+    /// The first host of each process.
     pub placement: Vec<HostId>,
     /// The constants of the network.
     pub network: NetworkModel,
@@ -54,12 +54,12 @@ pub struct Experiment {
     pub resolved: Value,
     /// The files that it depends on.
     pub inputs: Vec<Input>,
-    /// Which built-in experiment was filled in.
+    /// The built-in experiment that was filled in.
     pub basis: Basis,
     pub(crate) remark: Option<Remark>,
-    /// What its names mean.
+    /// The registry that gives its names a meaning.
     pub registry: Registry,
-    /// What a user should know of the application, its load and its mapping, a sentence each.
+    /// Notes for the user about the application, its load and its mapping, a sentence each.
     pub(crate) said: Vec<String>,
     loads: Loads,
     pub(super) policy: Chosen,
@@ -241,8 +241,8 @@ impl Experiment {
         })
     }
 
-    /// What its user should know before believing its results, a sentence each: of the settings that were filled in (neutral ones, or fitted
-    /// to other platforms), of the application, its load and its mapping.
+    /// Notes for its user before believing its results, a sentence each: about the settings that were filled in (neutral ones, or fitted
+    /// to other platforms), the application, its load and its mapping.
     pub fn notes(&self) -> Vec<String> {
         let said = self.said.iter().cloned();
         notes(self.remark.clone()).into_iter().chain(said).collect()
@@ -262,7 +262,7 @@ impl Experiment {
         self.loads.uses_seed()
     }
 
-    /// Who tells of the calls of the policy.
+    /// The narrator of the policy's calls.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.policy.entry.narrator()
     }
@@ -328,7 +328,7 @@ fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     }
 }
 
-/// Where the processes start: as the workload says, or by the mapping.
+/// The first hosts of the processes: those of the workload, or by the mapping.
 fn place(
     config: &ExperimentConfig,
     is_mapped: bool,

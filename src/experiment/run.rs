@@ -24,7 +24,7 @@ use crate::units::HostId;
 pub struct ScenarioRun {
     /// Which.
     pub scenario: Scenario,
-    /// What came out.
+    /// The outcome.
     pub outcome: Outcome,
     /// CPU time of the simulation loop; differs from run to run.
     pub loop_cpu: Duration,
@@ -122,7 +122,7 @@ impl Experiment {
         error
     }
 
-    /// What its scenarios may share of their supersteps; none if there is only one.
+    /// The memory of supersteps that its scenarios may share; none if there is only one.
     pub fn memory(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
@@ -215,20 +215,20 @@ impl Results {
         self.runs.iter().find(|run| run.scenario == scenario)
     }
 
-    /// How much longer a run takes than scenario i, as a fraction of it: `(T - T_i) / T_i`. The papers call it overhead for
+    /// The relative overhead of a run: its time beyond that of scenario i, as a fraction: `(T - T_i) / T_i`. The papers call it overhead for
     /// scenario ii, and its negative gain for scenario iii. `None` without a scenario i that takes time.
     pub fn relative_overhead(&self, run: &ScenarioRun) -> Option<f64> {
         let base = self.get(Scenario::I)?.outcome.makespan.get();
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
     }
 
-    /// Where the difference between a run and scenario i comes from. `None` without scenario i, and for it.
+    /// The sources of the difference between a run and scenario i. `None` without scenario i, and for it.
     pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
         let base = self.get(Scenario::I)?;
         (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
-    /// What a call has gained by the next call (or the end): time that scenario i spends in the supersteps until then, less what
+    /// The gain of a call by the next call (or the end): time that scenario i spends in the supersteps until then, less the time that
     /// this run spends in them \[s\]. All migrations so far have their part in it. `None` without scenario i.
     pub fn realised_gain(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;

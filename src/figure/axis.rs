@@ -15,7 +15,7 @@ pub(super) struct Axis {
     low: f64,
     high: f64,
     is_log: bool,
-    /// Where its low and its high end are drawn \[pt\].
+    /// The places of its low and its high end \[pt\].
     ends: (f64, f64),
 }
 
@@ -276,7 +276,7 @@ pub(super) struct Entry {
     pub(super) look: Look,
 }
 
-/// What stands before a name in a legend.
+/// The sign before a name in a legend.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Look {
     /// A mark, filled or not.

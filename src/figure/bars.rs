@@ -9,9 +9,9 @@ use super::style::Style;
 /// A coloured part of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// Where it begins.
+    /// Its start.
     pub(crate) from: f64,
-    /// Where it ends.
+    /// Its end.
     pub(crate) to: f64,
     /// Its colour.
     pub(crate) colour: Colour,
@@ -20,11 +20,11 @@ pub(crate) struct Bar {
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bars {
-    /// What it shows.
+    /// The title for readers who do not see it.
     pub(crate) name: String,
     /// The titles of the level axis, with its unit, and of the rows.
     pub(crate) axes: [String; 2],
-    /// What the colours mean.
+    /// The meanings of the colours.
     pub(crate) keys: Vec<(String, Colour)>,
     /// The name of each row, and its bars.
     pub(crate) rows: Vec<(String, Vec<Bar>)>,

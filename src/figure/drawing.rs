@@ -30,7 +30,7 @@ pub(super) type Place = (f64, f64);
 /// The line around or along a shape: its colour, and its width \[pt\].
 pub(super) type Pen = (Colour, f64);
 
-/// Where a text stands from its place.
+/// The side of a text that is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -66,7 +66,7 @@ pub(super) enum Item {
 /// Everything drawn, and the size of the canvas \[pt\].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Drawing {
-    /// What is shown, for those who do not see it.
+    /// The title for readers who do not see it.
     pub(super) name: String,
     pub(super) width: f64,
     pub(super) height: f64,

@@ -13,7 +13,7 @@ const GAP: f64 = 6.0;
 /// A map.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Panel {
-    /// What holds for it.
+    /// The values that hold for it.
     pub(crate) name: String,
     /// Column, row (from below) and value of each cell that is known.
     pub(crate) cells: Vec<(usize, usize, f64)>,
@@ -22,7 +22,7 @@ pub(crate) struct Panel {
 /// The chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Heat {
-    /// What it shows.
+    /// The title for readers who do not see it.
     pub(crate) name: String,
     /// The title of the colour bar, with its unit.
     pub(crate) quantity: String,
@@ -30,11 +30,11 @@ pub(crate) struct Heat {
     pub(crate) axes: [(String, Vec<String>); 2],
     /// The panels.
     pub(crate) panels: Vec<Panel>,
-    /// How a value is written in its cell.
+    /// The text of a value in its cell.
     pub(crate) label: fn(f64) -> String,
 }
 
-/// Where the panels are.
+/// The places of the panels.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     columns: usize,

@@ -117,7 +117,7 @@ fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     texts.flatten().collect()
 }
 
-/// What the page shows; PDF counts from the lower left corner.
+/// The drawing operators of the page; PDF counts from the lower left corner.
 fn content(drawing: &Drawing) -> Vec<u8> {
     let mut content = Content::new();
     let place = |(x, y): (f64, f64)| (short(x), short(drawing.height - y));

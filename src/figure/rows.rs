@@ -11,9 +11,9 @@ const LABELS: f64 = 0.42;
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Dot {
-    /// Which of the keys it belongs to.
+    /// The index of its key.
     pub(crate) key: usize,
-    /// Where it is.
+    /// Its value.
     pub(crate) value: f64,
     /// The ends of its interval.
     pub(crate) interval: Option<(f64, f64)>,
@@ -53,7 +53,7 @@ pub(crate) struct Key {
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rows {
-    /// What it shows.
+    /// The title for readers who do not see it.
     pub(crate) name: String,
     /// The title of the axis of values, with its unit.
     pub(crate) axis: String,

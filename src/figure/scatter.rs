@@ -7,16 +7,16 @@ use super::style::Style;
 /// A point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
-    /// Which of the series it belongs to.
+    /// The index of its series.
     pub(crate) key: usize,
-    /// Where it is.
+    /// Its place.
     pub(crate) at: (f64, f64),
 }
 
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scatter {
-    /// What it shows.
+    /// The title for readers who do not see it.
     pub(crate) name: String,
     /// The titles of the level and the upright axis, with their unit.
     pub(crate) axes: [String; 2],

@@ -18,7 +18,7 @@ pub(crate) struct Curve {
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
-    /// What it shows.
+    /// The title for readers who do not see it.
     pub(crate) name: String,
     /// The titles of the level and the upright axis, with their units.
     pub(crate) axes: [String; 2],

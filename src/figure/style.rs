@@ -149,7 +149,7 @@ impl Language {
     }
 }
 
-/// How a figure looks.
+/// The look of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// Its width on paper.

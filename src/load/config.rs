@@ -201,7 +201,7 @@ pub(crate) fn schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
         .map(|entry| kind(entry, entry.schema(generator).to_value()))
         .collect();
     json!({
-        "description": "What others take of hosts and links: one load, or several, which multiply.",
+        "description": "Background load of hosts and links: one load, or several, which multiply.",
         "anyOf": [{ "type": "null" }, { "type": "object", "anyOf": kinds }, { "type": "array", "items": { "type": "object", "anyOf": kinds } }],
     })
 }

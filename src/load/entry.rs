@@ -41,7 +41,7 @@ pub type Entry = plugin::Entry<Kind>;
 /// The kinds of load, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// What can be done with the parameters of a load.
+/// A kind of load: the operations on its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     read: fn(&Value) -> Result<Loaded, Error>,
@@ -52,7 +52,7 @@ pub struct Kind {
 pub struct Parameter {
     /// Its key.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub description: String,
     /// Its default as JSON, if it has one.
     pub default: Option<Value>,

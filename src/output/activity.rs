@@ -15,14 +15,14 @@ use crate::error::Error;
 use crate::policy::Measures;
 use crate::units::{HostId, Seconds};
 
-/// What the processes did in a scenario; superstep by superstep, within it process by process.
+/// The activity of all processes in a scenario; superstep by superstep, within it process by process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// How much later than the first one each began the superstep \[s\].
+    /// The delay of each process against the first one at the start of the superstep \[s\].
     pub delay: Vec<f32>,
-    /// How long each computed \[s\].
+    /// The computation time of each process \[s\].
     pub compute: Vec<f32>,
-    /// How long each communicated after that, until it reached the barrier \[s\].
+    /// The communication time of each process after that, until it reached the barrier \[s\].
     pub communication: Vec<f32>,
 }
 
@@ -55,10 +55,10 @@ pub(super) const COLUMNS: [&str; 10] = [
     "communication_s",
 ];
 
-/// Where the processes of a scenario are, as superstep after superstep passes.
+/// The places of the processes of a scenario, followed superstep by superstep.
 #[derive(Clone, Debug)]
 pub(super) struct Whereabouts<'a> {
-    /// Where each process is.
+    /// The current place of each process.
     pub(super) now: Vec<Place>,
     moves: Vec<&'a super::read::Moved>,
     next: usize,
@@ -241,7 +241,7 @@ impl<'b> Lines<'b> {
         })
     }
 
-    /// Nothing may follow.
+    /// Checks that the file ends here.
     fn end(&mut self) -> Result<(), String> {
         if self.next()? {
             return Err("there are more lines than the manifest counts".to_owned());

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 
-/// What formulas begin with, and the sign that says that there is none.
+/// First characters of formulas, and the sign that marks a text as no formula.
 const FIRST: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 const GUARD: char = '\'';
 

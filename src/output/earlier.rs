@@ -19,7 +19,7 @@ use crate::words::counted;
 /// The files of a folder that holds a sweep.
 const OF_SWEEPS: [&str; 2] = ["plan.json", "runs.jsonl"];
 
-/// How many letters at the begin of a file say what it is.
+/// Letters at the start of a file that show its kind.
 const BEGIN: u64 = 1024;
 
 /// Makes sure that all files with `names`, those of a run folder, are those of a run, and that the folder holds no sweep.
@@ -65,7 +65,7 @@ fn is_of_run(path: &Path) -> bool {
     begin(path).is_some_and(|text| text.is_empty() || text.starts_with(start))
 }
 
-/// What all pages of runs have at their begin.
+/// The text with which all pages of runs start.
 const PAGE: &str = "<meta name=\"migsim-settings\" content=\"";
 
 /// The first letters of a file.
@@ -135,7 +135,7 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
         .into())
 }
 
-/// What differs between the settings and files of a manifest and those of `experiment`, in words; flags like `--threads` are no settings.
+/// Differences between the settings and files of a manifest and those of `experiment`, in words; flags like `--threads` are no settings.
 fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     let mut found = Vec::new();
     // Names of files may differ, their contents may not.
@@ -205,7 +205,7 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// How many letters of a value are shown.
+/// The most letters of a value that are shown.
 const MOST_LETTERS: usize = 60;
 
 /// A value as people write it.

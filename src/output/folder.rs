@@ -27,7 +27,7 @@ const FILES: [&str; 8] = [
     "run.json",
 ];
 
-/// What is written while the runs go on, to be put in place at the end.
+/// Files that are written while the runs go on, and put in place at the end.
 #[derive(Debug, Default)]
 pub struct Drafts {
     /// The parts of `processes.csv`, by scenario; none: it was not asked for.

@@ -35,7 +35,7 @@ pub struct Machine {
     pub links: Vec<MachineLink>,
     /// The links between each two clusters that are connected, one way; none on platforms of more than 64 clusters.
     pub paths: Vec<MachinePath>,
-    /// Where each process starts.
+    /// The first host of each process.
     pub placement: Vec<Place>,
 }
 
@@ -45,7 +45,7 @@ pub struct Machine {
 pub struct MachineCluster {
     /// Its name.
     pub name: String,
-    /// How many hosts it has.
+    /// The number of its hosts.
     pub hosts: u64,
     /// The nominal speed of a core of its first host.
     pub speed_instructions_per_s: f64,
@@ -62,7 +62,7 @@ pub struct MachineCluster {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineGroup {
-    /// How many there are.
+    /// The number of hosts of this kind.
     pub hosts: u64,
     /// The nominal speed of a core.
     pub speed_instructions_per_s: f64,
@@ -84,7 +84,7 @@ pub struct MachineLink {
     pub latency_s: f64,
 }
 
-/// What lies between two clusters.
+/// The links between two clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachinePath {

@@ -28,7 +28,7 @@ use crate::registry::Registry;
 pub struct Run {
     /// The settings (`experiment` of the manifest).
     pub experiment: Value,
-    /// How many processes there are.
+    /// The number of processes.
     pub processes: u64,
     /// The files it was made of.
     pub inputs: Vec<InputFile>,
@@ -36,7 +36,7 @@ pub struct Run {
     pub scenarios: Vec<RunOfScenario>,
     /// Its application, as titles show it.
     pub(super) application: String,
-    /// Who tells of its calls: its policy, if the registry knows that.
+    /// The narrator of its calls: its policy, if the registry knows that.
     pub(super) narrator: &'static dyn Narrator,
 }
 
@@ -52,7 +52,7 @@ pub struct InputFile {
     pub sha256: String,
 }
 
-/// What a run folder tells of a scenario.
+/// The contents of a run folder about a scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunOfScenario {
@@ -68,9 +68,9 @@ pub struct RunOfScenario {
     pub messages: u64,
     /// The hash of its events.
     pub event_hash: String,
-    /// How much longer than scenario i it takes, as a fraction of it; `None` without scenario i, and for it.
+    /// The time beyond that of scenario i, as a fraction of it; `None` without scenario i, and for it.
     pub relative_overhead: Option<f64>,
-    /// Where the difference to scenario i comes from; `None` without scenario i, and for it.
+    /// The sources of the difference to scenario i; `None` without scenario i, and for it.
     pub ledger: Option<Difference>,
     /// All supersteps.
     pub supersteps: Vec<Superstep>,
@@ -84,7 +84,7 @@ pub struct RunOfScenario {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// What each term adds to it \[s\], in the order of [`Term::ALL`].
+    /// The share of each term in it \[s\], in the order of [`Term::ALL`].
     pub terms: Vec<(Term, f64)>,
     /// All of it \[s\].
     pub sum_s: f64,
@@ -99,11 +99,11 @@ pub struct Superstep {
     pub scenario: Scenario,
     /// Which, counted from 1.
     pub superstep: u64,
-    /// When the first process began it.
+    /// The time at which the first process began it.
     pub start_s: f64,
-    /// When the last process had computed.
+    /// The time at which the last process had computed.
     pub computed_s: f64,
-    /// When the last process left its barrier.
+    /// The time at which the last process left its barrier.
     pub end_s: f64,
 }
 
@@ -116,30 +116,30 @@ pub struct Call {
     pub scenario: Scenario,
     /// After which superstep, counted from 1.
     pub superstep: u64,
-    /// When it began.
+    /// The time at which it began.
     pub start_s: f64,
-    /// What it cost.
+    /// Its price.
     pub cost_s: f64,
-    /// What its migrations cost.
+    /// The price of its migrations.
     pub migration_s: f64,
     /// Whether they happened.
     pub applied: bool,
-    /// Whose decision it was.
+    /// The policy that decided.
     pub policy: String,
-    /// Who was considered.
+    /// The candidates.
     pub candidates: Vec<Judged>,
-    /// What was decided.
+    /// The migrations that were decided.
     pub migrations: Vec<Decided>,
     /// The sum of t1 - t2 of those that were to move: over processes, so that it is no time of the run.
     pub predicted_gain_s: f64,
-    /// What scenario i spends in the supersteps until the next call, less what was spent.
+    /// The time of scenario i in the supersteps until the next call, less the time of this run.
     pub realised_gain_s: Option<f64>,
-    /// What the policy says of its decision.
+    /// The policy's own account of its decision.
     pub explanation: Map<String, Value>,
 }
 
 impl Call {
-    /// What its policy tells from.
+    /// The record that the policy's narrator reads.
     pub fn record(&self) -> Record<'_> {
         Record {
             superstep: self.superstep,
@@ -173,17 +173,17 @@ pub struct Moved {
     /// To where.
     #[serde(deserialize_with = "unguarded")]
     pub to_host: String,
-    /// What was sent \[B\].
+    /// The bytes sent \[B\].
     pub size_bytes: f64,
-    /// When it began.
+    /// The time at which it began.
     pub start_s: f64,
-    /// When it was done.
+    /// The time at which it was done.
     pub end_s: f64,
     /// Why: `policy` or `workload`.
     pub cause: String,
 }
 
-/// What is needed of the manifest.
+/// The needed part of the manifest.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     processes: u64,
@@ -429,7 +429,7 @@ pub(super) fn application(registry: &Registry, workload: &Value) -> String {
     entry.map_or_else(|_| name.to_owned(), |entry| entry.title(workload))
 }
 
-/// How to get a folder that can be read.
+/// A hint: the way to a folder that can be read.
 const AGAIN: &str =
     "write the folder again: `migsim run RUN/run.json --out RUN`, or with the options of that time";
 
@@ -437,7 +437,7 @@ pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)
 }
 
-/// What belongs to each scenario, in the order of the manifest.
+/// The entries of each scenario, in the order of the manifest.
 fn by_scenario<T>(
     file: &'static str,
     rows: Vec<T>,

@@ -177,7 +177,7 @@ pub(super) fn number(process: ProcessId) -> u64 {
     u64::from(process.0) + 1
 }
 
-/// What a scenario is, in a few words.
+/// A scenario in a few words.
 pub(super) const fn describe(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::I => "application only",

@@ -47,7 +47,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// What is run, in a line.
+/// The experiment in a line.
 pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved;
     heading_of(
@@ -110,7 +110,7 @@ fn scenarios(results: &Results) -> Table {
     table
 }
 
-/// How much longer than scenario i it takes.
+/// The time beyond that of scenario i.
 fn against(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
     let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
@@ -135,7 +135,7 @@ const MANY_TIMES: f64 = 11.0;
 
 const TAKES: &str = "takes";
 
-/// What a scenario costs or gains against scenario i, given by how much it is longer as a fraction of it: `gain`, `10.8 %`.
+/// The price or gain of a scenario against scenario i, given by its relative overhead: `gain`, `10.8 %`.
 pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
     // What rounds to nothing has no sign, and is not called a loss.
     let percent = match 100.0 * relative_overhead {
@@ -203,7 +203,7 @@ pub(super) fn decimals(largest: f64) -> usize {
         .into()
 }
 
-/// Where the difference to scenario i comes from; terms that would show as zero are left out.
+/// The sources of the difference to scenario i; terms that would show as zero are left out.
 fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger

@@ -14,7 +14,7 @@ use super::guarded;
 use super::html::escaped;
 use crate::error::visible;
 
-/// How a sheet is rendered.
+/// The form in which a sheet is rendered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -61,7 +61,7 @@ pub struct Column {
     is_number: bool,
 }
 
-/// What a table has at a place.
+/// A cell of a table.
 #[derive(Clone, Debug)]
 pub struct Cell {
     shown: String,

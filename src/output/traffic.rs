@@ -27,18 +27,18 @@ pub struct LinkTraffic {
     pub first_superstep: u64,
     /// Up to which superstep; what follows it before the next one is counted with it.
     pub last_superstep: u64,
-    /// Which link.
+    /// The name of the link.
     #[serde(deserialize_with = "unguarded")]
     pub link: String,
     /// Its nominal capacity.
     pub bandwidth_bytes_per_s: f64,
-    /// What crossed it, in both directions \[B\].
+    /// The traffic across it, in both directions \[B\].
     pub bytes: f64,
     /// In how many messages and images.
     pub flows: u64,
 }
 
-/// What crossed each link: dense, with a list of what is not zero.
+/// The traffic across each link: dense, with a list of the entries that are not zero.
 #[derive(Debug, Default)]
 struct Sums {
     of: Vec<(f64, u64)>,
@@ -72,12 +72,12 @@ impl Sums {
     }
 }
 
-/// How many supersteps a group has.
+/// The number of supersteps in a group.
 pub(super) fn group_size(supersteps: usize) -> usize {
     supersteps.div_ceil(MOST_GROUPS).max(1)
 }
 
-/// What crossed the links in all scenarios.
+/// The traffic across the links in all scenarios.
 pub(super) fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = group_size(supersteps);
@@ -121,7 +121,7 @@ struct Walk<'a> {
     /// Its migrations in the order of supersteps, and how many of them have happened.
     order: Vec<usize>,
     moved: usize,
-    /// What the messages of the superstep at hand add, and whether that is found in an earlier scenario instead.
+    /// The traffic that messages of the current superstep add, and whether an earlier scenario has it already.
     messages: Sums,
     follows: bool,
     group: Sums,

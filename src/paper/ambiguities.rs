@@ -18,20 +18,20 @@ struct Ambiguity {
     usual: String,
 }
 
-/// How an experiment reads an open question.
+/// An experiment's answer to an open question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Answer {
     /// `A1` to `A37`.
     pub id: String,
-    /// What is open.
+    /// The open question.
     pub question: String,
     /// The settings that answer it, with their values; none where the simulator has one way only, or where the paper has no such thing.
     pub settings: Vec<(String, Value)>,
-    /// Where the answers come from, without repetition.
+    /// The origins of the answers, without repetition.
     pub origins: Vec<String>,
 }
 
-/// How an experiment reads all of them.
+/// The answers of an experiment to all open questions.
 ///
 /// # Errors
 /// The list cannot be read: a fault of the program, which holds it.

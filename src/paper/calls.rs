@@ -13,7 +13,7 @@ use crate::units::HostId;
 pub struct Told {
     /// After which superstep.
     pub superstep: u64,
-    /// When that superstep has ended \[s\].
+    /// The end of that superstep \[s\].
     pub date_s: f64,
     /// α before the call and after it, if the policy has such an interval.
     pub alpha: Option<(u64, u64)>,
@@ -30,13 +30,13 @@ pub struct Told {
 pub struct Moved {
     /// The process.
     pub process: u64,
-    /// Where from.
+    /// The cluster of the origin.
     pub from_cluster: String,
-    /// Where to.
+    /// The cluster of the destination.
     pub to_cluster: String,
-    /// Where from, exactly.
+    /// The origin.
     pub from_host: String,
-    /// Where to, exactly.
+    /// The destination.
     pub to_host: String,
 }
 

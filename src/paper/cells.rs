@@ -13,16 +13,16 @@ pub struct CellResult {
     pub table: String,
     /// Whether the text quotes it from a figure instead of a table.
     pub in_figure: bool,
-    /// What it is about, without the scenario (`n=1000 procs=25`).
+    /// The settings of the cell, without the scenario (`n=1000 procs=25`).
     pub case: String,
     /// Its configuration in the facts.
     #[serde(skip)]
     pub config: Config,
     /// Its scenario: `i`, `ii` or `iii`.
     pub scenario: &'static str,
-    /// What is published \[s\].
+    /// The published time \[s\].
     pub published_s: f64,
-    /// What is simulated \[s\].
+    /// The simulated time \[s\].
     pub simulated_s: f64,
     /// Simulated over published, less 1.
     pub error: f64,

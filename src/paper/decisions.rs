@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::calls::{Calls, Moved, Told};
 use super::facts::{Decision, Schedule};
 
-/// How a published decision compares.
+/// The result of the comparison with a published decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -41,13 +41,13 @@ impl Verdict {
     }
 }
 
-/// What a decision is about.
+/// The subject of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecisionKind {
     /// A call comes at a superstep.
     Call,
-    /// Nobody moves, or nobody of those that are named.
+    /// No process moves, or none of the named ones.
     Stay,
     /// The system is stable, or it is not.
     Stability,
@@ -84,17 +84,17 @@ impl DecisionKind {
 pub struct DecisionResult {
     /// The id of the decision.
     pub id: String,
-    /// What it is about.
+    /// Its subject.
     pub kind: DecisionKind,
-    /// How it compares.
+    /// The result of the comparison.
     pub verdict: Verdict,
-    /// What is published.
+    /// The published decision.
     pub published: Value,
-    /// What is simulated.
+    /// The simulated decision.
     pub simulated: Value,
     /// The least |t1 - t2| of a candidate of that call \[s\]: a small one means a decision by a hair.
     pub margin_s: Option<f64>,
-    /// Why it does not come out, as far as we know.
+    /// The reason why it is not reproduced, as far as we know.
     pub note: Option<String>,
 }
 
@@ -103,7 +103,7 @@ pub struct DecisionResult {
 pub struct ScheduleResult {
     /// The id of the schedule.
     pub id: String,
-    /// How it compares.
+    /// The result of the comparison.
     pub verdict: Verdict,
     /// The published calls.
     pub published: Vec<u64>,
@@ -368,7 +368,7 @@ fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     text.strip_suffix(", ...")?.split(", ").next()?.parse().ok()
 }
 
-/// Nothing moves, or nothing of what is named.
+/// Judges a call in which nothing moves, or none of the named processes.
 fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: bool) -> Verdict {
     let named = numbers(names(decision));
     let rests = |call: &Told| {

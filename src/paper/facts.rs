@@ -17,21 +17,21 @@ pub struct Facts {
     /// Numbers that its text quotes from figures.
     #[serde(default)]
     pub figures: Vec<Figure>,
-    /// What its text says about calls and migrations.
+    /// Statements of its text about calls and migrations.
     pub decisions: Vec<Decision>,
     /// The call supersteps that it lists.
     pub call_schedules: Vec<Schedule>,
-    /// What it claims.
+    /// Its claims.
     pub claims: Vec<Claim>,
-    /// Where it contradicts itself.
+    /// Its contradictions of itself.
     pub contradictions: Vec<Contradiction>,
-    /// What was fitted to its published numbers (ours).
+    /// Constants fitted to its published numbers (ours).
     #[serde(default)]
     pub fitted: Vec<Fitted>,
-    /// Why a cell, a decision or a schedule is not reproduced, by id (ours).
+    /// The reasons why a cell, a decision or a schedule is not reproduced, by id (ours).
     #[serde(default)]
     pub reasons: BTreeMap<String, String>,
-    /// What an auditor of the reproduction asks about.
+    /// Facts for an auditor of the reproduction.
     #[serde(default)]
     pub audit: AuditFacts,
 }
@@ -39,7 +39,7 @@ pub struct Facts {
 /// A constant or an option of our experiments that was fitted to published numbers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Fitted {
-    /// What it is.
+    /// Its meaning.
     pub what: String,
     /// The keys that it sets: of the experiment of the paper, of its platform (`platform:<key>`) or of another experiment of the paper
     /// (`<name>:<key>`).
@@ -48,12 +48,12 @@ pub struct Fitted {
     pub shared_with: Option<String>,
 }
 
-/// What was searched for a reproduction, and which cells of the paper contradict the rest of it: facts about our work and about the paper.
+/// The searches for a reproduction, and the cells of the paper that contradict the rest of it: facts about our work and about the paper.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct AuditFacts {
-    /// How many constants were counted before an option that was chosen for published numbers counted whatever it was called.
+    /// The number of constants by an earlier count, which missed options chosen for published numbers under other names.
     pub former_constants: Option<usize>,
-    /// What was searched.
+    /// The searches.
     #[serde(default)]
     pub searched: Vec<Searched>,
     /// Cells that contradict the rest of the paper.
@@ -64,13 +64,13 @@ pub struct AuditFacts {
 /// Settings that were tried.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Searched {
-    /// How many, as it was written down.
+    /// The number of settings, as it was written down.
     pub settings: u64,
-    /// What was tried.
+    /// The settings that were tried.
     pub what: String,
-    /// When (year-month-day).
+    /// The day of the search (year-month-day).
     pub date: String,
-    /// Where it was written down: a file of this project.
+    /// The source: a file of this project.
     pub source: String,
 }
 
@@ -79,7 +79,7 @@ pub struct Searched {
 pub struct ContradictoryCells {
     /// Their ids.
     pub cells: Vec<String>,
-    /// What they contradict, in one sentence.
+    /// The fact that they contradict, in one sentence.
     pub because: String,
 }
 
@@ -93,7 +93,7 @@ pub struct Cell {
     pub id: String,
     /// The table that it stands in.
     pub table: String,
-    /// What it is about.
+    /// Its settings.
     pub config: Config,
     /// The time \[s\].
     pub seconds: f64,
@@ -108,20 +108,20 @@ pub struct Figure {
     pub id: String,
     /// The figure.
     pub figure: String,
-    /// What the number is.
+    /// The meaning of the number.
     pub what: String,
     /// The number, or a structure of numbers.
     pub value: Value,
     /// Its unit.
     pub unit: String,
-    /// What it is about; empty if it is about no run.
+    /// Its settings; empty if it belongs to no run.
     #[serde(default)]
     pub config: Config,
     /// A remark of ours.
     pub note: Option<String>,
 }
 
-/// What a paper says about a call.
+/// A paper's statement about a call.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Decision {
     /// Its id.
@@ -142,7 +142,7 @@ pub struct Decision {
     /// The processes that follow from the mapping although they are not named.
     #[serde(default)]
     pub processes_inferred: Vec<String>,
-    /// How many.
+    /// The number of migrations.
     pub count: Option<u64>,
     /// The cluster they leave; in some papers the host of each.
     #[serde(default)]
@@ -150,10 +150,10 @@ pub struct Decision {
     /// The cluster they go to; in some papers the host of each.
     #[serde(default)]
     pub to: Value,
-    /// How many candidates there were.
+    /// The number of candidates.
     #[serde(default)]
     pub candidates: Value,
-    /// Which processes they were, where a paper names them; they count more than their number.
+    /// The candidates, where a paper names them; they count more than their number.
     #[serde(default)]
     pub candidate_processes: Vec<String>,
     /// The host that each process goes to, where a paper names it (`p5`: `a1`).
@@ -187,9 +187,9 @@ pub struct Schedule {
 pub struct Claim {
     /// Its id.
     pub id: String,
-    /// What it says, in our words.
+    /// Its statement, in our words.
     pub statement: String,
-    /// How it can be checked.
+    /// The way to check it.
     pub check: String,
     /// The number it names.
     pub published_value: Option<Value>,
@@ -203,11 +203,11 @@ pub struct Claim {
 /// A percentage of a run beside a published one.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Comparison {
-    /// What is compared.
+    /// The compared quantity.
     pub measure: Measure,
     /// The run.
     pub config: Config,
-    /// What is published \[%\]; without it the number that the claim names.
+    /// The published number \[%\]; without it the number that the claim names.
     pub published: Option<f64>,
 }
 
@@ -251,7 +251,7 @@ impl Claim {
 pub struct Contradiction {
     /// Its id.
     pub id: String,
-    /// What it is about.
+    /// Its meaning.
     pub what: String,
     /// One value.
     pub value_a: Value,

@@ -42,7 +42,7 @@ const DEFAULT: &str = "default";
 /// A rule set applied to a paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reading {
-    /// Whose rules: the name of a paper, or `default`.
+    /// The owner of the rules: the name of a paper, or `default`.
     pub rules: &'static str,
     /// The paper that is judged.
     pub paper: &'static str,
@@ -50,7 +50,7 @@ pub struct Reading {
     pub matched: usize,
     /// Decisions and call schedules that can be checked.
     pub checkable: usize,
-    /// How many cells of scenarios ii and iii there are: the scheduler has no part in scenario i.
+    /// The number of cells of scenarios ii and iii: the scheduler has no part in scenario i.
     pub cells: usize,
     /// The share of them within 5 %.
     pub within_5_percent: f64,

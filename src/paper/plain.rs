@@ -83,7 +83,7 @@ pub(super) fn decision(published: &Value) -> String {
     parts.join(" ")
 }
 
-/// What the simulated runs of a decision do, call by call; runs are separated by bars.
+/// The simulated runs of a decision, call by call; runs are separated by bars.
 pub(super) fn simulated(runs: &Value) -> String {
     let Some(runs) = runs.as_array() else {
         return value(runs);

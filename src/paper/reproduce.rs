@@ -26,7 +26,7 @@ use crate::experiment::{Experiment, Layers, Limits, Progress, built_in_names};
 pub struct ClaimResult {
     /// Its id.
     pub id: String,
-    /// What the paper says, in our words.
+    /// The paper's statement, in our words.
     pub statement: String,
     /// `holds`, `fails` or `not checkable`.
     pub verdict: &'static str,
@@ -39,7 +39,7 @@ pub struct ClaimResult {
 /// A constant that was fitted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Constant {
-    /// What it is.
+    /// Its meaning.
     pub what: String,
     /// The keys that it sets.
     pub keys: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Constant {
     pub shared_with: Option<String>,
     /// Its value, where it stands in the experiment.
     pub value: Value,
-    /// What it was fitted to.
+    /// The numbers to which it was fitted.
     pub evidence: String,
 }
 
@@ -68,13 +68,13 @@ pub struct PaperResults {
     pub claims: Vec<ClaimResult>,
     /// The moves of its runs that the paper does not report.
     pub unreported: Vec<UnreportedMoves>,
-    /// What was fitted.
+    /// The fitted constants.
     pub constants: Vec<Constant>,
-    /// How its experiment reads what the papers leave open.
+    /// The answers of its experiment to questions that the papers leave open.
     pub answers: Vec<Answer>,
-    /// Where the paper contradicts itself.
+    /// The paper's contradictions of itself.
     pub contradictions: Vec<Contradiction>,
-    /// What was tried for that which does not come out (Markdown).
+    /// Notes on attempts to reproduce the rest (Markdown).
     #[serde(skip)]
     pub notes: &'static str,
 }
@@ -157,7 +157,7 @@ pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
     Ok(facts)
 }
 
-/// What can be compared without knowing more of a paper than its facts.
+/// The comparisons that need only the facts of a paper.
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// The cells of its tables and the times of its figures.
@@ -296,7 +296,7 @@ fn compare_cell(
     })
 }
 
-/// What a configuration is about, in its own keys; what all configurations of a paper share is left out.
+/// The settings of a configuration, in its own keys; settings that all configurations of a paper share are left out.
 fn case_of(config: &Config) -> String {
     let keys = [
         "test",
@@ -422,7 +422,7 @@ fn compare_moves(
     Ok(rows)
 }
 
-/// How the experiment of a paper reads what the papers leave open; nothing for a paper without runs.
+/// The answers of a paper's experiment to open questions; none for a paper without runs.
 fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());

@@ -33,7 +33,7 @@ pub struct Paper {
     pub claims: &'static [(&'static str, Evaluation)],
     /// The function that judges a decision which only words tell, by id.
     pub rules: &'static [(&'static str, Rule)],
-    /// What was tried for that which does not come out (Markdown; may be empty).
+    /// Notes on attempts to reproduce the rest (Markdown; may be empty).
     pub notes: &'static str,
 }
 
@@ -84,7 +84,7 @@ impl Done {
             .map_or(&[], |run| &run.outcome.calls)
     }
 
-    /// How many processes scenario iii moves.
+    /// The number of migrations in scenario iii.
     pub fn migrations(&self) -> usize {
         let calls = self.records(Scenario::Iii).iter();
         calls.map(|call| call.decision.migrations.len()).sum()
@@ -95,7 +95,7 @@ impl Done {
 #[derive(Debug)]
 pub struct Runs<'p> {
     paper: &'p Paper,
-    /// What is changed in all of them.
+    /// The changes to all of them.
     changes: Changes,
     /// Platforms and experiments that were read.
     shared: Shared,
@@ -217,7 +217,7 @@ impl Case {
         }
     }
 
-    /// What tells it from other runs; settings in another order are the same run.
+    /// The key that tells a run from others; settings in another order are the same run.
     pub(super) fn key(&self) -> String {
         let pairs: BTreeSet<String> = self
             .flags

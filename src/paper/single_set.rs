@@ -30,7 +30,7 @@ pub struct Step {
     pub value: Value,
     /// The score of the set from then on.
     pub score: f64,
-    /// How it does for each paper.
+    /// Its results for each paper.
     pub readings: Vec<Reading>,
 }
 

@@ -122,7 +122,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// What happened in each superstep of a run: how long each process computed \[s\], and where it was.
+/// Observations of each superstep of a run: the computation time of each process \[s\], and its host.
 #[derive(Debug, Default)]
 struct Watched {
     compute: Vec<Vec<f64>>,
@@ -593,7 +593,7 @@ fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Ite
     terms.into_iter().map(read)
 }
 
-/// What p43, on D, is foreseen to compute in a superstep, Pcomp·CTP, and what it has computed in that of the call \[s\].
+/// The computation of p43 on D in a superstep as predicted, Pcomp·CTP, and as measured in the superstep of the call \[s\].
 #[derive(Clone, Copy, Debug)]
 struct Foreseen {
     foreseen_s: f64,

@@ -473,7 +473,7 @@ pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     })
 }
 
-/// What the first process computes in each of its supersteps \[instructions\].
+/// The work of the first process in each of its supersteps \[instructions\].
 fn works_of_first(workload: &dyn Workload) -> Vec<f64> {
     plans(workload)
         .map(|plan| plan.work[0].get())

@@ -216,7 +216,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Those of some papers.
+    /// The totals of some papers.
     pub(super) fn of<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
         let papers: Vec<&PaperResults> = papers.into_iter().collect();
         let mut totals = Self::default();

@@ -63,7 +63,7 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     problem.hint("leave it out: nothing here depends on it, or its values mean the same")
 }
 
-/// What is said of settings that are the same run as an earlier one; they are run once.
+/// The note about settings that are the same run as an earlier one; they are run once.
 pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     let seeds = plan.seeds.len();
     let (mut first, mut equal) = (BTreeMap::new(), Vec::new());

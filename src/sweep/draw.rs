@@ -27,7 +27,7 @@ pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u
     }
 }
 
-/// How many settings a grid has; at most `u64::MAX`.
+/// The number of settings of a grid; at most `u64::MAX`.
 pub(super) fn size(counts: &[u64]) -> u64 {
     counts.iter().copied().fold(1, u64::saturating_mul)
 }

@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::spec::label;
 use super::stats::{mean, short};
 
-/// How much a parameter matters.
+/// The effect of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// Its index in the plan.

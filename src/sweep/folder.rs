@@ -20,13 +20,13 @@ use crate::words::counted;
 /// The name of the plan.
 const PLAN: &str = "plan.json";
 
-/// What to tell when a sweep has ended.
+/// The report of a sweep that has ended.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
     /// The result, for people.
     pub text: String,
-    /// How many runs failed and why, if any did.
+    /// The number of failed runs and the reason, if any failed.
     pub failures: Option<String>,
 }
 
@@ -121,7 +121,7 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
         .collect())
 }
 
-/// How many runs failed, the first reason, and the table that has all of them.
+/// The number of failed runs, the first reason, and the table that has all of them.
 fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
     let first = errors.first()?;

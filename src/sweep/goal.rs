@@ -6,7 +6,7 @@ use crate::bsp::Scenario;
 /// A number of a row.
 pub(super) type Measure = fn(&Row) -> Option<f64>;
 
-/// What is summed up of each setting: the name of its columns, their unit, and the number.
+/// The measures that are summed up of each setting: the name of its columns, their unit, and the number.
 pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
     ("makespan_i", "_s", |row| row.makespan(Scenario::I)),
     ("makespan_ii", "_s", |row| row.makespan(Scenario::Ii)),
@@ -32,7 +32,7 @@ impl Goal {
     /// The gain of scenario iii over i.
     pub const GAIN: Self = Self { measure: GAIN };
 
-    /// What it is, for people.
+    /// Its name, for people.
     pub fn name(self) -> &'static str {
         match self.measure {
             0 => "makespan of scenario i [s]",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::document::sha256;
 use crate::experiment::{Experiment, remove_notes};
 
-/// How many hexadecimal digits of the SHA-256 name a run: 128 bits.
+/// The number of hexadecimal digits of the SHA-256 that name a run: 128 bits.
 const DIGITS: usize = 32;
 
 /// The settings of a run that its results depend on, but for the seed.

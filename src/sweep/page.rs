@@ -76,7 +76,7 @@ fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// How much each parameter matters, as bars; nothing if one setting alone was run.
+/// The effect of each parameter, as bars; empty if one setting alone was run.
 fn sensitivity(plan: &Plan, summary: &Summary) -> String {
     if summary.effects.is_empty() {
         return String::new();

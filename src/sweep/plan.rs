@@ -25,7 +25,7 @@ pub enum PlanVersion {
     One,
 }
 
-/// What is to be run; as `plan.json` it makes a folder of results complete without the files it came from.
+/// The runs to be done; as `plan.json` it makes a folder of results complete without the files it came from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -38,7 +38,7 @@ pub struct Plan {
     pub sweep: SweepFile,
     /// The names of the parameters, the slowest first.
     pub names: Vec<String>,
-    /// Those that change what is to be done or where, and not how well.
+    /// The settings that change the work or its place, and not its quality.
     #[serde(default)]
     pub work: Vec<String>,
     /// The values of each setting, parameter by parameter; `null` where the parameter does not apply (α of a policy without calls).
@@ -47,7 +47,7 @@ pub struct Plan {
     pub seeds: Vec<u64>,
     /// The identity of each run: setting by setting, seed by seed.
     pub runs: Vec<String>,
-    /// What was left out, and why.
+    /// The combinations that were left out, and why.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -122,7 +122,7 @@ impl Plan {
     }
 }
 
-/// What is known of each setting.
+/// The identities of each setting.
 fn identities(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],

@@ -208,7 +208,7 @@ impl Summary {
         })
     }
 
-    /// How much each parameter matters, for people.
+    /// The effect of each parameter, for people.
     fn sensitivity_lines(&self, plan: &Plan) -> Vec<String> {
         if self.effects.is_empty() {
             return Vec::new();

@@ -14,9 +14,9 @@ pub struct Row {
     pub calls: [Option<u64>; 2],
     /// Migrations in scenario iii.
     pub migrations: Option<u64>,
-    /// What calls and migrations cost in scenario iii \[s\].
+    /// The price of calls and of migrations in scenario iii \[s\].
     pub cost_s: [Option<f64>; 2],
-    /// Why there are no results.
+    /// The reason why there are no results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether that is because of settings or files, which may be other ones the next time.
@@ -39,12 +39,12 @@ impl Row {
         self.makespan_s[scenario as usize]
     }
 
-    /// How much longer scenario ii takes than i: `100 (T_ii - T_i) / T_i` \[%\].
+    /// The overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
     pub fn overhead_percent(&self) -> Option<f64> {
         Some(0.0 - self.saved(Scenario::Ii)?)
     }
 
-    /// How much shorter scenario iii is than i: `100 (T_i - T_iii) / T_i` \[%\].
+    /// The gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
     pub fn gain_percent(&self) -> Option<f64> {
         self.saved(Scenario::Iii)
     }

@@ -20,12 +20,12 @@ use crate::bsp::{Memo, MemoBudget, Outcome, Scenario};
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, Shared, remembered};
 
-/// What the runs of a sweep share.
+/// The common data of the runs of a sweep.
 #[derive(Debug, Default)]
 pub struct Common {
     /// Files that were read.
     pub files: Shared,
-    /// What runs have in common that differ in nothing but their policies, by all else.
+    /// The shared data of runs that differ in nothing but their policies, by all else.
     alike: Mutex<BTreeMap<String, Arc<Alike>>>,
     room: MemoBudget,
 }
@@ -52,9 +52,9 @@ impl Done {
 /// A part of a plan: every `of`-th run, from the one `index` (counted from 0) on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which part, counted from 0.
+    /// The index of the part, counted from 0.
     pub index: usize,
-    /// How many parts there are.
+    /// The number of parts.
     pub of: usize,
 }
 

@@ -96,18 +96,18 @@ fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
     sweep.seeds.is_some() && !is_fixed && app.is_some_and(Entry::has_seed)
 }
 
-/// What is known of a setting before it is run.
+/// The knowledge of a setting before it is run.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) identity: Identity,
     pub(super) uses_seed: bool,
-    /// What is to be said of the settings that were filled in.
+    /// The remark about the settings that were filled in.
     pub(super) remark: Option<Remark>,
-    /// What is to be said of the application.
+    /// The remarks about the application.
     pub(super) said: Vec<String>,
 }
 
-/// What is known of a setting.
+/// Reads a setting without running it.
 pub(super) fn known(
     sweep: &Sweep,
     values: &[Option<Value>],

@@ -16,10 +16,10 @@ use crate::memory::{self, Limits};
 /// The most runs of a plan: their names and rows must fit in memory.
 pub const MOST_RUNS: u64 = 1_000_000;
 
-/// How many settings or values a message names.
+/// The most settings or values that a message names.
 pub(super) const MOST_NAMED: usize = 5;
 
-/// Nothing varies twice, and nothing that varies is fixed by a flag, seeds included.
+/// Checks that nothing varies twice, and that nothing that varies is fixed by a flag, seeds included.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
     let seed = sweep.fixed.iter().find(|flag| flag.key == "seed");

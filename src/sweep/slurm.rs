@@ -19,9 +19,9 @@ pub struct Array {
     pub program: PathBuf,
     /// The folder of the sweep, absolute.
     pub folder: PathBuf,
-    /// How many parts there are.
+    /// The number of parts.
     pub parts: usize,
-    /// Those to be submitted, counted from 1.
+    /// The tasks to be submitted, counted from 1.
     pub tasks: Vec<usize>,
     /// More options of `sbatch`, as `--name=value`.
     pub options: Vec<String>,

@@ -111,7 +111,7 @@ impl Spec {
         self
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         let counts = self.parts.iter().map(|part| match part {
             Part::One(_) => 1,

@@ -3,7 +3,7 @@
 /// A sample in short.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// How many numbers there are.
+    /// The number of numbers.
     pub count: usize,
     /// Their mean.
     pub mean: f64,

@@ -35,7 +35,7 @@ struct Record {
 /// The rows of a folder, open for more.
 #[derive(Debug)]
 pub struct Store {
-    /// Where rows are kept, unless only in memory.
+    /// The file of the rows, unless they are only in memory.
     file: Option<(PathBuf, File)>,
     rows: BTreeMap<String, Row>,
     /// Lines that did not agree with their checksums; they are no longer in the file.

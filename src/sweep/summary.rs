@@ -153,7 +153,7 @@ impl Summary {
         order.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// How many settings the best are chosen from.
+    /// The number of settings that the best are chosen from.
     pub(super) fn tried(&self) -> usize {
         let settings = self.settings.iter();
         settings.filter(|setting| setting.goal.is_some()).count()
@@ -283,7 +283,7 @@ fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goa
 /// The rank of each value of a setting; none where a parameter does not apply.
 type Ranks = Vec<Option<usize>>;
 
-/// What each setting is compared with.
+/// The baseline of each setting.
 fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> Ranks {
         let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));

@@ -38,13 +38,13 @@ const MOST_VALUES: u64 = 100_000;
 /// By how much seeds grow and settings shrink from round to round.
 const HALVING: usize = 2;
 
-/// How many settings are looked at to see whether seeds change anything.
+/// The number of settings looked at to see whether seeds change anything.
 const LOOKED_AT: u64 = 32;
 
-/// How the step of a compass begins: a quarter of the values.
+/// The first step of a compass: a quarter of the values.
 const FIRST_STEP: u64 = 4;
 
-/// How many fresh seeds there are if none are given.
+/// The number of fresh seeds if none are given.
 pub const FRESH: u64 = 20;
 
 /// The values of the parameters, in their order; none where one does not apply.
@@ -76,22 +76,22 @@ pub fn usual_parameters(
     .collect()
 }
 
-/// What is looked for, and with what.
+/// A search: its goal and its means.
 #[derive(Debug)]
 pub struct Tuning<'a> {
     /// The experiment and what varies; its seeds are those of the search.
     pub sweep: &'a Sweep,
-    /// What is to be best.
+    /// The goal.
     pub goal: Goal,
-    /// How many runs the search may do.
+    /// The most runs of the search.
     pub budget: usize,
     /// The seeds on which the best setting and the defaults are compared; none: 20 after the largest of the search.
     pub fresh: Option<&'a Spec>,
     /// The memory of a run.
     pub limits: Limits,
-    /// What runs share.
+    /// The common data of the runs.
     pub common: &'a Common,
-    /// Where rows are kept.
+    /// The store of the rows.
     pub store: &'a Mutex<Store>,
     /// Counts runs for a progress bar.
     pub done: &'a Done,
@@ -101,13 +101,13 @@ pub struct Tuning<'a> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Round {
-    /// What was searched: `halving` or `compass`.
+    /// The method: `halving` or `compass`.
     pub method: &'static str,
-    /// How many settings there were.
+    /// The number of settings.
     pub settings: usize,
     /// With how many seeds each.
     pub seeds: usize,
-    /// How many runs were new.
+    /// The number of new runs.
     pub runs: usize,
     /// The best of them.
     pub best: Setting,
@@ -115,7 +115,7 @@ pub struct Round {
     pub mean: Option<f64>,
 }
 
-/// What the search has found.
+/// The result of the search.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
@@ -125,11 +125,11 @@ pub struct Found {
     pub defaults: Setting,
     /// The other settings whose mean over the seeds of the search is equal.
     pub ties: Vec<Setting>,
-    /// How it was found.
+    /// The rounds that led to it.
     pub rounds: Vec<Round>,
-    /// How many different settings were run.
+    /// The number of different settings that were run.
     pub settings: usize,
-    /// How many runs the search did; those that were there already count.
+    /// The number of runs of the search; those that were there already count.
     pub runs: usize,
     /// The seeds of the search.
     pub seeds: Vec<u64>,
@@ -137,7 +137,7 @@ pub struct Found {
     pub is_random: bool,
     /// The comparison with the defaults.
     pub comparison: Comparison,
-    /// How many runs failed, and the error of the first.
+    /// The number of failed runs, and the error of the first.
     pub failed: Option<(usize, String)>,
     /// All runs that were done, with their rows.
     pub all: (Plan, BTreeMap<String, Row>),
@@ -153,7 +153,7 @@ pub struct Comparison {
     pub best: Option<Sample>,
     /// The goal under the defaults.
     pub defaults: Option<Sample>,
-    /// How much better the best setting is, seed by seed, in the unit of the goal.
+    /// The advantage of the best setting, seed by seed, in the unit of the goal.
     pub improvement: Option<Sample>,
     /// The same in percent of the defaults' \[%\], where the goal is a time.
     pub gain_percent: Option<Sample>,
@@ -226,7 +226,7 @@ impl Tuning<'_> {
         })
     }
 
-    /// What varies can, and no parameter has more values than can be looked through.
+    /// Checks that the parameters can vary, and that none has more values than can be looked through.
     fn check(&self) -> Result<(), Error> {
         let sweep = self.sweep;
         if sweep.parameters.is_empty() {
@@ -575,7 +575,7 @@ impl Search<'_> {
     }
 }
 
-/// How many settings successive halving begins with, so that it takes no more than `budget` runs: two at least.
+/// The number of settings with which successive halving begins, so that it takes no more than `budget` runs: two at least.
 fn first_round(budget: usize, seeds: usize) -> Option<usize> {
     // Rounds are nested: each adds the seeds that the one before has not had.
     let cost = |first: usize| {
@@ -591,7 +591,7 @@ fn first_round(budget: usize, seeds: usize) -> Option<usize> {
     (2..=budget).rev().find(|&first| cost(first) <= budget)
 }
 
-/// Where a value stands among those of a parameter: at the nearest number, or at the first if it is none of them.
+/// The place of a value among those of a parameter: at the nearest number, or at the first if it is none of them.
 fn place(spec: &Spec, value: &Value) -> u64 {
     let distance = |rank: u64| {
         let other = spec.get(rank);

@@ -20,7 +20,7 @@ pub(super) struct Values<'p> {
 }
 
 impl<'p> Values<'p> {
-    /// Those of the parameter with this index.
+    /// The values of the parameter with this index.
     pub(super) fn of(plan: &'p Plan, parameter: usize) -> Self {
         let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
         let settings = plan.settings.iter();
@@ -36,7 +36,7 @@ impl<'p> Values<'p> {
         Self { distinct, ranks }
     }
 
-    /// Those of all parameters, in the order of the plan.
+    /// The values of all parameters, in the order of the plan.
     pub(super) fn of_all(plan: &'p Plan) -> Vec<Self> {
         let parameters = 0..plan.names.len();
         parameters
@@ -55,7 +55,7 @@ impl<'p> Values<'p> {
         with
     }
 
-    /// How many different values there are.
+    /// The number of different values.
     pub(super) fn count(&self) -> usize {
         self.distinct.len()
     }

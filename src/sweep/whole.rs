@@ -13,7 +13,7 @@ use crate::load::from_flag;
 /// The keys, each with the key inside it that a text begins with.
 const WHOLE: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
 
-/// What stands between loads that act together.
+/// The sign between loads that act together.
 const AND: &str = " & ";
 
 /// Whether the whole objects of this key are given as texts.

@@ -28,7 +28,7 @@ use crate::policy::{Measures, refill};
 use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
 use crate::workload::Plan;
 
-/// What stays from superstep to superstep: the paths, memoized rates, and reused arrays.
+/// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
 #[derive(Debug)]
 pub(in crate::bsp) struct Direct {
     config: RuntimeConfig,
@@ -358,7 +358,7 @@ impl Direct {
         });
     }
 
-    /// When each process reaches the barrier.
+    /// Computes the arrival of each process at the barrier.
     fn arrive(&mut self, plan: &Plan) {
         self.arrival.clone_from(&self.computed);
         let waits_for_own = self.config.sends == Sends::Sequential;
@@ -469,7 +469,7 @@ fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]
     }
 }
 
-/// What becomes of a message when it is sent.
+/// The fate of a message when it is sent.
 enum Launched {
     /// It shares nothing: the date of its delivery.
     Delivered(f64),
@@ -505,7 +505,7 @@ fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
 mod tests {
     use super::*;
 
-    /// When executions of these works end \[s\] on a host of so many instructions per second.
+    /// The ends of executions of these works \[s\] on a host of `speed` instructions per second.
     fn ends(works: &[f64], speed: f64) -> Vec<f64> {
         let works: Vec<(f64, u32)> = works.iter().copied().zip(0..).collect();
         let mut computed = vec![0.0; works.len()];

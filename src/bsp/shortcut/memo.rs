@@ -71,7 +71,7 @@ pub(super) struct Entry {
     pub compute: Box<[Seconds]>,
     pub communication: Box<[Seconds]>,
     pub send: Box<[Seconds]>,
-    /// How long each message took.
+    /// The duration of each message.
     pub durations: Box<[Seconds]>,
 }
 

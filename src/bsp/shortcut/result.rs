@@ -8,7 +8,7 @@ use crate::units::Seconds;
 pub(in crate::bsp) struct SuperstepResult {
     /// Its duration \[s\].
     pub duration: f64,
-    /// How many flows it had.
+    /// The number of flows.
     pub flows: u64,
 }
 

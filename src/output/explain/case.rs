@@ -52,7 +52,7 @@ impl Case {
         }))
     }
 
-    /// What came of it, by two runs of `experiment`.
+    /// Judges the decision by two runs of `experiment`.
     ///
     /// # Errors
     /// Why that cannot be told: it is no longer the same experiment.
@@ -77,7 +77,7 @@ impl Case {
     }
 }
 
-/// What the policy foresees for those that moved: t2 over t1 of one superstep, computation and communication apart where the record has them,
+/// The prediction for the processes that moved: t2 over t1 of one superstep, computation and communication apart where the record has them,
 /// without what the move itself takes. None if it foresees no times.
 fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     let change = |process: u64| {
@@ -94,7 +94,7 @@ fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     migrations.map(|one| change(one.process)).collect()
 }
 
-/// What was to be expected and what came of it, in sentences.
+/// Prediction and outcome, in sentences.
 pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
     let supersteps = format!(
         "{} {} to {}",

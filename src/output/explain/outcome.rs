@@ -86,7 +86,7 @@ impl Answer<'_> {
     }
 }
 
-/// What the policy foresees, for each process by itself.
+/// The prediction of the policy, for each process by itself.
 fn expected(call: &Call) -> Option<String> {
     (call.predicted_gain_s > 0.0).then(|| {
         format!(
@@ -96,7 +96,7 @@ fn expected(call: &Call) -> Option<String> {
     })
 }
 
-/// What the supersteps `from` to `until` took \[s\].
+/// The time of the supersteps `from` to `until` \[s\].
 fn spent(run: &RunOfScenario, from: u64, until: u64) -> f64 {
     let asked = run
         .supersteps

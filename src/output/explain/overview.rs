@@ -324,7 +324,7 @@ fn between(least: f64, most: f64, shown: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// How many of so many are not shown.
+/// Adds a line with the number of rows that are not shown.
 fn tell_rest(sheet: &mut Sheet, count: usize, noun: &str) {
     if count > SHOWN {
         sheet.line(format!(
@@ -341,7 +341,7 @@ fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Why a call decided no move, in plain words, and by how much.
+/// The reason why a call decided no move, in plain words, and by how much.
 fn why(narrator: &dyn Narrator, call: &Call) -> (String, Vec<Short>) {
     if call.candidates.is_empty() {
         let Quiet { why, by } = narrator.quiet(call.record());

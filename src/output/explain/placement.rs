@@ -41,7 +41,7 @@ impl Answer<'_> {
         sentences
     }
 
-    /// What was decided without candidates.
+    /// The decisions without candidates.
     fn forced(&self, call: &Call) -> Vec<String> {
         let is_told = |process: u64| call.candidates.iter().any(|one| one.process == process);
         let is_asked = |process: u64| self.question.process.is_none_or(|asked| asked == process);

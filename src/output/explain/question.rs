@@ -6,12 +6,12 @@ use crate::experiment::Effect;
 use crate::output::read::{Run, RunOfScenario};
 use crate::policy::explain::Scene;
 
-/// What is asked.
+/// A question about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
     /// After which superstep, counted from 1.
     pub superstep: u64,
-    /// Which process, counted from 1; none: the call as a whole.
+    /// The process, counted from 1; none: the call as a whole.
     pub process: Option<u64>,
     /// Whether it is asked why the process did not move.
     pub why_not: bool,
@@ -40,7 +40,7 @@ pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfS
     })
 }
 
-/// What the parts of an answer look at.
+/// The data behind the parts of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer<'a> {
     pub(super) run: &'a Run,
@@ -48,6 +48,6 @@ pub(super) struct Answer<'a> {
     pub(super) question: Question,
     /// The same for the policy.
     pub(super) scene: &'a Scene<'a>,
-    /// What came of the moves of that call, or why that is not known; none if nothing moved.
+    /// The outcome of the moves of that call, or why that is not known; none if nothing moved.
     pub(super) effect: Option<&'a Result<Effect, String>>,
 }

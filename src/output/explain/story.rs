@@ -13,7 +13,7 @@ use crate::policy::explain::Scene;
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Story {
-    /// What it is about.
+    /// The heading of the section.
     heading: String,
     /// Titles and their sentences.
     parts: Vec<(&'static str, Vec<String>)>,

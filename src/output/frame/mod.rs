@@ -22,11 +22,11 @@ const START: &str = include_str!("start.js");
 /// A page; everything but its title is HTML already.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Page<'a> {
-    /// What it is about, as text.
+    /// Its title, as text.
     pub(crate) title: &'a str,
     /// Says of whose settings it is; empty if it is not the page of one run.
     pub(crate) mark: &'a str,
-    /// What stands below the title.
+    /// The text below the title.
     pub(crate) lead: &'a str,
     /// The sections.
     pub(crate) body: &'a str,
@@ -34,7 +34,7 @@ pub(crate) struct Page<'a> {
     pub(crate) styles: &'a [&'a str],
     /// Data and scripts of its own, which then start the page; none: the frame starts it.
     pub(crate) scripts: Option<&'a str>,
-    /// What stands at its end.
+    /// The text at its end.
     pub(crate) footer: &'a str,
 }
 

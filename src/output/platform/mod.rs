@@ -53,7 +53,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
     sheet
 }
 
-/// How much there is of everything, whatever the tables leave out.
+/// The size of the platform, whatever the tables leave out.
 fn sizes(platform: &Platform, survey: &Survey) -> Table {
     let columns = [
         words("platform", "platform"),
@@ -171,7 +171,7 @@ fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
     (table, all.len().saturating_sub(rows))
 }
 
-/// How a message gets from host to host.
+/// The way of a message from host to host.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     latency: Seconds,
@@ -222,12 +222,12 @@ struct Between {
     is_mutual: bool,
 }
 
-/// What there is between clusters.
+/// A survey of the paths between clusters.
 struct Survey {
     /// The first routes.
     routes: Vec<Between>,
     all_routes: usize,
-    /// How many there are that differ from their way back, and pairs without any; the first one of these.
+    /// The number of paths that differ from their way back, and pairs without any; the first one of these.
     one_way: usize,
     missing: usize,
     first_missing: Option<(ClusterId, ClusterId)>,
@@ -364,7 +364,7 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     text
 }
 
-/// What is worth a look.
+/// Findings that are worth a look.
 fn checks(platform: &Platform, survey: &Survey) -> Table {
     let columns = [words("check", "level"), words("finding", "finding")];
     let mut table = Table::new("checks", "", &columns);
@@ -437,7 +437,7 @@ mod tests {
     use super::*;
     use crate::output::Form;
 
-    /// What is shown of two clusters with two links between them, of 50 and of 60 us; `routes` are given ones.
+    /// The tables of two clusters with two links between them, of 50 and of 60 us; `routes` are given ones.
     fn shown(routes: &str) -> String {
         let cluster = |name: &str, router: &str, latency: &str| {
             format!(

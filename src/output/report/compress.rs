@@ -3,7 +3,7 @@
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
-/// How hard it is pressed: as `zlib` does by default.
+/// The level of compression: as `zlib` does by default.
 const LEVEL: u8 = 6;
 
 /// Every array begins at a multiple of this, so that a browser can look at it in place.

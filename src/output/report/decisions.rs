@@ -24,7 +24,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// What the page has to know: `calls` by scenario, and the `texts` that they name.
+/// Facts for the page: `calls` by scenario, and the `texts` that they name.
 pub(super) fn facts(report: &Report) -> Value {
     let mut texts = Texts::default();
     let calls: Vec<Value> = report

@@ -98,7 +98,7 @@ fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
     svg.push('\n');
 }
 
-/// Where a cluster is drawn.
+/// The place of a cluster in the drawing.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     x: usize,
@@ -290,7 +290,7 @@ fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
 /// Routers (nodes) and the links between them.
 #[derive(Debug)]
 struct Network {
-    /// What each node was joined with; those of clusters come first.
+    /// The nodes joined with each node; those of clusters come first.
     joined: Vec<usize>,
     /// The nodes at the ends of each link, as far as any path tells.
     ends: Vec<Option<(usize, usize)>>,

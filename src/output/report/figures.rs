@@ -61,7 +61,7 @@ fn seconds(style: &Style) -> String {
     style.say("time [s]", "tempo [s]").to_owned()
 }
 
-/// What each process does over time.
+/// The activity of each process over time.
 fn gantt(report: &Report, style: &Style) -> Drawing {
     let (index, run) = report.last();
     let activity = report.activity.as_ref().map(|all| &all[index]);
@@ -109,7 +109,7 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// What a process does in each superstep.
+/// The parts of each superstep of a process.
 fn parts(
     run: &RunOfScenario,
     activity: &Activity,
@@ -209,7 +209,7 @@ fn superstep(style: &Style, size: usize) -> String {
     format!("{name} ({} {size})", style.say("mean of", "média de"))
 }
 
-/// How long each superstep takes, in each scenario.
+/// The time of each superstep, in each scenario.
 fn supersteps(report: &Report, style: &Style) -> Drawing {
     let size = match report.supersteps().div_ceil(MOST_POINTS) {
         size @ (0 | 1) => size.max(1),
@@ -245,7 +245,7 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// How many processes each cluster has.
+/// The number of processes in each cluster.
 fn placement(report: &Report, style: &Style) -> Drawing {
     let (_, run) = report.last();
     let mut places = Whereabouts::new(&report.machine, run);

@@ -19,12 +19,12 @@ const MOST_UNITS: usize = 20_000;
 const MOST_BARS: usize = 6_000_000;
 /// The most rows.
 pub(super) const MOST_ROWS: usize = 20_000;
-/// How many of a level one of the next level holds.
+/// The number of units of a level that one unit of the next level holds.
 const STEP: usize = 4;
 /// The coarsest level has at most so many.
 const COARSEST: usize = 200;
 
-/// How many supersteps a unit has.
+/// The number of supersteps in a unit.
 pub(super) fn unit(report: &Report) -> usize {
     let cells = report.processes().max(1) * report.run.scenarios.len().max(1);
     let most = MOST_UNITS.min((MOST_BARS / cells).max(COARSEST));
@@ -161,7 +161,7 @@ impl<'a> Bars<'a> {
     }
 }
 
-/// When each unit begins, and when the last one has ended \[s\].
+/// The beginning of each unit, and the end of the last one \[s\].
 pub(super) fn edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
     let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
     starts.chain([run.makespan_s]).collect()

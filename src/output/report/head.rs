@@ -11,7 +11,7 @@ use crate::bsp::Scenario;
 use crate::experiment::{Basis, Term};
 use crate::words::counted;
 
-/// What was run, in a line.
+/// The experiment in a line.
 pub(super) fn title(report: &Report) -> String {
     heading_of(
         &report.run.application,
@@ -22,7 +22,7 @@ pub(super) fn title(report: &Report) -> String {
     )
 }
 
-/// Whose settings they are, as a paragraph; nothing of a run that does not say.
+/// The origin of the settings, as a paragraph; empty for a run that does not say.
 pub(super) fn basis(report: &Report) -> String {
     let told = report.run.experiment["basis"].clone();
     serde_json::from_value(told).map_or_else(
@@ -36,7 +36,7 @@ pub(super) fn basis(report: &Report) -> String {
     )
 }
 
-/// What the run says, in a sentence.
+/// The verdict of the run, in a sentence.
 pub(super) fn verdict(report: &Report) -> String {
     let run = &report.run;
     let moved = run.get(Scenario::Iii);

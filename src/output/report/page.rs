@@ -130,7 +130,7 @@ fn in_order<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     order.into_iter().map(|(_, name)| name)
 }
 
-/// What the scripts have to know, but for the arrays.
+/// Facts for the scripts, but for the arrays.
 fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
     let unit = gantt::unit(report);
     let bars = gantt::pack(report, unit, pack);

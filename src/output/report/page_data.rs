@@ -17,9 +17,9 @@ use crate::registry::Registry;
 pub struct Report {
     pub(super) run: Run,
     pub(super) machine: Machine,
-    /// What the processes did, scenario by scenario; only if that was written.
+    /// The activity of the processes, scenario by scenario; only if that was written.
     pub(super) activity: Option<Vec<Activity>>,
-    /// What crossed the links; only if that was written.
+    /// The traffic across the links; only if that was written.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
 }
 
@@ -60,12 +60,12 @@ impl Report {
         })
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub(super) fn processes(&self) -> usize {
         self.machine.placement.len()
     }
 
-    /// How many supersteps there are.
+    /// The number of supersteps.
     pub(super) fn supersteps(&self) -> usize {
         self.run
             .scenarios

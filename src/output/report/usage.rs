@@ -49,7 +49,7 @@ pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
     json!({ "intervals": INTERVALS, "scenarios": scenarios })
 }
 
-/// How long processes compute on each host in each interval \[s\], by cluster and name.
+/// The computation time of processes on each host in each interval \[s\], by cluster and name.
 fn busy(
     run: &RunOfScenario,
     activity: &Activity,
@@ -206,12 +206,12 @@ pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
     json!({ "scenarios": scenarios })
 }
 
-/// What crossed a link.
+/// The traffic across a link.
 struct LinkRow {
     shares: Vec<u8>,
     bytes: f64,
     flows: u64,
-    /// What could have crossed it in the whole run \[B\].
+    /// The bytes that the link could have carried in the whole run \[B\].
     could: f64,
 }
 

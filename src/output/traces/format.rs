@@ -28,21 +28,21 @@ impl TraceFormat {
     }
 }
 
-/// What is traced.
+/// The subject of a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Traced<'a> {
     /// The machine.
     pub platform: &'a Platform,
-    /// Where each process starts.
+    /// The first host of each process.
     pub placement: &'a [HostId],
-    /// Which scenario is run.
+    /// The scenario that is run.
     pub scenario: Scenario,
-    /// Who knows when the next call is due.
+    /// The narrator, which knows when the next call is due.
     pub narrator: &'static dyn Narrator,
 }
 
 impl Traced<'_> {
-    /// What the whole trace is called.
+    /// The title of the whole trace.
     pub(super) fn title(&self) -> String {
         format!("{}, scenario {}", self.platform.name, self.scenario.name())
     }

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-/// How much is gathered before it is written \[B\].
+/// The size of the buffer before it is written \[B\].
 const GATHERED: usize = 1 << 18;
-/// What a line may have beyond that before it is written in between \[B\].
+/// Room for a line beyond that, before it is written in between \[B\].
 const SLACK: usize = 1 << 12;
 
 /// A text file that is being written. The first failure is kept, and what follows it is dropped.
@@ -13,7 +13,7 @@ const SLACK: usize = 1 << 12;
 pub(super) struct Lines {
     file: File,
     buffer: Box<[u8]>,
-    /// How much of the buffer is full.
+    /// The filled length of the buffer.
     filled: usize,
     failure: Option<io::Error>,
 }

@@ -143,14 +143,14 @@ pub(super) struct Paje<'a> {
     processes: Vec<(Short<32>, u32)>,
     is_known: Vec<bool>,
     is_known_cluster: Vec<bool>,
-    /// What is still to be written: date (as bits, whose order is the same), and which of `events`, in the order in which they came.
+    /// Events still to be written: date (as bits, whose order is the same), and the index into `events`, in the order in which they came.
     dates: Vec<(u64, u32)>,
     events: Vec<What>,
     migrations: Vec<MigrationRecord>,
     /// The date that was written last \[s\], and as text.
     last: f64,
     text: Vec<u8>,
-    /// Nothing that is not written is as early \[s\].
+    /// A lower bound of the dates that are not yet written \[s\].
     written: f64,
 }
 

@@ -33,10 +33,10 @@ pub(super) struct Perfetto<'a> {
     superstep: Option<(u64, u64)>,
 }
 
-/// Where a process is, and what it does.
+/// The track of a process: its place and activity.
 #[derive(Debug)]
 struct Track {
-    /// What all its slices begin with, up to the date.
+    /// The common start of all its slices, up to the date.
     head: Short<64>,
     host: HostId,
     state: State,
@@ -174,7 +174,7 @@ impl<'a> Perfetto<'a> {
 }
 
 impl State {
-    /// How its slices end.
+    /// The end of its slices.
     fn tail(self) -> Short<24> {
         const TAILS: [Short<24>; 5] = [
             Short::new(b",\"name\":\"compute\"}"),

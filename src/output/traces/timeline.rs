@@ -14,7 +14,7 @@ use crate::bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
 use crate::policy::{Measures, explain::Narrator};
 use crate::units::{HostId, ProcessId, Time};
 
-/// What a process does.
+/// The activity of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Compute,
@@ -64,7 +64,7 @@ impl Counter {
     }
 }
 
-/// What makes a file of it. Dates are in seconds, not before 0, and rise for each process.
+/// A writer of a trace file. Dates are in seconds, not before 0, and rise for each process.
 pub(super) trait Sink {
     /// A process is in `state` from `date` on; at first it waits.
     fn enter(&mut self, process: u32, state: State, date: f64);
@@ -78,7 +78,7 @@ pub(super) trait Sink {
     /// A counter has another value.
     fn count(&mut self, counter: Counter, value: f64, date: f64);
 
-    /// Nothing earlier than `date` will come any more.
+    /// Promises that no event before `date` follows.
     fn commit(&mut self, date: f64);
 }
 
@@ -87,14 +87,14 @@ pub(super) trait Sink {
 pub(super) struct Timeline<S> {
     sink: S,
     origin: f64,
-    /// When each process began, after that; empty: all there.
+    /// The beginning of each process, after that; empty: all there.
     after: Vec<f64>,
     now: f64,
     /// Per process: when it had arrived at the barrier of the superstep before.
     arrived: Vec<f64>,
     /// Per process: whether it has been said that it waits since then.
     waits: Vec<bool>,
-    /// What happened after that barrier.
+    /// The waits after that barrier.
     calls: Vec<Wait>,
     moves: Vec<MigrationRecord>, // by process when they are looked at
     /// The counters that follow from the calls.

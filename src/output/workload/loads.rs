@@ -10,7 +10,7 @@ pub struct Load {
     pub work: f64,
     /// The largest work of a process over the mean, less 1; 0 if nobody works.
     pub imbalance: f64,
-    /// How many.
+    /// The number of messages.
     pub messages: usize,
     /// \[B\]
     pub volume: f64,
@@ -38,7 +38,7 @@ pub fn loads(experiment: &Experiment) -> Vec<Load> {
     loads
 }
 
-/// What is in a plan; `sent` and `received` are filled for each process.
+/// Sums up a plan; `sent` and `received` are filled for each process.
 fn load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
     sent.fill(0.0);
     received.fill(0.0);

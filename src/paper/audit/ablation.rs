@@ -15,13 +15,13 @@ use crate::experiment::Progress;
 pub struct Ablation {
     /// The paper.
     pub paper: String,
-    /// What the option is.
+    /// The meaning of the option.
     pub what: String,
     /// Its keys, separated by spaces.
     pub keys: String,
     /// Its value.
     pub value: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: String,
     /// Whether it is counted as a constant.
     pub is_counted: bool,
@@ -29,7 +29,7 @@ pub struct Ablation {
     pub other: String,
     /// Whether the other value is the default.
     pub is_default: bool,
-    /// Why the other value cannot be run, or why there is none; empty if it is run.
+    /// The reason why the other value cannot be run, or why there is none; empty if it is run.
     pub refused: String,
     /// Cells within 2.5 % with the other value.
     pub cells: usize,

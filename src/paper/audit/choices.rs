@@ -32,7 +32,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("policy.name", "another policy is another experiment"),
 ];
 
-/// What can be tried instead of an option.
+/// The alternatives to an option.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Alternatives {
     /// These values; the one that a file need not give is marked.
@@ -127,7 +127,7 @@ fn schema_of(key: &str) -> &'static Value {
     }
 }
 
-/// What the format says of a key: its own description and default, with the choices of its type.
+/// The format's account of a key: its own description and default, with the choices of its type.
 fn node_of(key: &str) -> Option<Value> {
     let schema = schema_of(key);
     let mut node = schema.clone();

@@ -11,9 +11,9 @@ use crate::error::{Error, Problem};
 pub struct Contradictory {
     /// Its id.
     pub id: String,
-    /// What it is, in words.
+    /// Its subject, in words.
     pub what: String,
-    /// What it contradicts.
+    /// The fact that it contradicts.
     pub because: String,
     /// Its error.
     pub error: f64,
@@ -28,7 +28,7 @@ pub struct Contradictions {
     pub cells: Vec<Contradictory>,
     /// The errors of all cells of tables.
     pub all: Vec<f64>,
-    /// Those of the cells that agree with the rest.
+    /// The values of the cells that agree with the rest.
     pub without: Vec<f64>,
 }
 

@@ -23,11 +23,11 @@ pub struct Freedom {
     pub paper: &'static str,
     /// Constants that are counted.
     pub constants: usize,
-    /// Those of them that are counted by another paper already, and those of these that are numbers.
+    /// Constants that another paper counts already, and the numbers among these.
     pub shared: (usize, usize),
-    /// Those of them that are numbers; the others are options.
+    /// Constants that are numbers; the others are options.
     pub numbers: usize,
-    /// How many were counted before options with another name were, if that was so.
+    /// The count before options with another name were included, if it differed.
     pub former: Option<usize>,
     /// Cells of tables.
     pub cells: usize,

@@ -21,16 +21,16 @@ use crate::experiment::Progress;
 /// The relative change of a constant for its slopes.
 const STEP: f64 = 1e-3;
 
-/// How well cells are predicted.
+/// The quality of the prediction of cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
     /// The paper.
     pub paper: String,
     /// The cells that are looked at: all of them, or those of scenario i.
     pub scope: String,
-    /// What is left out at a time.
+    /// The part that is left out at a time.
     pub left_out: String,
-    /// How often something is left out.
+    /// The number of parts left out in turn.
     pub times: usize,
     /// Constants that are fitted again.
     pub constants: usize,
@@ -38,9 +38,9 @@ pub struct HeldOut {
     pub unfixed: usize,
     /// Cells that are predicted.
     pub cells: usize,
-    /// Those within 2.5 %.
+    /// The cells within 2.5 %.
     pub within: usize,
-    /// Those within 5 %.
+    /// The cells within 5 %.
     pub wide: usize,
     /// The median error without sign.
     pub median: f64,
@@ -59,7 +59,7 @@ pub struct Refitted {
     pub change: Option<f64>,
 }
 
-/// What is predicted of a paper, and its constants fitted again.
+/// Predictions of a paper, with its constants fitted again.
 pub(super) fn held_out(
     paper: &'static Paper,
     settings: &[Setting],
@@ -135,7 +135,7 @@ const ALL: &str = "all cells";
 type Inside = fn(&CellResult) -> bool;
 const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
 
-/// How the errors of the cells change with a constant.
+/// The change of the errors of the cells with a constant.
 fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
         let there = score(constant.paper, constant.scaled(factor), progress);
@@ -175,7 +175,7 @@ struct Scope<'c> {
 
 type Part = fn(&CellResult) -> String;
 
-/// What can be left out: its name, and what tells the parts from each other.
+/// The partitions of the cells: a name, and the key that tells the parts from each other.
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {

@@ -8,13 +8,13 @@
 //! A constant that the cells do not fix stays where it is: columns are taken by pivoted Gram-Schmidt, the longest rest first, and one whose
 //! rest is shorter than `BEND / KNOWN` is left out. Cells with errors of `BEND` would know it to no better than `KNOWN` of its value.
 
-/// Where Huber's function turns from squares to lines: a relative error of 1 %.
+/// The bend of Huber's function from squares to lines: a relative error of 1 %.
 const BEND: f64 = 0.01;
 
 /// A constant must be known to within this part of its value to be fitted.
 const KNOWN: f64 = 0.25;
 
-/// How often the weights are computed; they no longer change much earlier.
+/// The number of rounds in which weights are computed; they no longer change much earlier.
 const ROUNDS: usize = 200;
 
 /// A cell: its error as it is, and how that changes with each constant.

@@ -242,7 +242,7 @@ fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
     }
 }
 
-/// Where a value comes from, and whether it is counted as a constant.
+/// The origin of a value, and whether it is counted as a constant.
 fn origin(origin: &str, is_counted: bool) -> String {
     let counted = if is_counted { ", counted" } else { "" };
     format!("{origin}{counted}")

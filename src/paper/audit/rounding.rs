@@ -3,7 +3,7 @@
 use super::super::cells::CellResult;
 use super::score::TIGHT;
 
-/// What rounding leaves open in a paper.
+/// The freedom that rounding leaves in a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounding {
     /// The paper.

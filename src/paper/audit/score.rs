@@ -10,7 +10,7 @@ pub const TIGHT: f64 = 0.025;
 /// The wider one.
 pub const WIDE: f64 = 0.05;
 
-/// How many cells of tables, decisions and call schedules come out.
+/// The number of cells of tables, decisions and call schedules that are reproduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Score {
     /// Cells within [`TIGHT`].
@@ -23,7 +23,7 @@ pub struct Score {
     pub schedules: usize,
 }
 
-/// What comes out, one by one.
+/// The reproduced items, one by one.
 #[derive(Clone, Debug)]
 pub struct Achieved {
     /// The relative error of each cell of a table, with its sign.
@@ -33,7 +33,7 @@ pub struct Achieved {
 }
 
 impl Achieved {
-    /// What a comparison shows; times that are quoted from figures are left out, as in the totals of the other pages.
+    /// The score of a comparison; times that are quoted from figures are left out, as in the totals of the other pages.
     pub fn of(compared: &Compared) -> Self {
         let in_tables = compared.cells.iter().filter(|cell| !cell.in_figure);
         let matches = |verdict: Verdict| verdict == Verdict::Match;
@@ -58,7 +58,7 @@ impl Achieved {
         }
     }
 
-    /// What comes out here and no longer does in `other`, one by one: what is won elsewhere makes up for nothing.
+    /// The items reproduced here and no longer in `other`, one by one: gains elsewhere make up for nothing.
     pub fn lost_in(&self, other: &Self) -> Score {
         let within = |bound: f64| {
             let pairs = self.errors.iter().zip(&other.errors);

@@ -21,13 +21,13 @@ const MOVED: f64 = 0.01;
 pub struct Sensitivity {
     /// The paper.
     pub paper: String,
-    /// What it is.
+    /// Its meaning.
     pub what: String,
     /// Its keys, separated by spaces.
     pub keys: String,
     /// Its value; that of the first key.
     pub value: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: String,
     /// Whether it is counted as a constant.
     pub is_counted: bool,
@@ -139,7 +139,7 @@ fn window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progres
     steps.last().copied().unwrap_or_default()
 }
 
-/// What comes out one step of the grid away, if nothing is lost there.
+/// The items reproduced one step of the grid away, if nothing is lost there.
 pub(super) fn keeps_all(
     (setting, is_above, step): (&Setting, bool, f64),
     base: &Achieved,
@@ -151,7 +151,7 @@ pub(super) fn keeps_all(
     there.filter(|there| base.lost_in(there).is_nothing())
 }
 
-/// What comes out under changes; nothing where they are refused.
+/// The score under changes; `None` where they are refused.
 pub(super) fn score(
     paper: &'static Paper,
     changes: Changes,

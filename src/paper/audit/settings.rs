@@ -14,7 +14,7 @@ use crate::error::{Error, Problem};
 use crate::experiment::{Progress, built_in_names, lookup};
 use crate::platform;
 
-/// Where a value comes from, in the first word of its origin.
+/// The origin of a value, in the first word of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// It was chosen because published numbers come out.
@@ -23,7 +23,7 @@ pub(super) enum Origin {
     Inferred,
     /// A paper states it.
     Stated,
-    /// Nothing is said of it.
+    /// No origin is given.
     Untold,
 }
 
@@ -51,7 +51,7 @@ impl Origin {
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) paper: &'static Paper,
-    /// What it is, in words.
+    /// Its meaning, in words.
     pub(super) what: String,
     /// Its keys, as [`super::super::Fitted`] writes them.
     pub(super) keys: Vec<String>,
@@ -204,7 +204,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
     Ok(all)
 }
 
-/// What the keys of an experiment are about, the longer prefix first.
+/// The subjects of the keys of an experiment, the longer prefix first.
 const PARTS: [(&str, &str); 7] = [
     ("runtime.barrier.", "barrier"),
     ("runtime.", "runtime"),
@@ -215,7 +215,7 @@ const PARTS: [(&str, &str); 7] = [
     ("network.", "network"),
 ];
 
-/// What the files of a paper say.
+/// The contents of a paper's files.
 struct Files {
     experiment: &'static str,
     /// The resolved experiments by name.
@@ -296,7 +296,7 @@ impl Files {
         })
     }
 
-    /// What some keys are: what the format says of the first one, and the clusters of a platform.
+    /// The meaning of some keys: the format's account of the first one, and the clusters of a platform.
     fn words(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);

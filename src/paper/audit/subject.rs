@@ -25,7 +25,7 @@ pub(super) struct Subject {
     pub(super) base: Achieved,
 }
 
-/// What is counted at once.
+/// The counts that are computed at once.
 #[derive(Debug)]
 pub(super) struct Quick {
     pub(super) paper: &'static Paper,

@@ -13,7 +13,7 @@ use crate::error::{Error, Problem};
 use crate::experiment::Progress;
 use crate::paper::page::Page;
 
-/// What some thousand reproductions say.
+/// Tables of some thousand reproductions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tables {
     /// Predictions of cells that were left out.

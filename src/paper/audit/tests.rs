@@ -16,7 +16,7 @@ use crate::paper::reproduce::facts_of;
 
 const RENEW: &str = "is not current: run `migsim reproduce audit --out results`";
 
-/// How many numbers, and how many options, are drawn of each paper.
+/// The number of numbers, and of options, that are drawn of each paper.
 const DRAWN: usize = 2;
 
 fn committed(name: &str) -> Result<String, Error> {
@@ -41,7 +41,7 @@ fn drawn(subject: &Subject, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Settin
     all
 }
 
-/// Nothing is lost at the last step of a window, and something at the next one.
+/// Asserts that nothing is lost at the last step of a window, and something at the next one.
 fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, f64)) {
     let progress = Progress::default();
     let keeps =

@@ -17,7 +17,7 @@ const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// Nobody sends.
+    /// No process sends.
     None,
     /// Each process sends to the next one.
     #[default]
