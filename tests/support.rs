@@ -117,6 +117,7 @@ fn add_link(platform: &mut Platform, Wire(bandwidth, latency): Wire) -> LinkId {
         bandwidth: BytesPerSecond::new(bandwidth).expect("a bandwidth"),
         latency: seconds(latency),
         is_shared: true,
+        is_duplex: false,
         bandwidth_profile: None,
         latency_profile: None,
         loads: Vec::new(),

@@ -22,6 +22,7 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
         bandwidth: BytesPerSecond::new(bandwidth).unwrap(),
         latency: Seconds::new(latency).unwrap(),
         is_shared: true,
+        is_duplex: false,
         bandwidth_profile: None,
         latency_profile: None,
         loads: Vec::new(),

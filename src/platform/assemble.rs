@@ -21,6 +21,7 @@ pub(super) struct LinkParts {
     pub(super) bandwidth: BytesPerSecond,
     pub(super) latency: Seconds,
     pub(super) is_shared: bool,
+    pub(super) is_duplex: bool,
     pub(super) bandwidth_profile: Option<Profile>,
     pub(super) latency_profile: Option<Profile>,
 }
@@ -32,10 +33,27 @@ impl LinkParts {
             bandwidth: self.bandwidth,
             latency: self.latency,
             is_shared: self.is_shared,
+            is_duplex: self.is_duplex,
             bandwidth_profile: self.bandwidth_profile,
             latency_profile: self.latency_profile,
             loads: Vec::new(),
         }
+    }
+
+    /// Adds the link, or both directions of a duplex link; the id of the first.
+    pub(super) fn add_to(self, links: &mut Vec<Link>, name: &str) -> LinkId {
+        let id = LinkId::from_index(links.len());
+        if self.is_duplex {
+            links.push(self.clone().named(format!("{name}_UP")));
+            let second = Self {
+                is_duplex: false,
+                ..self
+            };
+            links.push(second.named(format!("{name}_DOWN")));
+        } else {
+            links.push(self.named(name.to_owned()));
+        }
+        id
     }
 }
 
@@ -111,9 +129,8 @@ impl Assembly {
         let id = ClusterId::from_index(self.platform.clusters.len());
         let first = self.platform.hosts.len();
         let count = parts.groups.iter().map(|group| group.hosts as usize).sum();
-        let medium = parts
-            .medium
-            .map(|(name, link)| self.add_link(link.named(name)));
+        let links = &mut self.platform.links;
+        let medium = parts.medium.map(|(name, link)| link.add_to(links, &name));
         self.medium.push(medium);
         self.platform.hosts.reserve(count);
         self.access.reserve(count);
@@ -125,7 +142,8 @@ impl Assembly {
                     HostNames::Listed(names) => names[index].clone(),
                 };
                 let access = group.access.clone();
-                let access = access.map(|link| self.add_link(link.named(format!("{name}-link"))));
+                let links = &mut self.platform.links;
+                let access = access.map(|link| link.add_to(links, &format!("{name}-link")));
                 self.access.push(access);
                 self.platform.hosts.push(Host {
                     name,
@@ -144,13 +162,6 @@ impl Assembly {
             name: parts.name,
             hosts: id_of(first)..id_of(first + count),
         });
-    }
-
-    #[inline]
-    fn add_link(&mut self, link: Link) -> LinkId {
-        let id = LinkId::from_index(self.platform.links.len());
-        self.platform.links.push(link);
-        id
     }
 
     /// Sets the path from cluster `a` to cluster `b`: medium of a, `between`, medium of b (a medium only once inside a cluster).
@@ -208,19 +219,10 @@ impl Assembly {
 }
 
 /// What a cluster takes of memory \[B\].
-pub(super) fn memory_of_hosts(
-    hosts: u64,
-    name: &str,
-    has_access: bool,
-    profile_steps: usize,
-) -> u64 {
+pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps: usize) -> u64 {
     let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
     let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
-    let link = if has_access {
-        size_of::<Link>() as u64 + name
-    } else {
-        0
-    };
+    let link = links * (size_of::<Link>() as u64 + name);
     hosts.saturating_mul(host + link + 16 * profile_steps as u64)
 }
 

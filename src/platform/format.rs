@@ -139,10 +139,14 @@ pub enum NetworkKind {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkValues {
-    /// The capacity, shared by both directions.
+    /// The capacity, shared by both directions unless the link is duplex.
     pub bandwidth: BytesPerSecond,
     /// The one-way delay.
     pub latency: Seconds,
+    /// Whether each direction has the whole capacity for itself (Ethernet on a switch; SimGrid's `SPLITDUPLEX`); only with the network
+    /// `switch`. Default false.
+    #[serde(default)]
+    pub duplex: bool,
     /// The profile of the capacity.
     #[serde(default)]
     pub bandwidth_profile: Option<String>,
@@ -151,7 +155,7 @@ pub struct LinkValues {
     pub latency_profile: Option<String>,
 }
 
-/// A link between two routers; its capacity is shared by both directions.
+/// A link between two routers.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEntry {
@@ -165,10 +169,13 @@ pub struct LinkEntry {
     pub from: String,
     /// The router at the other end.
     pub to: String,
-    /// The capacity, shared by both directions.
+    /// The capacity, shared by both directions unless the link is duplex.
     pub bandwidth: BytesPerSecond,
     /// The one-way delay.
     pub latency: Seconds,
+    /// Whether each direction has the whole capacity for itself. Default false.
+    #[serde(default)]
+    pub duplex: bool,
     /// The profile of the capacity.
     #[serde(default)]
     pub bandwidth_profile: Option<String>,

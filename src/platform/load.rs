@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::assemble::Assembly;
 use super::built_in::copied;
 use super::copies::{self, Sources};
-use super::format::{LinkEntry, LinkValues, PlatformFile};
+use super::format::{LinkValues, PlatformFile};
 use super::{Link, LoadedPlatform};
 use crate::document::{Document, MOST_PROBLEMS, limited, sha256};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
+use crate::units::LinkId;
 
 /// Reads a platform in the format `migsim-platform-1`; `source` names the file in messages.
 ///
@@ -113,6 +114,8 @@ pub(super) struct Loader<'a> {
     pub(super) clusters: BTreeMap<&'a str, usize>,
     pub(super) routers: BTreeMap<&'a str, usize>,
     pub(super) links: BTreeMap<&'a str, usize>,
+    /// The id of each link between routers from its `from` to its `to`.
+    pub(super) link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
 
@@ -125,8 +128,14 @@ impl<'a> Loader<'a> {
             clusters: BTreeMap::new(),
             routers: BTreeMap::new(),
             links: BTreeMap::new(),
+            link_ids: Vec::with_capacity(file.links.len()),
             problems: Vec::new(),
         };
+        let mut next = 0;
+        for link in &file.links {
+            loader.link_ids.push(LinkId::from_index(next));
+            next += 1 + usize::from(link.duplex);
+        }
         for router in file.routers.iter().flatten() {
             loader.add_router(router);
         }
@@ -245,7 +254,14 @@ impl<'a> Loader<'a> {
         if let Some(cluster) = name.strip_suffix("-medium") {
             return self.clusters.contains_key(cluster);
         }
-        let Some((cluster, index)) = name
+        let direction = name
+            .strip_suffix("_UP")
+            .or_else(|| name.strip_suffix("_DOWN"));
+        if direction.is_some_and(|link| self.links.contains_key(link)) {
+            return true;
+        }
+        let Some((cluster, index)) = direction
+            .unwrap_or(name)
             .strip_suffix("-link")
             .and_then(|host| host.rsplit_once('-'))
         else {
@@ -304,17 +320,19 @@ impl<'a> Loader<'a> {
 
     fn links_between(&mut self) -> Vec<Link> {
         let file = self.file;
-        let link = |(index, link): (usize, &LinkEntry)| {
+        let mut links = Vec::new();
+        for (index, link) in file.links.iter().enumerate() {
             let values = LinkValues {
                 bandwidth: link.bandwidth,
                 latency: link.latency,
+                duplex: link.duplex,
                 bandwidth_profile: link.bandwidth_profile.clone(),
                 latency_profile: link.latency_profile.clone(),
             };
             let parts = self.link_parts(&format!("links[{index}]"), &values, true);
-            parts.named(link.name.clone())
-        };
-        file.links.iter().enumerate().map(link).collect()
+            parts.add_to(&mut links, &link.name);
+        }
+        links
     }
 
     pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {

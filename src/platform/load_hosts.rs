@@ -119,8 +119,11 @@ impl Loader<'_> {
                     .filter_map(|name| file.profiles.get(name))
                     .map(|profile| profile.steps.len())
                     .sum();
-                let has_access = cluster.network != NetworkKind::SharedMedium;
-                let taken = memory_of_hosts(group.hosts, &cluster.name, has_access, steps);
+                let links = match cluster.network {
+                    NetworkKind::SharedMedium => 0,
+                    _ => 1 + u64::from(group.link.1.duplex),
+                };
+                let taken = memory_of_hosts(group.hosts, &cluster.name, links, steps);
                 hosts = hosts.saturating_add(group.hosts);
                 bytes = bytes.saturating_add(taken);
                 if group.hosts > largest.0 {
@@ -150,6 +153,12 @@ impl Loader<'_> {
             self.report(&at("cores"), format!("the hosts of {what} have no core"));
         }
         let (key, link) = &group.link;
+        if link.duplex && cluster.network != NetworkKind::Switch {
+            let message = format!("cluster `{name}` has a duplex link and is not a switch");
+            let key = format!("clusters[{index}].{key}.duplex");
+            let problem = self.problem(&key, message);
+            self.note(problem.hint("leave `duplex` out, or choose the network `switch`"));
+        }
         let profiles = [
             ("bandwidth_profile", &link.bandwidth_profile),
             ("latency_profile", &link.latency_profile),
@@ -214,6 +223,7 @@ impl Loader<'_> {
             bandwidth: link.bandwidth,
             latency: link.latency,
             is_shared,
+            is_duplex: link.duplex,
             bandwidth_profile: self.profile(
                 &at("bandwidth_profile"),
                 link.bandwidth_profile.as_ref(),

@@ -40,10 +40,24 @@ impl Loader<'_> {
             }
         }
         for (pair, links) in given.clone() {
-            let reversed = || links.iter().rev().copied().collect();
+            let reversed = || self.reversed(&links);
             given.entry((pair.1, pair.0)).or_insert_with(reversed);
         }
         given
+    }
+
+    /// The other direction of a link between routers, if it has one; otherwise the link.
+    fn back(&self, id: LinkId) -> LinkId {
+        match self.link_ids.binary_search(&id) {
+            Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
+            // Between the ids of first directions are those of second ones.
+            Err(_) => LinkId(id.0 - 1),
+        }
+    }
+
+    /// The way back.
+    fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
+        links.iter().rev().map(|&link| self.back(link)).collect()
     }
 
     /// The links of a given route; they must lead from router to router.
@@ -51,6 +65,7 @@ impl Loader<'_> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
         let mut ids: Vec<LinkId> = Vec::new();
+        let mut met: Vec<usize> = Vec::new();
         for (position, name) in file.routes[index].links.iter().enumerate() {
             let key = format!("routes[{index}].links[{position}]");
             let Some(&link) = self.links.get(&**name) else {
@@ -59,13 +74,16 @@ impl Loader<'_> {
                 });
                 return ids;
             };
-            if ids.contains(&LinkId::from_index(link)) {
+            if met.contains(&link) {
                 let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
                 self.note(problem.hint("a route has no cycle: leave the way there and back out"));
                 return ids;
             }
-            ids.push(LinkId::from_index(link));
+            met.push(link);
             let entry = &file.links[link];
+            let there = self.link_ids[link];
+            let is_back = at == Some(&*entry.to);
+            ids.push(if is_back { self.back(there) } else { there });
             at = match at {
                 Some(router) if router == entry.from => Some(&entry.to),
                 Some(router) if router == entry.to => Some(&entry.from),
@@ -140,7 +158,8 @@ impl Loader<'_> {
         for (index, link) in file.links.iter().enumerate() {
             let ends = [&link.from, &link.to].map(|name| self.routers[&**name]);
             let latency = link.latency.get();
-            graph.add(ends[0], ends[1], LinkId::from_index(index), latency);
+            let there = self.link_ids[index];
+            graph.add(ends[0], ends[1], [there, self.back(there)], latency);
         }
         let mut clusters_at: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (index, cluster) in file.clusters.iter().enumerate() {
@@ -155,7 +174,7 @@ impl Loader<'_> {
                 let Some(path) = tree.path(there) else {
                     continue;
                 };
-                let back: Vec<LinkId> = path.iter().rev().copied().collect();
+                let back = self.reversed(&path);
                 for &a in origins {
                     for &b in ends.iter().filter(|&&b| b != a) {
                         if !given.contains_key(&(a, b)) {

@@ -284,6 +284,51 @@ fn a_given_route_wins_and_is_reversed_unless_that_is_given_too() {
 }
 
 #[test]
+fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
+    let text = r#"{"schema": "migsim-platform-1", "name": "duplex", "clusters": [
+        {"name": "a", "hosts": 2, "speed": "1 GHz", "router": "R", "link": {"bandwidth": "1 Gbps", "latency": "5 us", "duplex": true}},
+        {"name": "b", "hosts": 1, "speed": "1 GHz", "router": "S", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}},
+        {"name": "c", "hosts": 1, "speed": "1 GHz", "router": "T", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}}],
+        "links": [{"name": "RS", "from": "R", "to": "S", "bandwidth": "1 Gbps", "latency": "5 us", "duplex": true},
+            {"name": "TS", "from": "T", "to": "S", "bandwidth": "1 Gbps", "latency": "5 us", "duplex": true}],
+        "routes": [{"from": "a", "to": "c", "links": ["RS", "TS"]}]}"#;
+    let platform = from_json("duplex.json", text).unwrap().platform;
+    assert_eq!(
+        route(&platform, "a-0", "a-1"),
+        ["a-0-link_UP", "a-1-link_DOWN"]
+    );
+    assert_eq!(
+        route(&platform, "a-1", "b-0"),
+        ["a-1-link_UP", "RS_UP", "b-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "b-0", "a-1"),
+        ["b-0-link", "RS_DOWN", "a-1-link_DOWN"]
+    );
+    // Given, and its way back; the shortest path from b to c.
+    assert_eq!(
+        route(&platform, "a-0", "c-0"),
+        ["a-0-link_UP", "RS_UP", "TS_DOWN", "c-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "c-0", "a-0"),
+        ["c-0-link", "TS_UP", "RS_DOWN", "a-0-link_DOWN"]
+    );
+    assert_eq!(
+        route(&platform, "b-0", "c-0"),
+        ["b-0-link", "TS_DOWN", "c-0-link"]
+    );
+    assert!(platform.links.iter().all(|link| link.is_shared));
+    let hub = text.replacen(
+        r#""router": "R","#,
+        r#""router": "R", "network": "shared-medium","#,
+        1,
+    );
+    let error = from_json("duplex.json", &hub).unwrap_err().to_string();
+    assert!(error.contains("duplex link and is not a switch"), "{error}");
+}
+
+#[test]
 fn a_latency_of_a_pair_replaces_those_of_the_links_both_ways() {
     let text = and(
         r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}, {"between": ["a", "a"], "latency": "3 us"}]"#,

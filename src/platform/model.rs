@@ -64,7 +64,7 @@ impl Host {
     }
 }
 
-/// A network link; its capacity is shared by both directions.
+/// A network link; its capacity is shared by both directions, unless it is one direction of a duplex link.
 #[derive(Clone, Debug)]
 pub struct Link {
     /// Its name, unique on the platform.
@@ -75,6 +75,9 @@ pub struct Link {
     pub latency: Seconds,
     /// Whether the flows on it share its capacity; otherwise each gets all of it (SimGrid's `FATPIPE`).
     pub is_shared: bool,
+    /// Whether it is the first direction of a duplex link, whose second direction is the next link. The first direction leads
+    /// away from a host, or to the second router that a link joins.
+    pub is_duplex: bool,
     /// The capacity over time \[B/s\].
     pub bandwidth_profile: Option<Profile>,
     /// The delay over time \[s\].
@@ -177,7 +180,7 @@ impl Platform {
                 Some(Route {
                     first: access[from.index()],
                     middle: &links[slice(links, &path.links)],
-                    last: access[to.index()],
+                    last: access[to.index()].map(|link| self.back(link)),
                     latency: path.latency,
                 })
             }
@@ -210,6 +213,11 @@ impl Platform {
             }
             _ => false,
         }
+    }
+
+    /// The link that is crossed on the way back: the second direction of a duplex link, otherwise the link itself.
+    pub fn back(&self, link: LinkId) -> LinkId {
+        LinkId(link.0 + u32::from(self.links[link.index()].is_duplex))
     }
 
     /// The nominal delay of a route.

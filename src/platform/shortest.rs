@@ -70,12 +70,12 @@ impl Graph {
         }
     }
 
-    /// Adds a link; links are added in the order of the file.
-    pub(super) fn add(&mut self, from: usize, to: usize, link: LinkId, latency: f64) {
+    /// Adds a link, which may have another one for the way back; links are added in the order of the file.
+    pub(super) fn add(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
         self.edges[from].push(Edge { to, link, latency });
         self.edges[to].push(Edge {
             to: from,
-            link,
+            link: back,
             latency,
         });
     }
@@ -141,7 +141,7 @@ mod tests {
     fn graph(links: &[(usize, usize, f64)]) -> Graph {
         let mut graph = Graph::new(5);
         for (index, &(from, to, latency)) in links.iter().enumerate() {
-            graph.add(from, to, LinkId::from_index(index), latency);
+            graph.add(from, to, [LinkId::from_index(index); 2], latency);
         }
         graph
     }

@@ -308,7 +308,10 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
             pairs,
             links,
         } => {
-            access.iter().flatten().copied().for_each(&mut mark);
+            for &link in access.iter().flatten() {
+                mark(link);
+                mark(platform.back(link));
+            }
             for path in pairs.iter().flatten() {
                 let range = path.links.start as usize..path.links.end as usize;
                 links[range].iter().copied().for_each(&mut mark);

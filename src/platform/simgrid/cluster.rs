@@ -210,7 +210,7 @@ fn cluster<'a>(
     });
     let host_name = format!("{prefix}{suffix}");
     total.0 = total.0.saturating_add(count);
-    total.1 = (total.1).saturating_add(memory_of_hosts(count, &host_name, true, 0));
+    total.1 = (total.1).saturating_add(memory_of_hosts(count, &host_name, 1, 0));
     let is_bad = |c: char| c.is_whitespace() || c.is_control() || c == ',';
     if host_name.contains(is_bad) || host_name.contains("..") {
         reader.report(node, "names of hosts have no space, no comma and no `..`");
@@ -244,6 +244,7 @@ fn link<'a>(
     let latency = reader.latency(node, latency);
     Some(LinkParts {
         is_shared: true,
+        is_duplex: false,
         bandwidth: bandwidth?,
         latency: latency?,
         bandwidth_profile: None,

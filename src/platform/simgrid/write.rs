@@ -76,7 +76,7 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
         return None;
     };
     let link = |id: LinkId| &platform.links[id.index()];
-    let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared))
+    let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared && !link(id).is_duplex))
         && pairs.iter().all(|path| path.as_ref().is_none_or(|path| path.latency.is_none()))
         && (0..platform.clusters.len()).all(|c| between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
         && platform.hosts.iter().all(|host| host.speed_profile.is_none())

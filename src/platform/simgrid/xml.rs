@@ -259,6 +259,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
         let parts = LinkParts {
             is_shared,
+            is_duplex: false,
             bandwidth: bandwidth?,
             latency: latency?,
             bandwidth_profile,
