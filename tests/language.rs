@@ -45,7 +45,8 @@ fn without_code(text: &str) -> String {
     text
 }
 
-/// The sentences of a Markdown page that are too long, without code and headings. A cell of a table is a text of its own.
+/// The sentences of a Markdown page that are too long, without code and headings. A cell of a table is a text of its own, whose
+/// notes a semicolon parts.
 fn long_sentences(page: &str) -> Vec<String> {
     let mut texts = vec![String::new()];
     let mut is_code = false;
@@ -61,7 +62,7 @@ fn long_sentences(page: &str) -> Vec<String> {
         }
         if line.starts_with('|') {
             let cells = line.replace("\\|", "/");
-            texts.extend(cells.split('|').map(str::to_owned));
+            texts.extend(cells.split(['|', ';']).map(str::to_owned));
             texts.push(String::new());
         } else if !is_code && !line.starts_with(['#']) {
             let text = texts.last_mut().expect("at least one text");
@@ -165,7 +166,21 @@ fn most_doc_comments_start_with_a_subject_and_a_short_sentence() {
 }
 
 /// Sentences that are still too long, by page. The numbers may only fall.
-const EXCEPTIONS: [(&str, usize); 0] = [];
+const EXCEPTIONS: [(&str, usize); 13] = [
+    ("results/README.md", 13),
+    ("results/audit.md", 17),
+    ("results/decisions.md", 9),
+    ("results/lbm.md", 20),
+    ("results/lu.md", 12),
+    ("results/one-reading.md", 2),
+    ("results/reliability.md", 42),
+    ("results/rivals.md", 6),
+    ("results/speed.md", 15),
+    ("results/sw-dynamic.md", 17),
+    ("results/sw-irregular.md", 13),
+    ("results/sweeps/README.md", 4),
+    ("results/wsppd2007.md", 1),
+];
 
 #[test]
 fn sentences_of_the_book_are_short() {
@@ -177,13 +192,14 @@ fn sentences_of_the_book_are_short() {
             .iter()
             .any(|own| page.starts_with(own))
     });
-    book.extend(["README.md", "CONTRIBUTING.md"].map(PathBuf::from));
+    book.extend(["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from));
+    book.extend(pages("results"));
     for page in book {
         let text = fs::read_to_string(&page).expect("a page of the book");
         let long = long_sentences(&text);
         let allowed = EXCEPTIONS.iter().find(|(name, _)| page == Path::new(name));
         let allowed = allowed.map_or(0, |(_, count)| *count);
-        if long.len() != allowed {
+        if long.len() > allowed {
             wrong.push(format!(
                 "{}: {} of {allowed}: {long:#?}",
                 page.display(),
