@@ -41,6 +41,8 @@ pub(in crate::engine) struct IncrementalMaxMin {
     worklist: Worklist,
     /// Groups whose level may have changed since the last repair.
     touched: Vec<u32>,
+    /// Capacities of links with groups that have changed since the last repair.
+    changed_capacities: usize,
     /// The first link that was ever found over its capacity, and those that are looked at.
     overloaded: Option<u32>,
     looked_at: Vec<u32>,
@@ -57,6 +59,8 @@ const SAME: f64 = 1e-15;
 const ROOM: usize = 512;
 /// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
 const MOST_REPAIRS: usize = 50;
+/// When the capacities of more links with flows change together, all is solved anew: each repair would disturb all the others.
+const MOST_CHANGED: usize = 16;
 
 impl IncrementalMaxMin {
     /// Links of these capacities \[B/s\] without flows.
@@ -80,7 +84,13 @@ impl IncrementalMaxMin {
 
     /// Changes the capacity of a link \[B/s\].
     pub(in crate::engine) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        self.links[link as usize].capacity = capacity;
+        let state = &mut self.links[link as usize];
+        state.capacity = capacity;
+        if state.groups.is_empty() && !state.is_marked {
+            state.wanted = 0.0;
+            return;
+        }
+        self.changed_capacities += 1;
         self.mark(link);
     }
 
@@ -224,11 +234,16 @@ impl IncrementalMaxMin {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked);
         let limit = MOST_REPAIRS * (marked.len() + self.level.len());
-        for &link in &marked {
-            self.bring_to_level(link);
+        if std::mem::take(&mut self.changed_capacities) > MOST_CHANGED {
+            self.marked = marked;
+            self.solve_anew();
+        } else {
+            for &link in &marked {
+                self.bring_to_level(link);
+            }
+            marked.clear();
+            self.marked = marked;
         }
-        marked.clear();
-        self.marked = marked;
         while let Some(worklist) = self.worklist.pop() {
             self.bring_to_level(worklist.link());
             repairs += 1;
