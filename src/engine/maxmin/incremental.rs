@@ -19,7 +19,6 @@
 
 use std::ops::Range;
 
-use super::segment::level_of;
 use super::solve::{OVER, SharingProblem};
 use super::tables::{Group, Least, Link, Membership, NO_LINK, Use};
 use super::worklist::{Entry, Worklist};
@@ -322,7 +321,7 @@ impl IncrementalMaxMin {
     fn bring_to_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
         let old = self.level[link as usize];
-        let new = level_of(&mut self.links[link as usize], self.level[link as usize]);
+        let new = self.links[link as usize].find_level(old);
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
         if is_same {
             return;

@@ -1,10 +1,17 @@
 //! The level of one link: the root of a piecewise linear equation.
 
-use super::tables::{Link, Membership};
 use crate::units::lesser;
 
 /// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
 const NOT_FULL: f64 = 1.0 + 1e-14;
+
+/// What rises on a link: `pull` per level, up to the level `ceiling`.
+pub(super) trait Rising: Copy {
+    /// What it takes of the link per level.
+    fn pull(&self) -> f64;
+    /// The level above which it does not rise.
+    fn ceiling(&self) -> f64;
+}
 
 /// What the groups of a link take of it when they rise to a level: those whose ceiling is lower, and each of the others per level.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +25,7 @@ struct Segment {
 }
 
 impl Segment {
-    fn at(level: f64, groups: &[Membership]) -> Self {
+    fn at(level: f64, groups: &[impl Rising]) -> Self {
         let mut segment = Self {
             taken: 0.0,
             rising: 0.0,
@@ -26,7 +33,8 @@ impl Segment {
             from: f64::NEG_INFINITY,
             to: f64::INFINITY,
         };
-        for &Membership { pull, ceiling, .. } in groups {
+        for group in groups {
+            let (pull, ceiling) = (group.pull(), group.ceiling());
             let is_below = ceiling < level;
             let (low, high) = if is_below {
                 (ceiling, f64::INFINITY)
@@ -54,41 +62,34 @@ impl Segment {
 
 /// The level of a link: by Newton's method on a sum that is concave and linear in segments. From wherever it starts (`from`: the level that
 /// the link has had) it goes to or below the level, then up segment by segment; on the last segment it is exact. A link that is not full
-/// has no level (infinite), and takes note of what is wanted of it.
-pub(super) fn level_of(link: &mut Link, from: f64) -> f64 {
-    let Link {
-        capacity,
-        groups,
-        wanted,
-        ..
-    } = link;
-    let full = *capacity * NOT_FULL;
+/// has no level (infinite); then the second number is what is wanted of it.
+#[inline]
+pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
+    let full = capacity * NOT_FULL;
     let mut segment = Segment::at(from, groups);
     if segment.rising <= 0.0 {
         // Nobody wants more than before.
         if segment.taken <= full {
-            *wanted = segment.taken;
-            return f64::INFINITY;
+            return (f64::INFINITY, segment.taken);
         }
         segment = Segment::at(0.0, groups);
     }
     let mut climbs = false;
     loop {
-        let level = (*capacity - segment.taken) / segment.rising;
+        let level = (capacity - segment.taken) / segment.rising;
         if segment.holds(level) {
-            return level;
+            return (level, capacity);
         }
         let next = Segment::at(level, groups);
         if climbs && next.below < segment.below {
             // Rounded to below the piece that it is on.
-            return level.max(segment.from);
+            return (level.max(segment.from), capacity);
         }
         if next.rising <= 0.0 {
             if next.taken > full {
-                return level;
+                return (level, capacity);
             }
-            *wanted = next.taken;
-            return f64::INFINITY;
+            return (f64::INFINITY, next.taken);
         }
         (segment, climbs) = (next, true);
     }

@@ -1,6 +1,7 @@
 //! The state of links and of groups of flows, with the indices that connect them.
 
 use super::held;
+use super::segment::{Rising, level_of};
 use crate::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;
@@ -23,6 +24,16 @@ impl Link {
         self.wanted += more;
         let is_free = self.wanted <= self.capacity * FREE;
         !is_free // also if that is no number
+    }
+
+    /// Its level, looked for from a level on; takes note of what is wanted of it if it is not full.
+    #[inline]
+    pub(super) fn find_level(&mut self, from: f64) -> f64 {
+        let (level, wanted) = level_of(self.capacity, &self.groups, from);
+        if level == f64::INFINITY {
+            self.wanted = wanted;
+        }
+        level
     }
 
     /// Gives a group another ceiling; marks the link, whose level is `level`, if this may change it, and returns whether it has just done so.
@@ -56,6 +67,18 @@ pub(super) struct Membership {
     pub(super) pull: f64,
     /// u.
     pub(super) ceiling: f64,
+}
+
+impl Rising for Membership {
+    #[inline]
+    fn pull(&self) -> f64 {
+        self.pull
+    }
+
+    #[inline]
+    fn ceiling(&self) -> f64 {
+        self.ceiling
+    }
 }
 
 /// A link of a group.
