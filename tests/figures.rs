@@ -24,6 +24,14 @@ fn done(folder: &Path, arguments: &str) {
     assert!(output.status.success(), "{arguments}: {errors}");
 }
 
+/// Runs the command, which must succeed; its output.
+fn printed(folder: &Path, arguments: &str) -> String {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let output = migsim(folder, &words);
+    assert!(output.status.success(), "{arguments}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// Runs the command, which must end with code 2; what it says.
 fn refused(folder: &Path, arguments: &str) -> String {
     let words: Vec<&str> = arguments.split_whitespace().collect();
@@ -247,6 +255,9 @@ fn a_paper_has_its_figures() {
         svg.contains("tempo publicado [s]") && svg.contains("cenário"),
         "{svg}"
     );
+    let list = printed(here, "reproduce sw-dynamic --figure list --quiet");
+    says(&list, "gains   the gain of scenario iii over i");
+    assert!(!list.contains("overheads"), "{list}");
     let errors = refused(here, "reproduce sw-dynamic --figure overheads --quiet");
     says(&errors, "unknown figure `overheads`");
     says(&errors, "known figures: all, errors, gains, times");
@@ -285,6 +296,10 @@ fn what_cannot_be_drawn_is_refused_with_what_can() {
             "formats of figures: pdf, png, svg",
         ),
         ("reproduce audit --figure times", "`audit` has no figures"),
+        (
+            "report short --figure list --out a.svg",
+            "the list of figures is printed, not drawn",
+        ),
     ] {
         says(&refused(here, arguments), what);
     }
@@ -293,5 +308,13 @@ fn what_cannot_be_drawn_is_refused_with_what_can() {
         "run --app lu --n 20 --procs 4 --grid 2x2 --quiet --out bare",
     );
     says(&refused(here, "report bare --figure gantt"), "--processes");
+    let first = |folder: &str| -> Vec<String> {
+        let list = printed(here, &format!("report {folder} --figure list"));
+        let names = list.lines().filter_map(|line| line.split(' ').next());
+        names.map(str::to_owned).collect()
+    };
+    assert_eq!(first("short")[..4], RUN);
+    assert_eq!(first("bare")[..3], RUN[1..]);
+    assert_eq!(first("grid"), ["lines", "heat", "all"]);
     assert_eq!(names(&draw(here, "bare", "svg", "")), &RUN[1..]);
 }

@@ -177,3 +177,63 @@ fn files_that_no_run_has_written_are_never_replaced() {
         assert_eq!(names(&folder), [name]);
     }
 }
+
+/// The keys of a JSON value, those of values below them included.
+fn keys(value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for (key, value) in object {
+                found.push(key.clone());
+                keys(value, found);
+            }
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparisons() {
+    let scratch = tempfile::tempdir().unwrap();
+    let page = fs::read_to_string("docs/reference/files.md").unwrap();
+    let (_, page) = page.split_once("\n## A sweep\n").unwrap();
+    // A parameter has the name of its flag; settings are objects of them.
+    let is_known =
+        |name: &str| ["alpha", "x"].contains(&name) || page.contains(&format!("`{name}`"));
+    let usual = "--app lu --n 20 --procs 4 --grid 2x2 --load walk --quiet --seeds 1,2 --out";
+    for (kind, more) in [
+        ("sweep", "--alpha 2,4 --x 0.6,0.8"),
+        ("tune", "--alpha 2,4 --x 0.6,0.8 --budget 16 --fresh 3,4"),
+        ("compare", "--policies never,migbsp"),
+    ] {
+        let folder = scratch.path().join(kind);
+        let folder = folder.to_str().unwrap();
+        let words: Vec<&str> = [kind].into_iter().chain(usual.split(' ')).collect();
+        let more: Vec<&str> = [folder].into_iter().chain(more.split(' ')).collect();
+        succeeded(&migsim(&[words, more].concat()));
+        for file in names(Path::new(folder)) {
+            assert!(is_known(&file), "{kind}: {file}");
+            let text = fs::read_to_string(Path::new(folder).join(&file)).unwrap();
+            let mut found = Vec::new();
+            if file.ends_with(".csv") {
+                found.extend(text.lines().next().unwrap().split(',').map(str::to_owned));
+            } else if file.ends_with(".jsonl") {
+                let (_, record) = text.lines().next().unwrap().split_once(' ').unwrap();
+                keys(&serde_json::from_str(record).unwrap(), &mut found);
+            } else if file.ends_with(".json") {
+                let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+                // A sweep file has a schema of its own.
+                value.as_object_mut().unwrap().remove("sweep");
+                keys(&value, &mut found);
+            }
+            for name in found {
+                // Scenario ii has the columns of i.
+                assert!(
+                    is_known(&name.replace("_ii_", "_i_").replace("_iii_", "_i_"))
+                        || is_known(&name),
+                    "{kind}/{file}: {name}"
+                );
+            }
+        }
+    }
+}

@@ -64,6 +64,30 @@ fn a_search_is_the_same_for_any_number_of_threads_and_goes_on_where_it_was() {
 }
 
 #[test]
+fn the_report_of_a_search_is_its_page_and_it_has_the_figures_of_a_sweep() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("search");
+    tuned(&folder, &[]);
+    let report = |more: &[&str]| migsim_in(scratch.path(), &[&["report", "search"], more].concat());
+    succeeded(report(&[]));
+    assert_eq!(read(&folder, "index.html"), read(&folder, "report.html"));
+    let list = String::from_utf8(succeeded(report(&["--figure", "list"])).stdout).unwrap();
+    assert!(
+        list.starts_with("lines  ") && list.contains("\nheat   "),
+        "{list}"
+    );
+    succeeded(report(&["--figure", "heat", "--out", "heat.svg"]));
+    let plan = fs::read_to_string(folder.join("plan.json")).unwrap();
+    let other = plan.replacen("\"names\":[\"alpha\"", "\"names\":[\"beta\"", 1);
+    assert_ne!(plan, other);
+    fs::write(folder.join("plan.json"), other).unwrap();
+    let refused = report(&[]);
+    assert_eq!(refused.status.code(), Some(2));
+    let errors = String::from_utf8(refused.stderr).unwrap();
+    assert!(errors.contains("`plan.json` varies beta"), "{errors}");
+}
+
+#[test]
 fn the_budget_holds_and_fresh_seeds_are_not_those_of_the_search() {
     let scratch = tempfile::tempdir().unwrap();
     let found = tuned(scratch.path(), &[]);

@@ -375,14 +375,14 @@ pub(super) struct DecideArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ReportArguments {
-    /// The folder that `migsim run --out` or `migsim sweep` has written
+    /// The folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written
     #[arg(value_name = "FOLDER")]
     pub(super) folder: PathBuf,
     /// Write the page into this file [default: report.html in the folder]; with `--figure` the figure [default: NAME.FORMAT]
     #[arg(long, short, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Draw a figure for an article instead: gantt, makespan, placement or supersteps of a run, lines or heat of a sweep; all: each into the
-    /// folder `--out` [default: here]
+    /// folder `--out` [default: here]; list: print the figures that the folder has
     #[arg(long, value_name = "NAME", help_heading = "Figure")]
     pub(super) figure: Option<String>,
     /// The format of the figure [default: that of the file `--out`, or svg]
@@ -486,7 +486,7 @@ pub(super) struct ReproduceArguments {
     /// The same as `--format json`
     #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = "Output")]
     json: bool,
-    /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all
+    /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all; list: print them
     #[arg(
         long,
         value_name = "NAME",

@@ -156,7 +156,7 @@ fn dispatch(
         args::Command::Sweep(sweep) => return sweep::sweep(registry, sweep, out, errors),
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
         args::Command::Decide(question) => decide::decide(registry, question, out),
-        args::Command::Report(report) => report::report(registry, report, errors),
+        args::Command::Report(report) => report::report(registry, report, out, errors),
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);

@@ -1,10 +1,10 @@
-//! `migsim report`: writes the page of a run folder or of a sweep folder.
+//! `migsim report`: writes the page of the folder of a run, a sweep or a search, or draws its figures.
 
 use std::io::Write;
 use std::path::Path;
 
 use super::args::{FigureFormat, ReportArguments};
-use super::figures::write_figures;
+use super::figures::{is_list, print_list, write_figures};
 use super::memory_limit::limits;
 use super::print::say;
 use crate::error::{Error, Problem};
@@ -12,7 +12,8 @@ use crate::figure::Format;
 use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, RunFolder, write_file, write_named};
 use crate::registry::Registry;
-use crate::sweep::folder::{figures_of, page_of};
+use crate::sweep::folder::{figure_list, figures_of, page_of};
+use crate::sweep::tune_report;
 
 /// The name of the page where none is given.
 pub(super) const FILE: &str = "report.html";
@@ -20,6 +21,7 @@ pub(super) const FILE: &str = "report.html";
 pub(super) fn report(
     registry: &Registry,
     arguments: &ReportArguments,
+    out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
     let folder = &arguments.folder;
@@ -30,18 +32,26 @@ pub(super) fn report(
     };
     check_size(folder, limits(&arguments.memory, Some(1), Purpose::Page))?;
     if let Some(wanted) = &arguments.figure {
+        let given = [
+            ("--out", arguments.out.is_some()),
+            ("--format", arguments.format.is_some()),
+        ];
+        let drawn = given.iter().find(|(_, is_given)| *is_given);
+        if is_list(wanted, drawn.map(|(option, _)| *option))? {
+            return list(registry, folder, out);
+        }
         return figure(registry, arguments, wanted, errors);
     }
-    let page = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
-        (true, _) => Report::read(registry, folder)?.html(),
-        (false, true) => {
+    let page = match Kind::of(folder)? {
+        Kind::Run => Report::read(registry, folder)?.html(),
+        Kind::Search => tune_report::page_of(folder)?,
+        Kind::Sweep => {
             let (page, half_time) = page_of(folder)?;
             if let Some(half_time) = half_time {
                 say(errors, &format!("note: {half_time}"));
             }
             page
         }
-        (false, false) => return Err(no_folder(folder)),
     };
     match &arguments.out {
         Some(file) => write_named(file, page.as_bytes()),
@@ -49,17 +59,49 @@ pub(super) fn report(
     }
 }
 
-/// Neither a run nor a sweep.
+/// The kind of a folder of results.
+enum Kind {
+    Run,
+    Sweep,
+    Search,
+}
+
+impl Kind {
+    fn of(folder: &Path) -> Result<Self, Error> {
+        if is_there(folder, "run.json") {
+            return Ok(Self::Run);
+        }
+        match (
+            is_there(folder, "plan.json"),
+            is_there(folder, tune_report::FILE),
+        ) {
+            (true, false) => Ok(Self::Sweep),
+            (true, true) => Ok(Self::Search),
+            (false, _) => Err(no_folder(folder)),
+        }
+    }
+}
+
+/// Neither a run nor a sweep nor a search.
 fn no_folder(folder: &Path) -> Error {
     let what = if folder.is_dir() {
-        "the folder holds neither a run nor a sweep"
+        "the folder holds neither a run nor a sweep nor a search"
     } else {
         "there is no such folder"
     };
     Problem::new(what)
         .source(folder.display().to_string())
-        .hint("name a folder that `migsim run --out` or `migsim sweep` has written; one without `run.json` or `plan.json` is not complete")
+        .hint("name a folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written; one without `run.json` or `plan.json` is not complete")
         .into()
+}
+
+/// Prints the figures that the folder has.
+fn list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
+    let list = match Kind::of(folder)? {
+        Kind::Run => Report::read(registry, folder)?.figure_list(),
+        Kind::Sweep | Kind::Search => figure_list(folder)?,
+    };
+    print_list(&list, out)
 }
 
 /// Draws figures of the folder instead of its page.
@@ -71,10 +113,9 @@ fn figure(
 ) -> Result<(), Error> {
     let folder = &arguments.folder;
     let style = arguments.style.style();
-    let figures = match (is_there(folder, "run.json"), is_there(folder, "plan.json")) {
-        (true, _) => Report::read(registry, folder)?.figures(wanted, &style),
-        (false, true) => figures_of(folder, wanted, &style),
-        (false, false) => return Err(no_folder(folder)),
+    let figures = match Kind::of(folder)? {
+        Kind::Run => Report::read(registry, folder)?.figures(wanted, &style),
+        Kind::Sweep | Kind::Search => figures_of(folder, wanted, &style),
     };
     let figures = figures.map_err(|error| error.placed(&format!("--figure {wanted}")))?;
     let asked = arguments.format.map(FigureFormat::format);

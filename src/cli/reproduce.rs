@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::args::{ReproduceArguments, ReproduceFormat};
 use super::complete::{AUDIT, READINGS, RIVALS};
-use super::figures::write_figures;
+use super::figures::{is_list, print_list, write_figures};
 use super::memory_limit::limits;
 use super::print::print;
 use super::progress::{Bar, with_bar};
@@ -53,6 +53,10 @@ pub(super) fn reproduce(
         paper::reproduce(&arguments.paper, progress)
     })?;
     if let Some(wanted) = &arguments.figure {
+        let format = arguments.format.map(|_| "--format");
+        if is_list(wanted, arguments.out.as_ref().map(|_| "--out").or(format))? {
+            return print_list(&paper::figure_list(&reproduction.papers), out).map(|()| true);
+        }
         let style = arguments.style.style();
         let format = arguments
             .format

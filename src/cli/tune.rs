@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
 use super::memory_limit::limits;
@@ -17,23 +17,17 @@ use crate::document::value_as_typed;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::Flag;
 use crate::memory::Purpose;
-use crate::output::frame::{Page, list, section};
-use crate::output::{Cell, Form, Sheet, Table, cannot_write, escaped, numbers, words, write_file};
+use crate::output::{Form, cannot_write, write_file};
 use crate::registry::Registry;
+use crate::sweep::folder::write_plan;
 use crate::sweep::goal::Goal;
-use crate::sweep::page::{SHOWN, ranking};
 use crate::sweep::setting::{layers, varied as varied_settings};
 use crate::sweep::slurm::quoted;
 use crate::sweep::spec::label;
-use crate::sweep::stats::Sample;
-use crate::sweep::stats::short;
-use crate::sweep::summary::{Summary, named};
 use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
-use crate::sweep::{Common, Done, Shard, Spec, Store, Sweep, keys, table::runs_csv};
+use crate::sweep::tune_report::{self, TuneReport};
+use crate::sweep::{Common, Done, Shard, Spec, Store, keys, table::runs_csv};
 use crate::words::counted;
-
-/// The most settings that are named as equally good.
-const MOST_TIES: usize = 4;
 
 /// The seeds of the search if none are given.
 const SEEDS: &str = "1..8";
@@ -106,20 +100,16 @@ pub(super) fn tune(
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .sync()?;
-    let report = Report {
-        sweep,
-        goal: tuning.goal,
-        command: command(&arguments.varied.settings, &varied, &found.best)?,
-        found: &found,
-    };
-    let json = format!("{:#}\n", report.json());
+    let names = sweep.parameters.iter().map(|one| one.name.clone());
+    let command = command(&arguments.varied.settings, &varied, &found.best)?;
+    let told = (tuning.goal, sweep.draw_seed, command);
+    let report = TuneReport::of(&found, names.collect(), told);
     if let Some(folder) = &arguments.out {
-        write(folder, &found, &json)?;
-        write_file(&folder.join("index.html"), report.page().as_bytes())?;
+        write(folder, &found, &report)?;
     }
     match arguments.form.form_unless(arguments.quiet) {
         None => {}
-        Some(Form::Json) => print_json(out, &report.json())?,
+        Some(Form::Json) => print_json(out, &report.to_json())?,
         Some(form) => print(out, &report.sheet().render(form))?,
     }
     if !arguments.quiet {
@@ -132,13 +122,19 @@ pub(super) fn tune(
     Ok(())
 }
 
-fn write(folder: &Path, found: &Found, json: &str) -> Result<(), Error> {
+fn write(folder: &Path, found: &Found, report: &TuneReport) -> Result<(), Error> {
     let path = folder.join("runs.csv");
     let (plan, rows) = &found.all;
     let table = runs_csv(plan, Shard::WHOLE, rows)
         .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
     write_file(&path, &table)?;
-    write_file(&folder.join("tune.json"), json.as_bytes())
+    write_plan(folder, plan)?;
+    let json = format!("{:#}\n", report.to_json());
+    write_file(&folder.join(tune_report::FILE), json.as_bytes())?;
+    write_file(
+        &folder.join("index.html"),
+        report.page(plan, rows).as_bytes(),
+    )
 }
 
 /// The varied parameters: those with several values, or else the usual ranges of the policy's options.
@@ -177,266 +173,6 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
     });
     sweep.draw_seed = arguments.draw_seed;
     Ok(varied)
-}
-
-/// The printed result of a search.
-struct Report<'a> {
-    sweep: &'a Sweep,
-    goal: Goal,
-    found: &'a Found,
-    command: String,
-}
-
-impl Report<'_> {
-    fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::default();
-        sheet.line(self.heading());
-        sheet.line("");
-        sheet.table(self.search());
-        sheet.line("");
-        let found = self.found;
-        let compared = &found.comparison;
-        let both = [
-            ("best", compared.best, &found.best),
-            ("defaults", compared.defaults, &found.defaults),
-        ];
-        for (name, sample, setting) in both {
-            let mean = sample.map_or("cannot be run".to_owned(), |sample| short(sample.mean));
-            sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
-        }
-        if let Some(ties) = self.ties() {
-            sheet.line(format!("ties      {ties}"));
-        }
-        sheet.line(format!("gain      {}", self.gain()));
-        sheet.line("");
-        sheet.line(&self.command);
-        sheet
-    }
-
-    fn heading(&self) -> String {
-        let found = self.found;
-        format!(
-            "{} of {} with {}, for the best {}",
-            counted(found.runs, "run"),
-            counted(found.settings, "setting"),
-            counted(found.seeds.len(), "seed"),
-            self.goal.name()
-        )
-    }
-
-    /// The rounds of the search.
-    fn search(&self) -> Table {
-        let columns = [
-            words("search", "method"),
-            numbers("settings", "settings"),
-            numbers("seeds", "seeds"),
-            numbers("runs", "runs"),
-            numbers("best", "best"),
-            words("at", "setting"),
-        ];
-        let mut table = Table::new("search", "", &columns);
-        for round in &self.found.rounds {
-            let mean = round.mean;
-            table.push([
-                Cell::text(round.method),
-                Cell::count(round.settings),
-                Cell::count(round.seeds),
-                Cell::count(round.runs),
-                Cell::value(mean, mean.map_or("-".to_owned(), short)),
-                Cell::text(self.named(&round.best)),
-            ]);
-        }
-        table
-    }
-
-    /// The settings that are as good as the best, if there are any.
-    fn ties(&self) -> Option<String> {
-        let ties = &self.found.ties;
-        let named: Vec<String> = ties
-            .iter()
-            .take(MOST_TIES)
-            .map(|one| self.named(one))
-            .collect();
-        let more = if ties.len() > MOST_TIES { "; ..." } else { "" };
-        let (count, verb) = match ties.len() {
-            0 => return None,
-            1 => ("1 other".to_owned(), "is"),
-            count => (format!("{count} others"), "are"),
-        };
-        let named = named.join("; ");
-        Some(format!(
-            "{count} {verb} as good as the best in the search: {named}{more}"
-        ))
-    }
-
-    /// `index.html`: the same, with all settings that were tried.
-    fn page(&self) -> String {
-        let (plan, rows) = &self.found.all;
-        let settings = ranking(plan, &Summary::of(plan, rows));
-        let ties = self.ties().map(|ties| format!("Ties: {ties}."));
-        let result = format!(
-            "<p class=\"verdict\">Gain over the defaults: {}</p>\n{}{}<p>The command that runs the best setting:</p>\n<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
-            escaped(&self.gain()),
-            self.compared().html(SHOWN),
-            list(&Vec::from_iter(ties)),
-            escaped(&visible(&self.command))
-        );
-        let note = "<p class=\"note\">The means are over all seeds that a setting was run with, those of the comparison included; a setting with few seeds was dropped early. The best is judged on fresh seeds above.</p>\n";
-        let body = [
-            section(
-                "result",
-                "Result: the best setting beside the defaults",
-                &result,
-            ),
-            section("search", "Search: its rounds", &self.search().html(SHOWN)),
-            section(
-                "settings",
-                "Settings: all that were tried",
-                &format!("{settings}{note}"),
-            ),
-        ];
-        let names = self.sweep.parameters.iter().map(|one| one.name.as_str());
-        Page {
-            title: &format!("Search over {}", names.collect::<Vec<_>>().join(", ")),
-            lead: &format!("<p>{}.</p>\n", escaped(&self.heading())),
-            body: &body.concat(),
-            ..Page::default()
-        }
-        .html()
-    }
-
-    /// The best setting and the defaults on the seeds of the comparison.
-    fn compared(&self) -> Table {
-        let columns = [
-            words("which", "which"),
-            numbers(self.goal.name(), "mean"),
-            numbers("± 95 %", "ci95"),
-            words("setting", "setting"),
-        ];
-        let mut table = Table::new("comparison", "", &columns);
-        let (found, compared) = (self.found, &self.found.comparison);
-        let means = [compared.best, compared.defaults].map(|one| one.map(|one| one.mean));
-        let largest = means.into_iter().flatten().fold(0.0, f64::max);
-        for (name, sample, setting) in [
-            ("best", compared.best, &found.best),
-            ("defaults", compared.defaults, &found.defaults),
-        ] {
-            let mean = sample.map_or_else(
-                || Cell::text("cannot be run"),
-                |sample| {
-                    Cell::value(sample.mean, short(sample.mean)).with_bar(sample.mean / largest)
-                },
-            );
-            let half = sample.and_then(|sample| sample.half_width());
-            let half = half.map_or_else(Cell::empty, |half| Cell::value(half, short(half)));
-            table.push([
-                Cell::text(name),
-                mean,
-                half,
-                Cell::text(self.named(setting)),
-            ]);
-        }
-        table
-    }
-
-    fn gain(&self) -> String {
-        let compared = &self.found.comparison;
-        let Some(gain) = compared.gain_percent.or(compared.improvement) else {
-            return "unknown: the defaults cannot be run".into();
-        };
-        if self.found.best == self.found.defaults {
-            return "none: nothing better than the defaults was found".into();
-        }
-        let unit = if self.goal.is_gain() {
-            "percentage points"
-        } else {
-            "%"
-        };
-        let mean = short(gain.mean);
-        if !self.found.is_random {
-            return format!(
-                "{mean} {unit}; the interval has no width: nothing here is random, seeds change nothing"
-            );
-        }
-        let (first, last) = (compared.seeds.first(), compared.seeds.last());
-        let seeds = match (first, last) {
-            (Some(first), Some(last)) if first != last => format!(
-                "{} fresh seeds from {first} to {last}",
-                compared.seeds.len()
-            ),
-            _ => "one fresh seed".into(),
-        };
-        let Some(half) = gain.half_width() else {
-            return format!("{mean} {unit} ({seeds}: no interval)");
-        };
-        let doubt = if gain.mean - half > 0.0 {
-            ""
-        } else {
-            "; the interval holds 0: no gain is shown"
-        };
-        format!(
-            "{mean} ± {} {unit} (95 %, {seeds}, paired){doubt}",
-            short(half)
-        )
-    }
-
-    fn named(&self, setting: &Setting) -> String {
-        named(self.sweep.parameters.iter().map(|one| &one.name), setting)
-    }
-
-    fn json(&self) -> Value {
-        let found = self.found;
-        let setting = |setting: &Setting| -> Value {
-            let pairs = self.sweep.parameters.iter().zip(setting);
-            pairs
-                .filter_map(|(one, value)| Some((one.name.clone(), value.clone()?)))
-                .collect::<Map<String, Value>>()
-                .into()
-        };
-        let sample = |sample: Option<Sample>| {
-            sample.map(|sample| {
-                json!({
-                    "mean": sample.mean,
-                    "deviation": sample.deviation,
-                    "ci95": sample.half_width(),
-                })
-            })
-        };
-        let rounds = found.rounds.iter().map(|round| {
-            json!({
-                "method": round.method,
-                "settings": round.settings,
-                "seeds": round.seeds,
-                "runs": round.runs,
-                "best": setting(&round.best),
-                "mean": round.mean,
-            })
-        });
-        let compared = &found.comparison;
-        json!({
-            "goal": self.goal.name(),
-            "best": setting(&found.best),
-            "ties": found.ties.iter().map(setting).collect::<Vec<Value>>(),
-            "defaults": setting(&found.defaults),
-            "search": {
-                "runs": found.runs,
-                "settings": found.settings,
-                "seeds": found.seeds,
-                "draw_seed": self.sweep.draw_seed,
-                "failed": found.failed.as_ref().map_or(0, |(count, _)| *count),
-                "rounds": rounds.collect::<Vec<Value>>(),
-            },
-            "is_random": found.is_random,
-            "comparison": {
-                "seeds": compared.seeds,
-                "best": sample(compared.best),
-                "defaults": sample(compared.defaults),
-                "improvement": sample(compared.improvement),
-                "gain_percent": sample(compared.gain_percent),
-            },
-            "command": self.command,
-        })
-    }
 }
 
 /// Keys of an experiment file that are for people.

@@ -17,26 +17,42 @@ const NAMES: [&str; 3] = ["i", "ii", "iii"];
 /// More rows than this do not fit beside a text: cases that differ in their last key share a row.
 const MOST_ROWS: usize = 36;
 
-/// A figure: its name, and what draws it.
-type Picture = (&'static str, fn(&PaperResults, &Style) -> Drawing);
+/// A figure: its name, a sentence about it, and its drawing.
+type Picture = (
+    &'static str,
+    &'static str,
+    fn(&PaperResults, &Style) -> Drawing,
+);
 
 const PICTURES: [Picture; 4] = [
-    ("times", draw_times),
-    ("errors", draw_errors),
-    ("gains", |paper, style| {
-        let title = style.say(
-            "gain of iii over i [% of i]",
-            "ganho de iii sobre i [% de i]",
-        );
-        draw_relative((paper, "iii"), title, -1.0, style)
-    }),
-    ("overheads", |paper, style| {
-        let title = style.say(
-            "overhead of ii over i [% of i]",
-            "sobrecusto de ii sobre i [% de i]",
-        );
-        draw_relative((paper, "ii"), title, 1.0, style)
-    }),
+    (
+        "times",
+        "simulated against published times, with the diagonal and ± 5 %",
+        draw_times,
+    ),
+    ("errors", "the error of each simulated time", draw_errors),
+    (
+        "gains",
+        "the gain of scenario iii over i, published as rings and simulated as dots",
+        |paper, style| {
+            let title = style.say(
+                "gain of iii over i [% of i]",
+                "ganho de iii sobre i [% de i]",
+            );
+            draw_relative((paper, "iii"), title, -1.0, style)
+        },
+    ),
+    (
+        "overheads",
+        "the overhead of scenario ii over i, published as rings and simulated as dots",
+        |paper, style| {
+            let title = style.say(
+                "overhead of ii over i [% of i]",
+                "sobrecusto de ii sobre i [% de i]",
+            );
+            draw_relative((paper, "ii"), title, 1.0, style)
+        },
+    ),
 ];
 
 /// The names of the figures of a paper.
@@ -46,7 +62,7 @@ pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> 
     let is_empty = paper.cells.is_empty();
     PICTURES
         .iter()
-        .map(|(name, _)| *name)
+        .map(|(name, ..)| *name)
         .filter(move |name| match *name {
             "gains" => gains,
             "overheads" => overheads,
@@ -57,9 +73,9 @@ pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> 
 /// The figures of a paper, named `PAPER-FIGURE`.
 pub(super) fn figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
     let wanted: Vec<&str> = names(paper).collect();
-    let pictures = PICTURES.iter().filter(|(name, _)| wanted.contains(name));
+    let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
     pictures
-        .map(|(name, draw)| Figure::new(format!("{}-{name}", paper.paper), draw(paper, style)))
+        .map(|(name, _, draw)| Figure::new(format!("{}-{name}", paper.paper), draw(paper, style)))
         .collect()
 }
 
@@ -72,9 +88,7 @@ pub fn figures_named(
     wanted: &str,
     style: &Style,
 ) -> Result<Vec<Figure>, Error> {
-    let mut known: Vec<&str> = papers.iter().flat_map(names).collect();
-    known.sort_unstable();
-    known.dedup();
+    let known = names_of(papers);
     if known.is_empty() {
         let problem = Problem::new("the paper publishes no times, so that it has no figure");
         return Err(problem
@@ -91,6 +105,21 @@ pub fn figures_named(
         own.filter(move |figure| is_wanted(paper, figure))
     });
     Ok(all.collect())
+}
+
+/// The names of the figures of some papers, and a sentence about each.
+pub fn figure_list(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
+    let known = names_of(papers);
+    let pictures = PICTURES.iter().filter(|(name, ..)| known.contains(name));
+    pictures.map(|(name, about, _)| (*name, *about)).collect()
+}
+
+/// The names of the figures of some papers, sorted.
+fn names_of(papers: &[PaperResults]) -> Vec<&'static str> {
+    let mut known: Vec<&str> = papers.iter().flat_map(names).collect();
+    known.sort_unstable();
+    known.dedup();
+    known
 }
 
 /// The rows of some cells: their labels, the names of the keys in them, the row of each cell, and whether several cases share one.

@@ -48,7 +48,7 @@ pub use facts::{
     AuditFacts, Cell, Claim, Comparison, Config, Contradiction, ContradictoryCells, Decision,
     Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
 };
-pub use figures::figures_named;
+pub use figures::{figure_list, figures_named};
 pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
 pub use page::Page;
 pub use pages::{one_reading_page, pages};

@@ -19,6 +19,20 @@ use crate::figure::{self, Dot, Drawing, Figure, Group, Key, Rows, SCENARIOS, Sty
 /// The ranges of a parameter with more values.
 const RANGES: usize = 12;
 
+/// The name of the figure of results by parameter, and a sentence about it.
+const LINES: (&str, &str) = (
+    "lines",
+    "the mean for each value of each parameter, with the 95 % interval over the seeds",
+);
+
+/// The name of the heat maps, and a sentence about them.
+const HEAT: (&str, &str) = ("heat", "maps of the two parameters that matter most");
+
+/// The sentence about a figure of a sweep.
+pub(super) fn about(name: &str) -> (&'static str, &'static str) {
+    if name == HEAT.0 { HEAT } else { LINES }
+}
+
 /// The figures `lines` and `heat`, if there are any: none where nothing varies.
 pub fn figures(
     plan: &Plan,
@@ -29,9 +43,9 @@ pub fn figures(
     if summary.best.is_empty() || summary.effects.is_empty() {
         return Vec::new();
     }
-    let mut figures = vec![Figure::new("lines", draw_lines(plan, rows, summary, style))];
+    let mut figures = vec![Figure::new(LINES.0, draw_lines(plan, rows, summary, style))];
     if let Some(maps) = Maps::of(plan, summary) {
-        figures.push(Figure::new("heat", maps.draw(style)));
+        figures.push(Figure::new(HEAT.0, maps.draw(style)));
     }
     figures
 }

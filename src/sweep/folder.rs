@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::figures::figures;
+use super::figures::{about, figures};
 use super::page::page;
 use super::plan::Plan;
 use super::row::Row;
@@ -101,16 +101,8 @@ fn pictures(
 /// # Errors
 /// The folder cannot be read, or it has no such figure.
 pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
-    let plan = read_plan(folder)?;
-    let rows = store::rows(folder)?;
-    let summary = Summary::of(&plan, &rows);
-    let figures = figures(&plan, &rows, &summary, style);
+    let figures = all_figures(folder, style)?;
     let known: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
-    if known.is_empty() {
-        let problem =
-            Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
-        return Err(problem.source(folder.display().to_string()).into());
-    }
     let wanted: Vec<String> = chosen(wanted, &known)?
         .into_iter()
         .map(str::to_owned)
@@ -119,6 +111,27 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
         .into_iter()
         .filter(|figure| wanted.contains(&figure.name))
         .collect())
+}
+
+/// The names of the figures of a sweep folder, and a sentence about each.
+///
+/// # Errors
+/// The folder cannot be read, or it has no figure.
+pub fn figure_list(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
+    let figures = all_figures(folder, &Style::default())?;
+    Ok(figures.iter().map(|figure| about(&figure.name)).collect())
+}
+
+fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
+    let plan = read_plan(folder)?;
+    let rows = store::rows(folder)?;
+    let figures = figures(&plan, &rows, &Summary::of(&plan, &rows), style);
+    if figures.is_empty() {
+        let problem =
+            Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
+        return Err(problem.source(folder.display().to_string()).into());
+    }
+    Ok(figures)
 }
 
 /// The number of failed runs, the first reason, and the table that has all of them.
@@ -234,7 +247,7 @@ fn add<'f>(
 pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN);
     let name = path.display().to_string();
-    let hint = "name folders that `migsim sweep` has written";
+    let hint = "name folders that `migsim sweep`, `tune --out` or `compare --out` has written";
     let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;
     let document = Document::parse(name, text)?;
     let plan: Plan = document.deserialize()?;

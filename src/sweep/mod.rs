@@ -34,6 +34,7 @@ pub mod store;
 pub mod summary;
 pub mod table;
 pub mod tune;
+pub mod tune_report;
 mod values;
 pub(crate) mod whole;
 

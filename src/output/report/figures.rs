@@ -18,14 +18,30 @@ const MOST_BARS: usize = 48;
 /// The most points of a curve, and columns of a chart.
 const MOST_POINTS: usize = 200;
 
-/// A figure: its name, and what draws it.
-type Picture = (&'static str, fn(&Report, &Style) -> Drawing);
+/// A figure: its name, a sentence about it, and its drawing.
+type Picture = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
 
 const PICTURES: [Picture; 4] = [
-    ("gantt", gantt),
-    ("makespan", makespan),
-    ("placement", placement),
-    ("supersteps", supersteps),
+    (
+        "gantt",
+        "when each process computes, communicates and waits; of more than 48 supersteps the share of time computing",
+        gantt,
+    ),
+    (
+        "makespan",
+        "the time of each scenario: supersteps, rescheduling calls, migrations",
+        makespan,
+    ),
+    (
+        "placement",
+        "the number of processes of each cluster, in the last scenario",
+        placement,
+    ),
+    (
+        "supersteps",
+        "the time of each superstep, scenario by scenario",
+        supersteps,
+    ),
 ];
 
 impl Report {
@@ -34,7 +50,7 @@ impl Report {
     /// # Errors
     /// There is no such figure, or the run was written without what it shows.
     pub fn figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
-        let known = PICTURES.map(|(name, _)| name);
+        let known = PICTURES.map(|(name, _, _)| name);
         let mut names = chosen(wanted, &known)?;
         if self.activity.is_none() {
             if wanted == "gantt" {
@@ -44,10 +60,17 @@ impl Report {
             }
             names.retain(|name| *name != "gantt");
         }
-        let wanted = PICTURES.iter().filter(|(name, _)| names.contains(name));
+        let wanted = PICTURES.iter().filter(|(name, ..)| names.contains(name));
         Ok(wanted
-            .map(|(name, draw)| Figure::new(*name, draw(self, style)))
+            .map(|(name, _, draw)| Figure::new(*name, draw(self, style)))
             .collect())
+    }
+
+    /// The names of the figures that the run has, and a sentence about each.
+    pub fn figure_list(&self) -> Vec<(&'static str, &'static str)> {
+        let has = |name: &str| name != "gantt" || self.activity.is_some();
+        let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
+        pictures.map(|(name, about, _)| (*name, *about)).collect()
     }
 
     /// The last scenario, in which most happens.
