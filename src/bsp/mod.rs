@@ -30,7 +30,7 @@ pub use config::{
     Waiting,
 };
 pub use record::{
-    Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, SuperstepDates, Wait,
+    Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, Sent, SuperstepDates, Wait,
 };
 pub use run::simulate;
 pub use shortcut::{Memo, MemoBudget};

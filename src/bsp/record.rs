@@ -124,8 +124,19 @@ pub struct Outcome {
     pub migration: Seconds,
     /// Flows simulated: messages, barrier, calls and migrations.
     pub flows: u64,
+    /// The messages of the application alone.
+    pub sent: Sent,
     /// A hash of all dates: equal for equal runs (see [`crate::engine::EventLog`]).
     pub event_hash: String,
+}
+
+/// The messages of an application in all supersteps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sent {
+    /// Their number.
+    pub messages: u64,
+    /// The sum of their sizes \[B\], superstep by superstep.
+    pub bytes: f64,
 }
 
 /// The times at which each process began a superstep, and the time at which all were done with it.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::{Costs, RuntimeConfig, Scenario};
 use super::event::Token;
-use super::record::{Outcome, SuperstepDates};
+use super::record::{Outcome, Sent, SuperstepDates};
 use super::shortcut::Memo;
 use crate::engine::{EventLog, NetworkModel, Simulation};
 use crate::error::{Broken, Error};
@@ -41,6 +41,8 @@ pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Simulation<'a, Token>,
     pub(super) plan: Plan,
+    /// The bytes that the plan sends.
+    volume: f64,
     /// The superstep whose plan is open.
     pub(super) superstep: usize,
     /// The superstep whose barrier is being left, or was left last.
@@ -63,6 +65,7 @@ impl<'a> World<'a> {
             setup,
             engine: Simulation::new(setup.platform, setup.network),
             plan: Plan::default(),
+            volume: 0.0,
             superstep: 0,
             ending: 0,
             placement: setup.placement.to_vec(),
@@ -76,6 +79,7 @@ impl<'a> World<'a> {
                 scheduling: Seconds::default(),
                 migration: Seconds::default(),
                 flows: 0,
+                sent: Sent::default(),
                 event_hash: String::new(),
             },
             log: EventLog::default(),
@@ -89,7 +93,11 @@ impl<'a> World<'a> {
         if !repeats {
             self.plan.clear(self.placement.len());
             self.setup.workload.fill(superstep, &mut self.plan);
+            let sizes = self.plan.messages.iter().map(|message| message.size.get());
+            self.volume = sizes.sum();
         }
+        self.outcome.sent.messages += self.plan.messages.len() as u64;
+        self.outcome.sent.bytes += self.volume;
         !repeats
     }
 

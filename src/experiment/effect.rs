@@ -287,7 +287,7 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bsp::{CallRecord, SuperstepDates, Wait};
+    use crate::bsp::{CallRecord, Sent, SuperstepDates, Wait};
     use crate::policy::Decision;
 
     fn at(seconds: f64) -> Time {
@@ -333,6 +333,7 @@ mod tests {
             scheduling: Seconds::default(),
             migration: Seconds::default(),
             flows: 0,
+            sent: Sent::default(),
             event_hash: String::new(),
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::placed::Placed;
 use super::records::migrations_of;
-use crate::bsp::Scenario;
+use crate::bsp::{Scenario, Sent};
 use crate::experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
 /// The schema of the manifests that are written and read.
@@ -22,7 +22,7 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
     let mut summary = json!({
         "placed": Placed::of(experiment).json(),
         "basis": experiment.basis.text(),
-        "application": application(experiment),
+        "application": application(results),
         "simulator": simulator(experiment, results),
         "scenarios": scenarios,
     });
@@ -48,12 +48,9 @@ pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
 }
 
 /// The messages of the application, in any scenario; flows of a scenario are these and those of barrier, calls and moves.
-fn application(experiment: &Experiment) -> Value {
-    let loads = super::loads(experiment);
-    json!({
-        "messages": loads.iter().map(|load| load.messages).sum::<usize>(),
-        "bytes": loads.iter().map(|load| load.volume).sum::<f64>(),
-    })
+fn application(results: &Results) -> Value {
+    let sent = (results.runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
+    json!({ "messages": sent.messages, "bytes": sent.bytes })
 }
 
 fn simulator(experiment: &Experiment, results: &Results) -> Value {

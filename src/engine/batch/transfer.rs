@@ -62,9 +62,11 @@ impl Recurrence {
 
     fn have_few_sizes(&mut self, sizes: impl Iterator<Item = f64>, count: usize) -> bool {
         self.sizes.clear();
+        let mut last = None;
         for bytes in sizes {
             let bits = bytes.to_bits();
-            if !self.sizes.contains(&bits) {
+            // Flows of one size mostly stand together.
+            if last.replace(bits) != Some(bits) && !self.sizes.contains(&bits) {
                 self.sizes.push(bits);
                 if self.sizes.len() * PER_SIZE > count {
                     return false;
