@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::config::{Parameter, Sweep};
 use super::plan::Plan;
-use super::setting::known;
+use super::setting::runs_of;
 use super::settings::MOST_NAMED;
 use super::spec::label;
 use super::values::Values;
@@ -35,10 +35,8 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
             let mut other = plan.settings[setting].clone();
             other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
             // Settings that cannot be loaded differ from those that can.
-            let other = known(sweep, &other, plan.seeds[0], with);
-            other.map_or(true, |other| {
-                other.identity.id(plan.seeds[0]) != plan.runs[setting * seeds]
-            })
+            let other = runs_of(sweep, &other, &plan.seeds[..1], with);
+            other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
         };
         if !(0..plan.settings.len()).into_par_iter().any(changes) {
             let shown: Vec<String> = values.distinct.iter().map(|value| label(value)).collect();

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::config::{Sweep, SweepFile};
-use super::identity::Identity;
 use super::keys;
-use super::setting::{Known, known, layers, load};
+use super::setting::{Known, known, load, runs_of};
 use crate::error::{Error, Problem, Unknown, did_you_mean};
 use crate::experiment::{Experiment, Limits, Shared};
 use crate::words::nearest;
@@ -63,15 +62,15 @@ impl Plan {
         seeds: Vec<u64>,
         with: (Limits, &Shared),
     ) -> Result<Self, Error> {
-        let identities = identities(sweep, &settings, seeds[0], with)?;
-        let remarks = identities.iter().filter_map(|one| one.remark.clone());
+        let mut known = all_known(sweep, &settings, &seeds, with)?;
+        let remarks = known.iter_mut().filter_map(|one| one.remark.take());
         let mut notes = crate::experiment::notes(remarks);
-        for note in identities.iter().flat_map(|one| &one.said) {
+        for note in known.iter().flat_map(|one| &one.said) {
             if !notes.contains(note) {
                 notes.push(note.clone());
             }
         }
-        let seeds = if seeds.len() > 1 && !identities.iter().any(|one| one.uses_seed) {
+        let seeds = if seeds.len() > 1 && !known.iter().any(|one| one.uses_seed) {
             notes.push(format!(
                 "seeds change nothing here: no setting draws anything at random; only seed {} is run",
                 seeds[0]
@@ -82,10 +81,18 @@ impl Plan {
         };
         let names = sweep.parameters.iter().map(|one| one.name.clone());
         let names: Vec<String> = names.collect();
-        let runs = identities
-            .par_iter()
-            .flat_map_iter(|one| seeds.iter().map(|seed| one.identity.id(*seed)))
-            .collect();
+        // A setting that draws nothing knows its run with the first seed alone.
+        let with_seeds = |(known, values): (Known, &Vec<Option<Value>>)| {
+            let mut runs = known.runs;
+            if runs.len() < seeds.len() {
+                runs = runs_of(sweep, values, &seeds, with)?;
+            }
+            runs.truncate(seeds.len());
+            Ok(runs)
+        };
+        let known = known.into_par_iter().zip(&settings);
+        let runs: Vec<Vec<String>> = known.map(with_seeds).collect::<Result<_, Error>>()?;
+        let runs = runs.into_iter().flatten().collect();
         Ok(Self {
             schema: PlanVersion::One,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -122,33 +129,28 @@ impl Plan {
     }
 }
 
-/// The identities of each setting.
-fn identities(
+/// The knowledge of each setting.
+fn all_known(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
-    seed: u64,
+    seeds: &[u64],
     with: (Limits, &Shared),
 ) -> Result<Vec<Known>, Error> {
-    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seed, with);
+    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seeds, with);
     let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
-    let mut identities = Vec::with_capacity(loaded.len());
+    let mut all = Vec::with_capacity(loaded.len());
     for (values, loaded) in settings.iter().zip(loaded) {
-        identities.push(match loaded {
-            Ok(identity) => identity,
+        all.push(match loaded {
+            Ok(known) => known,
             Err(error) if all_fail || is_misspelt(&error) => {
-                return Err(with_nearest(error, sweep, seed, with));
+                return Err(with_nearest(error, sweep, seeds[0], with));
             }
             // It becomes a row with its error.
-            Err(_) => Known {
-                identity: Identity::of_broken(&layers(sweep, values, None).merged()?),
-                uses_seed: false,
-                remark: None,
-                said: Vec::new(),
-            },
+            Err(_) => Known::broken(sweep, values, seeds)?,
         });
     }
-    Ok(identities)
+    Ok(all)
 }
 
 /// Whether a name is wrong, which no setting can have meant.

@@ -99,7 +99,8 @@ fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
 /// The knowledge of a setting before it is run.
 #[derive(Debug)]
 pub(super) struct Known {
-    pub(super) identity: Identity,
+    /// The identities of its runs: with each seed, or with the first alone if seeds change nothing.
+    pub(super) runs: Vec<String>,
     pub(super) uses_seed: bool,
     /// The remark about the settings that were filled in.
     pub(super) remark: Option<Remark>,
@@ -107,19 +108,63 @@ pub(super) struct Known {
     pub(super) said: Vec<String>,
 }
 
-/// Reads a setting without running it.
+impl Known {
+    /// The knowledge of settings that are no experiment.
+    pub(super) fn broken(
+        sweep: &Sweep,
+        values: &[Option<Value>],
+        seeds: &[u64],
+    ) -> Result<Self, Error> {
+        let identity = Identity::of_broken(&layers(sweep, values, None).merged()?);
+        Ok(Self {
+            runs: ids(&identity, seeds),
+            uses_seed: false,
+            remark: None,
+            said: Vec::new(),
+        })
+    }
+}
+
+/// Reads a setting with the first of `seeds`, without running it.
 pub(super) fn known(
     sweep: &Sweep,
     values: &[Option<Value>],
-    seed: u64,
+    seeds: &[u64],
     with: (Limits, &Shared),
 ) -> Result<Known, Error> {
-    let seeds_workload = seeds_workload(sweep, &layers(sweep, values, None));
-    let experiment = load(sweep, values, seed, with)?;
+    let (experiment, seeds_workload) = load_first(sweep, values, seeds, with)?;
+    let uses_seed = experiment.uses_seed(seeds_workload)?;
+    let seeds = if uses_seed { seeds } else { &seeds[..1] };
     Ok(Known {
-        identity: Identity::of(&experiment, seeds_workload),
-        uses_seed: experiment.uses_seed(seeds_workload)?,
+        runs: ids(&Identity::of(&experiment, seeds_workload), seeds),
+        uses_seed,
         remark: experiment.remark,
         said: experiment.said,
     })
+}
+
+/// The identities of the runs of a setting with each of `seeds`, whether they change anything or not.
+pub(super) fn runs_of(
+    sweep: &Sweep,
+    values: &[Option<Value>],
+    seeds: &[u64],
+    with: (Limits, &Shared),
+) -> Result<Vec<String>, Error> {
+    let (experiment, seeds_workload) = load_first(sweep, values, seeds, with)?;
+    Ok(ids(&Identity::of(&experiment, seeds_workload), seeds))
+}
+
+/// The experiment with the first of `seeds`, and whether the seed of a run is also the one of its workload.
+fn load_first(
+    sweep: &Sweep,
+    values: &[Option<Value>],
+    seeds: &[u64],
+    with: (Limits, &Shared),
+) -> Result<(Experiment, bool), Error> {
+    let seeds_workload = seeds_workload(sweep, &layers(sweep, values, None));
+    Ok((load(sweep, values, seeds[0], with)?, seeds_workload))
+}
+
+fn ids(identity: &Identity, seeds: &[u64]) -> Vec<String> {
+    seeds.iter().map(|seed| identity.id(*seed)).collect()
 }
