@@ -20,6 +20,15 @@ use crate::sweep::Spec;
 /// # Errors
 /// The registry is at fault, or a flag of a plug-in has another meaning already.
 pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
+    of_command(registry, None)
+}
+
+/// The definition for a command line that begins with the subcommand `called`: the others lack the flags of plug-ins, which
+/// are half of the work.
+///
+/// # Errors
+/// As those of [`of_registry`].
+pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Command, Error> {
     registry.check()?;
     let flags = Flags {
         workloads: registry.workload_flags(),
@@ -27,7 +36,12 @@ pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
         registry,
     };
     let mut problems = Vec::new();
-    let command = flags.add_to(Arguments::command(), &mut problems);
+    let command = Arguments::command();
+    let is_known = |name: &&str| command.find_subcommand(name).is_some();
+    let command = match called.filter(is_known) {
+        Some(name) => command.mut_subcommand(name, |inner| flags.add_to(inner, &mut problems)),
+        None => flags.add_to(command, &mut problems),
+    };
     problems.dedup();
     if problems.is_empty() {
         Ok(command)

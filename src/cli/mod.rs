@@ -79,7 +79,8 @@ pub fn run_with(
     errors: &mut dyn Write,
 ) -> u8 {
     let typed: Vec<_> = arguments.into_iter().collect();
-    let command = match command::of_registry(registry) {
+    let called = typed.get(1).and_then(|word| word.to_str());
+    let command = match command::of_command(registry, called) {
         Ok(command) => command::named(command, typed.first()),
         Err(error) => {
             let _ = writeln!(errors, "{error}");
