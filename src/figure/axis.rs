@@ -251,6 +251,11 @@ pub(super) fn under(
     drawing.text((x, y), Anchor::Middle, &title, (size, BLACK));
 }
 
+/// Round numbers from 0 to `high`, about `most` of them, with their labels.
+pub(crate) fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
+    Axis::exactly(0.0, high, (0.0, f64::from(most))).ticks(1.0, &Style::default())
+}
+
 /// A number without a factor `e`, unless it has very many digits.
 pub(super) fn plain(value: f64) -> String {
     let size = value.abs();

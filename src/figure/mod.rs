@@ -28,7 +28,7 @@ mod series;
 mod style;
 mod svg;
 
-pub(crate) use axis::viridis;
+pub(crate) use axis::{round_ticks, viridis};
 pub(crate) use bars::{Bar, Bars};
 pub(crate) use drawing::{Colour, Drawing, Mark};
 pub(crate) use heat::{Heat, Panel};

@@ -12,7 +12,7 @@ use super::page::SHOWN;
 use super::stats::short;
 use crate::bsp::Outcome;
 use crate::experiment::Ledger;
-use crate::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style};
+use crate::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style, round_ticks};
 use crate::output::frame::{Page, prose, section};
 use crate::output::{Cell, Table, escaped, numbers, words};
 use crate::platform::Platform;
@@ -130,7 +130,7 @@ fn makespans(comparison: &Comparison) -> String {
         has_zero: false,
     };
     let svg = Figure::new("makespans", chart.draw(&Style::default())).svg();
-    let begin = "<svg role=\"img\" aria-label=\"Makespans of the policies, from best to worst\" style=\"min-width:300px;max-width:640px;width:100%;height:auto\" ";
+    let begin = "<svg role=\"img\" aria-label=\"Makespans of the policies, from best to worst\" style=\"min-width:300px;max-width:480px;width:100%;height:auto\" ";
     let svg = svg
         .split_once("<svg ")
         .map_or(String::new(), |(_, rest)| format!("{begin}{rest}"));
@@ -178,15 +178,17 @@ fn strips(runs: &[Example]) -> String {
         );
         svg += &strip(&run.outcome, longest, top + LABEL);
     }
-    let anchors = ["start", "middle", "middle", "middle", "middle", "end"];
-    for (part, anchor) in anchors.into_iter().enumerate() {
-        let share = part as f64 / 5.0;
+    for (date, label) in round_ticks(longest, 9) {
+        let x = WIDTH * date / longest.max(f64::MIN_POSITIVE);
+        let anchor = match x {
+            x if x < 20.0 => "start",
+            x if x > WIDTH - 20.0 => "end",
+            _ => "middle",
+        };
+        let (top, base) = (height - AXIS + 1.0, height - 6.0);
         let _ = writeln!(
             svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{} s</text>",
-            share * WIDTH,
-            height - 6.0,
-            short(share * longest)
+            "<path d=\"M{x:.1} {top}v5\" stroke=\"currentColor\"/><text x=\"{x:.1}\" y=\"{base}\" text-anchor=\"{anchor}\">{label} s</text>",
         );
     }
     svg += "</svg>";
@@ -212,11 +214,17 @@ fn strip(outcome: &Outcome, longest: f64, top: f64) -> String {
     let mut add = |phase: usize, from: f64, until: f64| {
         let mut now = from;
         while now < until {
-            let index = whole(now / column).min(COLUMNS - 1);
-            let end = until.min(((index + 1) as f64 * column).max(now));
-            // Rounding must not keep it where it is.
-            let end = if end > now { end } else { until };
-            spent[index][phase] += end - now;
+            let mut index = whole(now / column);
+            if (index + 1) as f64 * column <= now {
+                // The end of a column, which rounding takes for a part of it.
+                index += 1;
+            }
+            let end = if index + 1 < COLUMNS {
+                until.min((index + 1) as f64 * column)
+            } else {
+                until
+            };
+            spent[index.min(COLUMNS - 1)][phase] += end - now;
             now = end;
         }
     };
@@ -399,6 +407,8 @@ fn terms(runs: &[Example]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::bsp::Scenario;
     use crate::experiment::{Experiment, Layers, Limits, Progress};
@@ -425,6 +435,35 @@ mod tests {
                 ledger: results.ledger(run),
             }],
         };
+        let labels = |longest: f64| -> Vec<String> {
+            let ticks = round_ticks(longest, 9).into_iter();
+            ticks.map(|(_, label)| label).collect()
+        };
+        assert_eq!(labels(126.1), ["0", "20", "40", "60", "80", "100", "120"]);
+        assert_eq!(
+            labels(0.41),
+            [
+                "0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4"
+            ]
+        );
+        // No column is left empty, wherever rounding puts the ends of columns.
+        for part in 1..=40 {
+            let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
+            let svg = strip(&run.outcome, longest, 0.0);
+            let mut filled = BTreeMap::new();
+            for rectangle in svg.lines() {
+                let number = |key: &str| -> f64 {
+                    let (_, rest) = rectangle.split_once(&format!(" {key}=\"")).unwrap();
+                    rest.split('"').next().unwrap().parse().unwrap()
+                };
+                filled.insert(rounded(number("x")), rounded(number("width")));
+            }
+            let end = filled.into_iter().fold(0, |end, (x, width)| {
+                assert_eq!(end, x, "{part}");
+                x + width
+            });
+            assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
+        }
         let clusters = examples.platform.clusters.len();
         for (_, counts) in history(&run.outcome, &examples, clusters) {
             assert_eq!(counts.iter().sum::<u32>(), 25);

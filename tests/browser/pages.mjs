@@ -79,6 +79,14 @@ async function use(page, path) {
     await sorts.first().click();
     must(await tab.locator("th[aria-sort=ascending]").count() === 1, `${page}: a click on a heading sorts`);
   }
+  const tall = tab.locator(".tall").filter({ has: tab.locator("#gantt-axis") });
+  if (await tall.count() > 0 && await tall.evaluate((area) => area.scrollHeight > area.clientHeight + 50)) {
+    const off = await tall.evaluate((area) => {
+      area.scrollTop = 1e6;
+      return area.querySelector("#gantt-axis").getBoundingClientRect().top - area.getBoundingClientRect().top;
+    });
+    must(Math.abs(off) < 2, `${page}: the axis of time stays while the processes scroll`);
+  }
   const lines = await tab.locator(".save").count();
   for (let line = 0; line < lines; line += 1) {
     const buttons = tab.locator(".save").nth(line).locator("button:visible");

@@ -3,6 +3,8 @@
 (function () {
   const AXIS = 34;
   const GAP = 5;
+  /** Higher groups have their name several times. */
+  const HIGH = 400;
   /** So many rows are saved. */
   const MOST_ROWS = 500000;
   const WAYS = { wheel: 1.25, key: 1.5 };
@@ -31,6 +33,7 @@
   class Gantt {
     constructor() {
       this.canvas = report.byId("gantt-canvas");
+      this.axis = report.byId("gantt-axis");
       this.painter = new report.Painter();
       this.byCluster = false;
       this.isDue = false;
@@ -86,6 +89,7 @@
       const width = canvas.parentElement.clientWidth;
       if (width === 0) return;
       this.paint(report.prepare(canvas, width, bottom), width);
+      this.paintAxis(report.prepare(this.axis, width, AXIS - 3), width);
       this.tell();
     }
 
@@ -100,6 +104,14 @@
       this.drawBars(context, colours);
       this.drawLabels(context, colours);
       this.drawMarks(context, colours);
+      this.drawAxis(context, colours);
+    }
+
+    /** The axis alone, which stays in sight. */
+    paintAxis(context, width) {
+      const colours = report.colours();
+      context.fillStyle = colours.paper;
+      context.fillRect(0, 0, width, AXIS - 3);
       this.drawAxis(context, colours);
     }
 
@@ -178,7 +190,9 @@
         context.fillRect(this.left - 5, group.y, 4, tall);
         context.fillStyle = colours.ink;
         const name = report.fitted(context, report.facts.clusters[group.cluster], this.left - (hasNumbers ? 38 : 10));
-        context.fillText(name, 0, group.y + Math.max(6, tall / 2));
+        // A name in every part of a high group, so that one is in sight.
+        const part = tall / Math.ceil(tall / HIGH);
+        for (let y = part / 2; y < tall; y += part) context.fillText(name, 0, group.y + Math.max(6, y));
       }
       if (!hasNumbers) return;
       context.textAlign = "right";
