@@ -13,7 +13,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The largest relative difference of a date that counts as equal, fixed beforehand.
-const TOLERANCE: f64 = 1e-9;
+pub(crate) const TOLERANCE: f64 = 1e-9;
 
 fn cases() -> Vec<String> {
     let index = fs::read_to_string(folder().join("index.txt")).unwrap();
@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
 }
 
 /// The flags of the network that a case was simulated with.
-fn network(model: &Value) -> Vec<String> {
+pub(crate) fn network(model: &Value) -> Vec<String> {
     let preset = if model["network"] == "LV08" {
         "lv08"
     } else {
@@ -55,7 +55,7 @@ fn network(model: &Value) -> Vec<String> {
 }
 
 /// Runs the case in a folder; the ends of its supersteps and the makespan.
-fn run(case_folder: &Path, network: &[String]) -> (Vec<f64>, f64) {
+pub(crate) fn run(case_folder: &Path, network: &[String]) -> Result<(Vec<f64>, f64), String> {
     let out = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
         .arg("run")
@@ -68,26 +68,22 @@ fn run(case_folder: &Path, network: &[String]) -> (Vec<f64>, f64) {
         .args(network)
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}: {}",
-        case_folder.display(),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}: {message}", case_folder.display()));
+    }
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mut table = csv::Reader::from_path(out.path().join("supersteps.csv")).unwrap();
     let ends = table
         .records()
         .map(|row| row.unwrap()[3].parse().unwrap())
         .collect();
-    (
-        ends,
-        summary["scenarios"][0]["makespan_s"].as_f64().unwrap(),
-    )
+    let makespan = summary["scenarios"][0]["makespan_s"].as_f64();
+    Ok((ends, makespan.unwrap()))
 }
 
 /// The relative difference of two dates.
-fn difference(ours: f64, theirs: f64) -> f64 {
+pub(crate) fn difference(ours: f64, theirs: f64) -> f64 {
     if theirs == 0.0 {
         ours.abs()
     } else {
@@ -101,7 +97,7 @@ fn every_date_of_every_case_is_simgrids() {
     for case in cases() {
         let text = fs::read_to_string(folder().join(&case).join("expected.json")).unwrap();
         let expected: Value = serde_json::from_str(&text).unwrap();
-        let (ends, makespan) = run(&folder().join(&case), &network(&expected["model"]));
+        let (ends, makespan) = run(&folder().join(&case), &network(&expected["model"])).unwrap();
         let theirs: Vec<f64> = expected["step_end"]
             .as_array()
             .unwrap()
@@ -166,7 +162,7 @@ fn changes_of_weight_have_the_side_effects_that_they_have_in_simgrid() {
             .iter()
             .map(|end| end.as_f64().unwrap())
             .collect();
-        let (ends, _) = run(&case, &preset);
+        let (ends, _) = run(&case, &preset).unwrap();
         assert_eq!(ends.len(), theirs.len());
         for (ours, theirs) in ends.iter().zip(&theirs) {
             assert!(
@@ -183,7 +179,8 @@ fn changes_of_weight_have_the_side_effects_that_they_have_in_simgrid() {
                 &["--net".to_owned(), "reweigh_slip=false".to_owned()],
             ]
             .concat(),
-        );
+        )
+        .unwrap();
         assert!(
             plain
                 .iter()

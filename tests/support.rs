@@ -58,6 +58,7 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
             pairs: Vec::new(),
             links: Vec::new(),
         },
+        failure: None,
     };
     for (letter, (cluster, speeds)) in ('a'..).zip(clusters.iter().enumerate()) {
         let first = platform.hosts.len();

@@ -25,6 +25,7 @@ mod lu_paper; // the LU paper: its times within tolerances, its decisions exactl
 mod migbsp; // the policy worked out by hand, option by option
 mod migbsp_2007; // the first generation: the claims of its paper, its bounds, its options
 mod oracle; // 38 simulations done with SimGrid, every date
+mod oracle_xml; // 57 more on platform files of SimGrid, every route and date
 mod package; // the published package: files, size, citation
 mod pages; // the pages of sweeps, searches and explanations: one frame, nothing fetched, no JSON
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON

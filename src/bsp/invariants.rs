@@ -161,9 +161,7 @@ fn check_links(
             let host = |process: ProcessId| world.placement[process.index()];
             (host(message.from), host(message.to))
         };
-        if from != to
-            && let Some(route) = platform.route(from, to)
-        {
+        if let Some(route) = platform.route(from, to) {
             let links = route.links();
             links.for_each(|link| sums[link.index()].0 += message.size.get());
         }

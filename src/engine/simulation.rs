@@ -168,7 +168,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
         self.flows += 1;
         let now = self.clock.local();
-        if from == to {
+        if from == to && !self.platform.has_own_loopback(from) {
             let end = now + self.network.loopback_duration(size.get());
             self.queue.push(end, Event::Wait(token));
             return Ok(());

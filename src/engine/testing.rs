@@ -45,6 +45,7 @@ pub(crate) fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
             })],
             links: Vec::new(),
         },
+        failure: None,
     }
 }
 

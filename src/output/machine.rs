@@ -142,7 +142,7 @@ impl Machine {
                     continue;
                 };
                 let mut links = Vec::new();
-                for &link in between(platform, route.middle) {
+                for &link in between(platform, &route.middle) {
                     let at = known.iter().position(|other| *other == link);
                     links.push(at.unwrap_or_else(|| {
                         known.push(link);
@@ -186,8 +186,8 @@ pub(super) fn place(platform: &Platform, host: HostId) -> Place {
 /// Of the links between two hosts those that are not theirs: where routes are written out, all but the first and the last.
 fn between<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
     match (&platform.routes, links) {
-        (Routes::Explicit { .. }, [_, inner @ .., _]) => inner,
-        (Routes::Explicit { .. }, _) => &[],
+        (Routes::Zoned { .. }, [_, inner @ .., _]) => inner,
+        (Routes::Zoned { .. }, _) => &[],
         (Routes::Clustered { .. }, links) => links,
     }
 }
@@ -198,7 +198,7 @@ fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
         let first = hosts.start as usize;
         let access = match &platform.routes {
             Routes::Clustered { access, .. } => access[first],
-            Routes::Explicit { .. } => None,
+            Routes::Zoned { .. } => None,
         };
         let host = &platform.hosts[first];
         MachineGroup {

@@ -10,7 +10,6 @@ use serde::Deserialize;
 use super::csv_guard::{guarded, unguarded};
 use crate::bsp::{Scenario, Transfer};
 use crate::experiment::{Experiment, Results, ScenarioRun};
-use crate::platform::Route;
 use crate::units::{HostId, LinkId};
 use crate::workload::Plan;
 
@@ -165,8 +164,9 @@ impl<'a> Walk<'a> {
     /// The links between two hosts.
     fn links(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
         let platform = &self.experiment.platform.platform;
-        let route = (from != to).then(|| platform.route(from, to)).flatten();
-        route.into_iter().flat_map(Route::links)
+        let route = platform.route(from, to);
+        let links = route.map_or_else(Vec::new, |route| route.links().collect());
+        links.into_iter()
     }
 
     /// The migrations after a superstep, which are counted with it.

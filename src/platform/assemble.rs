@@ -57,20 +57,11 @@ impl LinkParts {
     }
 }
 
-/// How the hosts of a cluster are named.
-#[derive(Clone, Debug)]
-pub(super) enum HostNames {
-    /// The cluster's name, `-`, and the index from 0 on.
-    Counted,
-    /// Written out, one for each host of the groups.
-    Listed(Vec<String>),
-}
-
 /// A cluster before it is part of a platform.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterParts {
+    /// Its name; hosts are called by it, `-` and their number from 0 on.
     pub(super) name: String,
-    pub(super) names: HostNames,
     /// Its hosts, in order.
     pub(super) groups: Vec<GroupParts>,
     /// What every flow that touches the cluster crosses once: a shared medium or a backbone, with its name.
@@ -109,10 +100,12 @@ impl Assembly {
                 clusters: Vec::with_capacity(count),
                 hosts: Vec::new(),
                 links: between,
-                routes: Routes::Explicit {
+                routes: Routes::Clustered {
+                    access: Vec::new(),
                     pairs: Vec::new(),
                     links: Vec::new(),
                 },
+                failure: None,
             },
             access: Vec::new(),
             medium: Vec::with_capacity(count),
@@ -137,10 +130,7 @@ impl Assembly {
         let mut index = 0;
         for group in &parts.groups {
             for _ in 0..group.hosts {
-                let name = match &parts.names {
-                    HostNames::Counted => format!("{}-{index}", parts.name),
-                    HostNames::Listed(names) => names[index].clone(),
-                };
+                let name = format!("{}-{index}", parts.name);
                 let access = group.access.clone();
                 let links = &mut self.platform.links;
                 let access = access.map(|link| link.add_to(links, &format!("{name}-link")));
@@ -238,7 +228,7 @@ pub(crate) fn memory_of(platform: &Platform) -> f64 {
     let names = NAME * (platform.hosts.len() + platform.links.len());
     let routes = match &platform.routes {
         Routes::Clustered { pairs, links, .. } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
-        Routes::Explicit { pairs, links } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
+        Routes::Zoned { zones, points } => zones.memory() + size_of_val(&points[..]),
     };
     let lists = size_of_val(&platform.hosts[..]) + size_of_val(&platform.links[..]);
     (names + routes + lists) as f64

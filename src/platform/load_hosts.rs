@@ -1,7 +1,7 @@
 //! The hosts of the clusters of a platform in JSON: equal ones, or groups of equal ones that share the network of their cluster.
 
 use super::assemble::{
-    ClusterParts, GroupParts, HostNames, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
+    ClusterParts, GroupParts, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
 };
 use super::format::{ClusterEntry, LinkValues, NetworkKind};
 use super::load::Loader;
@@ -205,7 +205,6 @@ impl Loader<'_> {
         };
         ClusterParts {
             name: cluster.name.clone(),
-            names: HostNames::Counted,
             groups: all.iter().map(group).collect(),
             medium,
         }

@@ -24,6 +24,7 @@ mod capacity;
 mod copies;
 mod find;
 pub mod format;
+mod groups;
 mod load;
 mod load_hosts;
 mod load_paths;
@@ -35,6 +36,7 @@ mod model;
 mod profile;
 mod shortest;
 mod simgrid;
+mod zones;
 
 use std::collections::BTreeMap;
 
@@ -44,13 +46,15 @@ pub use capacity::Background;
 pub(crate) use find::is_experiment;
 pub use find::{open, open_within};
 pub use format::schema;
+pub use groups::Grouping;
 pub use load::from_json;
 pub use mapping::{Mapping, Rule};
-pub use model::{Cluster, ClusterPath, Host, Link, Platform, Route, Routes};
+pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
 pub(crate) use profile::SHORTEST_PERIOD;
 pub use profile::{Integral, Profile, ProfileSteps, Steps};
 pub(crate) use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid};
+pub use zones::Zones;
 
 /// A platform together with what is known about its file.
 #[derive(Clone, Debug)]
@@ -68,6 +72,8 @@ pub struct LoadedPlatform {
     pub sha256: String,
     /// The built-in platform (`ufrgs`) that the file is a copy of: equal value by value, whatever its layout.
     pub built_in: Option<&'static str>,
+    /// What a user should know about how the file was read.
+    pub notes: Vec<String>,
     /// The profile files that it refers to, with their SHA-256.
     pub profile_files: Vec<(String, String)>,
 }

@@ -1,10 +1,12 @@
 //! The machine: clusters of hosts, links, and the route between any two hosts.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::capacity::{Background, Capacity};
 use super::profile::{Profile, Steps};
+use super::zones::Zones;
 use crate::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
@@ -22,6 +24,17 @@ pub struct Platform {
     pub links: Vec<Link>,
     /// How a message gets from host to host.
     pub routes: Routes,
+    /// The first failure of a host or link; a run that lasts until then is refused.
+    pub failure: Option<Failure>,
+}
+
+/// A host or link that fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Its name.
+    pub name: String,
+    /// When it fails, since the start of the run.
+    pub date: Seconds,
 }
 
 /// Hosts that share a local network and a manager.
@@ -99,22 +112,22 @@ impl Link {
     }
 }
 
-/// The links between two different hosts, in order, and their delay.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The links between two hosts, in order, and their delay.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Route<'a> {
     /// The access link of the origin, if it has one.
     pub first: Option<LinkId>,
     /// What lies between.
-    pub middle: &'a [LinkId],
+    pub middle: Cow<'a, [LinkId]>,
     /// The access link of the destination, if it has one.
     pub last: Option<LinkId>,
     /// The delay of the whole route if the platform gives it; otherwise the sum of the latencies of the links.
     pub latency: Option<Seconds>,
 }
 
-impl<'a> Route<'a> {
+impl Route<'_> {
     /// All links in order.
-    pub fn links(self) -> impl Iterator<Item = LinkId> + use<'a> {
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
         self.first
             .into_iter()
             .chain(self.middle.iter().copied())
@@ -143,12 +156,12 @@ pub enum Routes {
         /// The links of all paths.
         links: Vec<LinkId>,
     },
-    /// Every route written out (SimGrid's `Full` routing).
-    Explicit {
-        /// `(origin, destination)` and the range in `links`, sorted by pair.
-        pairs: Vec<((HostId, HostId), Range<u32>)>,
-        /// The links of all routes.
-        links: Vec<LinkId>,
+    /// Found on demand in nested zones (SimGrid's platforms).
+    Zoned {
+        /// The zones.
+        zones: Arc<Zones>,
+        /// The number of each host in the zones.
+        points: Vec<u32>,
     },
 }
 
@@ -162,13 +175,22 @@ pub struct ClusterPath {
 }
 
 impl Platform {
-    /// The route between two different hosts; `None` if there is none.
+    /// Whether messages inside a host take a route of the platform ([`Self::route`]), and not the loopback of the network model.
+    pub fn has_own_loopback(&self, host: HostId) -> bool {
+        match &self.routes {
+            Routes::Clustered { .. } => false,
+            Routes::Zoned { zones, points } => zones.has_own_loopback(points[host.index()]),
+        }
+    }
+
+    /// The route between two hosts; `None` if there is none. From a host to itself only if it has its own loopback.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Route<'_>> {
         let slice = |links: &'_ [LinkId], range: &Range<u32>| -> Range<usize> {
             debug_assert!(range.end as usize <= links.len());
             range.start as usize..range.end as usize
         };
         match &self.routes {
+            Routes::Clustered { .. } if from == to => None,
             Routes::Clustered {
                 access,
                 pairs,
@@ -179,20 +201,24 @@ impl Platform {
                 let path = pairs[a * self.clusters.len() + b].as_ref()?;
                 Some(Route {
                     first: access[from.index()],
-                    middle: &links[slice(links, &path.links)],
+                    middle: Cow::Borrowed(&links[slice(links, &path.links)]),
                     last: access[to.index()].map(|link| self.back(link)),
                     latency: path.latency,
                 })
             }
-            Routes::Explicit { pairs, links } => {
-                let found = pairs
-                    .binary_search_by_key(&(from, to), |entry| entry.0)
-                    .ok()?;
+            Routes::Zoned { zones, points } => {
+                let way = zones.route(points[from.index()], points[to.index()])?;
+                let delays = way
+                    .links
+                    .iter()
+                    .map(|link| self.links[link.index()].latency);
+                let latency = (way.distance > 0.0)
+                    .then(|| delays.fold(Seconds::of(way.distance), |sum, delay| sum + delay));
                 Some(Route {
                     first: None,
-                    middle: &links[slice(links, &pairs[found].1)],
+                    middle: Cow::Owned(way.links),
                     last: None,
-                    latency: None,
+                    latency,
                 })
             }
         }
@@ -237,23 +263,25 @@ impl Platform {
             .reduce(|a, b| if b < a { b } else { a })
     }
 
-    /// The nominal bandwidth of the narrowest link between clusters, access links not counted; `None` if there is no such link.
+    /// The nominal bandwidth of the narrowest link between clusters, access links not counted; `None` if there is no such link. In
+    /// nested zones: of the links between the first hosts of clusters, but for the first and the last one of each route.
     pub fn backbone(&self) -> Option<BytesPerSecond> {
         let narrower = |a: BytesPerSecond, b: BytesPerSecond| if b < a { b } else { a };
         let rate = |link: &LinkId| self.links[link.index()].bandwidth;
         match &self.routes {
             Routes::Clustered { links, .. } => links.iter().map(rate).reduce(narrower),
-            Routes::Explicit { pairs, links } => {
-                let inner = |range: &Range<u32>| {
-                    range.start as usize + 1..(range.end as usize).saturating_sub(1)
-                };
-                let between =
-                    |pair: &(HostId, HostId)| self.cluster_of(pair.0) != self.cluster_of(pair.1);
+            Routes::Zoned { .. } => {
+                let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
+                let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
                 let routes = pairs
-                    .iter()
-                    .filter(|(pair, _)| between(pair))
-                    .filter_map(|(_, range)| links.get(inner(range)));
-                routes.flatten().map(rate).reduce(narrower)
+                    .filter(|(a, b)| a != b)
+                    .filter_map(|(a, b)| self.route(self.manager(a), self.manager(b)));
+                let narrowest = routes.filter_map(|route| {
+                    let inner = route.middle.len().saturating_sub(1);
+                    let links = route.middle.get(1..inner)?;
+                    links.iter().map(rate).reduce(narrower)
+                });
+                narrowest.reduce(narrower)
             }
         }
     }

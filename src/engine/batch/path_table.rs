@@ -99,7 +99,7 @@ impl PathTable {
     /// The path between two hosts, which may be one; `None` if the platform has no route.
     #[inline]
     pub(crate) fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        if from == to {
+        if from == to && !platform.has_own_loopback(from) {
             return Some(LOOPBACK);
         }
         let (out, into) = (

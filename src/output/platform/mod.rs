@@ -317,7 +317,7 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
                 links[range].iter().copied().for_each(&mut mark);
             }
         }
-        Routes::Explicit { links, .. } => links.iter().copied().for_each(mark),
+        Routes::Zoned { zones, .. } => zones.each_link(&mut mark),
     }
     let links = (0..is_used.len()).filter(|&link| !is_used[link]);
     links.map(LinkId::from_index).collect()

@@ -1,24 +1,28 @@
-//! Reads `SimGrid` platform files (XML), versions 3, 4 and 4.1: the formats of the papers' simulator.
+//! Reads `SimGrid` platform files (XML), versions 3, 4 and 4.1.
 //!
 //! | read | how |
 //! | --- | --- |
-//! | one `<zone>` or `<AS>` with routing `Full` | of hosts, links and `<route>`s, or of `<cluster>`s, links and `<zoneRoute>`s |
-//! | `<host>`, `<link>` | speed, cores, bandwidth, latency, profile files; links are SHARED, or FATPIPE without profiles |
-//! | `<cluster>` | private links SHARED (it must be written: `SimGrid`'s default is SPLITDUPLEX), backbone, radical, a loopback like that of the network models |
-//! | `<trace>`, `<trace_connect>` | kinds SPEED (POWER in version 3), BANDWIDTH, LATENCY |
-//! | `<prop>`, `<config>` | ignored: properties have no meaning here, and the network model is an option of the run |
+//! | `<zone>`, `<AS>` | nested, with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`, `Cluster`, `Vivaldi` or `None` |
+//! | `<cluster>`, `<cabinet>`, `<peer>`, `<host_link>`, `<backbone>` | with private links, loopback, limiter, and the topologies TORUS, `FAT_TREE` and DRAGONFLY |
+//! | `<host>`, `<router>`, `<link>` | speeds by power state, cores, profiles; links SHARED, SPLITDUPLEX or FATPIPE |
+//! | `<route>`, `<zoneRoute>`, bypass routes | with gateways, in one direction or both |
+//! | `<trace>`, `<trace_connect>` | speeds, bandwidths, latencies; states up to the first failure |
+//! | `<disk>`, `<storage>`, `<prop>`, `<config>`, `<actor>` | passed over, with a note |
 //!
-//! All else is an error, never ignored. `SimGrid` has no clusters in a zone of hosts: hosts form a cluster if their names
-//! differ only in the digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Since the hosts of a cluster are
-//! consecutive here, host ids follow the clusters in the order in which they first appear, not always the file. The gateways
-//! of a `<zoneRoute>` are not looked at: a cluster has only one. A pair of hosts may lack a route; using it ends the run.
+//! What is not supported (WIFI) or unknown is an error. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
+//!
+//! The clusters are the zones that hold hosts. In a file of one zone of hosts, these form a cluster if their names differ only in the
+//! digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the clusters.
 //!
 //! Bandwidth and latency of a profile replace those of the link, a speed multiplies that of the host.
 
 mod cluster;
-mod full;
+mod lenient;
 mod profile;
+mod routes;
+mod topology;
 mod trace;
+mod tree;
 mod units;
 mod write;
 mod xml;
@@ -26,12 +30,16 @@ mod xml;
 pub(crate) use profile::read_profile;
 pub use write::{Export, to_simgrid};
 
-use roxmltree::{Document, Node, ParsingOptions};
+use std::sync::Arc;
 
-use super::LoadedPlatform;
+use roxmltree::{Document, ParsingOptions};
+
+use super::zones::Routing;
+use super::{Grouping, LoadedPlatform, Platform, Routes};
 use crate::document::{limited, line_column, sha256};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
+use tree::{Builder, Node};
 use xml::{Reader, Version};
 
 /// Reads a `SimGrid` platform; `source` is the path of the file: profile files are sought beside it.
@@ -54,27 +62,25 @@ pub(super) fn from_simgrid_within(
 }
 
 fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let options = ParsingOptions {
+    let options = || ParsingOptions {
         allow_dtd: true,         // the line `<!DOCTYPE platform ...>`; nothing is fetched
         nodes_limit: 40_000_000, // 2.9 GB
         ..ParsingOptions::default()
     };
     let content = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let document = match Document::parse_with_options(content, options) {
+    let lenient;
+    let document = match Document::parse_with_options(content, options()) {
         Ok(document) => document,
-        Err(error) => return Err(not_xml(source, content, &error).into()),
-    };
-    let root = document.root_element();
-    let mut reader = Reader::new(source, &document);
-    let zone = read_root(&mut reader, root);
-    let platform = zone.and_then(|zone| {
-        let is_of_clusters = zone.children().any(|child| child.has_tag_name("cluster"));
-        if is_of_clusters {
-            cluster::read(&mut reader, zone, limits)
-        } else {
-            full::read(&mut reader, zone)
+        Err(error) => {
+            lenient = lenient::mended(content);
+            match Document::parse_with_options(&lenient, options()) {
+                Ok(document) => document,
+                Err(_) => return Err(not_xml(source, content, &error).into()),
+            }
         }
-    });
+    };
+    let mut reader = Reader::new(source, &document);
+    let platform = read_root(&mut reader, document.root_element(), limits);
     reader.check_connections();
     let problems = std::mem::take(&mut reader.problems);
     match platform {
@@ -85,6 +91,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             source: source.to_owned(),
             sha256: sha256(text.as_bytes()),
             built_in: None,
+            notes: reader.all_notes(),
             profile_files: reader.profile_files(),
         }),
         _ => Err(Error::Input(limited(problems))),
@@ -104,8 +111,8 @@ fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
         .at(line, column)
 }
 
-/// The version, the traces, and the one zone.
-fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a, 'a>) -> Option<Node<'a, 'a>> {
+/// The version, the traces, and the one zone with all that it holds.
+fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) -> Option<Platform> {
     if !root.has_tag_name("platform") {
         let message = format!(
             "`<{}>` is not a SimGrid platform (`<platform>`)",
@@ -116,8 +123,8 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a, 'a>) -> Option<Node
     }
     reader.check_attributes(root, &["version"]);
     reader.version = match reader.required(root, "version")? {
-        "3" => Version::Three,
-        "4" | "4.1" => Version::Four,
+        "3" | "3.0" => Version::Three,
+        "4" | "4.0" | "4.1" => Version::Four,
         other => {
             let problem = reader
                 .problem_at(root, "version", format!("unknown version `{other}`"))
@@ -126,37 +133,75 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a, 'a>) -> Option<Node
             return None;
         }
     };
+    for node in root.descendants().filter(Node::is_element) {
+        if matches!(node.tag_name().name(), "trace" | "trace_connect") {
+            reader.read_trace(node);
+        }
+    }
     let mut zone = None;
     for child in reader.elements(root) {
         match child.tag_name().name() {
-            "zone" | "AS" if zone.is_none() => zone = Some(child),
-            "zone" | "AS" => reader.report(child, "only one zone is supported"),
-            "trace" | "trace_connect" => reader.read_trace(child),
-            "config" | "prop" => {}
-            _ => reader.unknown_element(child, &["zone", "AS", "trace", "trace_connect", "config"]),
+            "zone" | "AS" | "cluster" if zone.is_none() => zone = Some(child),
+            "zone" | "AS" | "cluster" => {
+                let problem = reader.problem(child, "only one zone can stand outside of zones");
+                reader.note(problem.hint("put the zones into one with routing `Full`"));
+            }
+            "trace" | "trace_connect" => {}
+            "config" => reader.read_config(child),
+            name @ ("prop" | "random" | "actor" | "process") => reader.pass_over(name),
+            _ => reader.unknown_element(
+                child,
+                &["zone", "cluster", "trace", "trace_connect", "config"],
+            ),
         }
     }
     let Some(zone) = zone else {
         reader.report(root, "the platform has no zone");
         return None;
     };
-    reader.check_attributes(zone, &["id", "routing"]);
-    let routing = reader.required(zone, "routing")?;
-    if routing != "Full" {
-        let problem = reader.problem_at(
-            zone,
-            "routing",
-            format!("routing `{routing}` is not supported"),
-        );
-        reader.note(problem.hint("supported is `Full`, where every route is written out"));
-        return None;
-    }
-    for child in reader.elements(zone) {
-        if matches!(child.tag_name().name(), "trace" | "trace_connect") {
-            reader.read_trace(child);
+    let mut builder = Builder::new(reader, limits);
+    builder.read(zone, None);
+    builder.connect();
+    builder.finish(zone)
+}
+
+impl<'a> Builder<'_, 'a, '_> {
+    /// The platform; none if it is broken.
+    fn finish(self, zone: Node<'a>) -> Option<Platform> {
+        if self.hosts.is_empty() && self.reader.problems.is_empty() {
+            self.reader.report(zone, "the zone has no hosts");
         }
+        if !self.reader.problems.is_empty() {
+            return None;
+        }
+        let is_plain = !zone.has_tag_name("cluster")
+            && matches!(
+                self.zones.zone(0).routing,
+                Routing::Full(_) | Routing::Floyd(_) | Routing::Dijkstra(_) | Routing::Nothing
+            );
+        let by_name = is_plain
+            && self
+                .points
+                .iter()
+                .all(|point| self.zones.zone_of(*point) == 0);
+        let mut platform = Platform {
+            name: self.zones.zone(0).name.clone(),
+            clusters: Vec::new(),
+            hosts: self.hosts,
+            links: self.links,
+            routes: Routes::Zoned {
+                zones: Arc::new(self.zones),
+                points: self.points,
+            },
+            failure: self.failure,
+        };
+        platform.group(if by_name {
+            Grouping::Names
+        } else {
+            Grouping::Zones
+        });
+        Some(platform)
     }
-    Some(zone)
 }
 
 #[cfg(test)]

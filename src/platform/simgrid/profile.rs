@@ -17,6 +17,10 @@ pub(super) enum Connection {
     Speed,
     Bandwidth,
     Latency,
+    /// Whether a host is on.
+    HostState,
+    /// Whether a link is on.
+    LinkState,
 }
 
 /// The profiles of a file.
@@ -48,7 +52,7 @@ pub(crate) fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
         .map_err(|(line, message)| Problem::new(message).source(path).at(line.max(1), 1))
 }
 
-/// Reads a profile; an error comes with its line.
+/// Reads a profile; an error comes with its line. Of two steps at one date the second one holds.
 pub(super) fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
     let mut period = period;
     let mut pause = None;
@@ -68,7 +72,12 @@ pub(super) fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, 
                 return Err((number, "stochastic profiles are not supported".to_owned()));
             }
             (date, Some(value), 2) if date.parse::<f64>().is_ok() => {
-                steps.push((date.parse().unwrap_or(f64::NAN), value));
+                let date = date.parse().unwrap_or(f64::NAN);
+                if steps.last().is_some_and(|last: &(f64, f64)| last.0 == date) {
+                    steps.pop();
+                    lines.pop();
+                }
+                steps.push((date, value));
                 lines.push(number);
             }
             _ => {
@@ -117,6 +126,12 @@ mod tests {
     }
 
     #[test]
+    fn of_two_steps_at_one_date_the_second_one_holds() {
+        let profile = parse("0 1\n5 0.5\n5 0.25\n", None).unwrap();
+        assert_eq!(profile.once(), [(0.0, 1.0), (5.0, 0.25)]);
+    }
+
+    #[test]
     fn a_line_ends_once_whatever_ends_it() {
         for end in ["\n", "\r", "\r\n"] {
             let text = ["0 0.5", "1 0.6", "2 x", ""].join(end);
@@ -129,7 +144,7 @@ mod tests {
         let line = |text| parse(text, None).unwrap_err().0;
         assert_eq!(line("0 1\n1 x"), 2);
         assert_eq!(line("0 1\n\n1 2 3"), 3);
-        assert_eq!(line("0 1\n# c\n0 2\n3 4"), 3);
+        assert_eq!(line("1 1\n# c\n0 2\n3 4"), 3);
         assert_eq!(line("0 1\nSTOCHASTIC"), 2);
         assert!(parse("", None).is_err());
         assert!(parse("0 1\n2 1\nPERIODICITY 1", None).is_err());

@@ -96,18 +96,14 @@ fn clusters_have_private_links_and_a_backbone() {
             .map(|link| &*platform.links[link.index()].name)
             .collect()
     };
-    assert_eq!(route(0, 1), ["a-0.org-link", "a-backbone", "a-1.org-link"]);
-    assert_eq!(
-        route(3, 2),
-        ["b-0-link", "bb", "a-backbone", "a-5.org-link"]
-    );
+    assert_eq!(route(0, 1), ["a_link_0", "a_backbone", "a_link_1"]);
+    assert_eq!(route(3, 2), ["b_link_0", "bb", "a_backbone", "a_link_5"]);
 }
 
 #[test]
 fn errors_say_what_and_where() {
     // `inside` begins on line 5.
     let cases = [
-        ("<host id='a' speed='1'/>", "has no unit", (5, 21)),
         ("<host id='a' speed='1Xf'/>", "unknown unit `Xf`", (5, 21)),
         ("<host id='a'/>", "attribute `speed` is missing", (5, 1)),
         ("<host id='a' speed='0f'/>", "out of range", (5, 21)),
@@ -118,23 +114,23 @@ fn errors_say_what_and_where() {
         ),
         (
             "<host id='a' speed='1f' state_file='x'/>",
-            "attribute `state_file`",
+            "cannot read `x`",
             (5, 37),
         ),
-        ("<host id='a b' speed='1f'/>", "cannot be a name", (5, 11)),
+        ("<host id='a ' speed='1f'/>", "cannot be a name", (5, 11)),
         (
             "<host id='a' speed='1f'/>\n <host id='a' speed='1f'/>",
             "host `a` is defined twice",
             (6, 12),
         ),
         (
-            "<link id='l' bandwidth='1Bps' latency='1s' sharing_policy='SPLITDUPLEX'/>",
-            "`SPLITDUPLEX` is not supported",
+            "<link id='l' bandwidth='1Bps' latency='1s' sharing_policy='WIFI'/>",
+            "`WIFI` is not supported",
             (5, 60),
         ),
         (
-            "<host id='a' speed='1f'/><storage/>",
-            "`<storage>` is not supported",
+            "<host id='a' speed='1f'/><gateway/>",
+            "`<gateway>` is not supported",
             (5, 26),
         ),
         (
@@ -143,9 +139,104 @@ fn errors_say_what_and_where() {
             (5, 46),
         ),
         (
-            "<host id='a' speed='1f'/><route src='a' dst='a'/>",
-            "to itself",
-            (5, 26),
+            "<host id='a' speed='1f' pstate='1'/>",
+            "no power state `1`",
+            (5, 33),
+        ),
+        (
+            "<host id='a' speed='1f'/><link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX'/><route src='a' dst='a'><link_ctn id='l'/></route>",
+            "link `l` is duplex",
+            (5, 123),
+        ),
+        (
+            "<host id='a' speed='1f'/><link id='l' bandwidth='1Bps'/><route src='a' dst='a'><link_ctn id='l' direction='UP'/></route>",
+            "link `l` has no directions",
+            (5, 108),
+        ),
+        (
+            "<zone id='y' routing='Full'><host id='a' speed='1f'/></zone><host id='b' speed='1f'/><route src='a' dst='b'/>",
+            "`a` does not stand in zone `z`",
+            (5, 98),
+        ),
+        (
+            "<zone id='y' routing='Full'><host id='a' speed='1f'/></zone><host id='b' speed='1f'/><zoneRoute src='y' dst='b' gw_src='b' gw_dst='b'/>",
+            "gateway `b` is not a host or router in zone `y`",
+            (5, 121),
+        ),
+        (
+            "<zone id='y' routing='Full'><host id='a' speed='1f'/><host id='c' speed='1f'/></zone><host id='b' speed='1f'/><zoneRoute src='y' dst='b'/>",
+            "attribute `gw_src` is missing",
+            (5, 111),
+        ),
+        (
+            "<zone id='z' routing='Full'/>",
+            "zone `z` is defined twice",
+            (5, 11),
+        ),
+        (
+            "<zone id='y' routing='Quick'/>",
+            "unknown routing `Quick`",
+            (5, 23),
+        ),
+        (
+            "<zone id='y' routing='Wifi'/>",
+            "`Wifi` is not supported",
+            (5, 23),
+        ),
+        (
+            "<zone id='y' routing='None'><host id='a' speed='1f'/><route src='a' dst='a'/></zone>",
+            "has no written routes",
+            (5, 54),
+        ),
+        (
+            "<peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/>",
+            "a peer stands in a zone with routing `Vivaldi`",
+            (5, 1),
+        ),
+        (
+            "<zone id='y' routing='Vivaldi'><peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2'/></zone>",
+            "`1 2` are not three numbers",
+            (5, 96),
+        ),
+        (
+            "<cabinet id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s'/>",
+            "a cabinet stands in a zone with routing `Cluster`",
+            (5, 1),
+        ),
+        (
+            "<zone id='y' routing='Cluster'><host id='a' speed='1f'/><link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX'/><host_link id='a' up='l' down='l'/></zone>",
+            "link `l` has two directions",
+            (5, 139),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4,4'/>",
+            "the topology has 16 hosts, `radical` names 10",
+            (5, 47),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4,0'/>",
+            "`0` is not a number of at least 1",
+            (5, 116),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4000000000,4000000000'/>",
+            "are too many hosts or links",
+            (5, 116),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='FAT_TREE' topo_parameters='2;4,4;1;1,1'/>",
+            "1 numbers of parents for 2 levels",
+            (5, 119),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='DRAGONFLY' topo_parameters='3,1;2,1;2,1;1'/>",
+            "3 groups are more than the 2 blades",
+            (5, 120),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='HYPERCUBE'/>",
+            "unknown topology `HYPERCUBE`",
+            (5, 92),
         ),
         (
             "<host id='a' speed='1f'/><trace_connect kind='SPEED' trace='t' element='a'/>",
@@ -165,14 +256,14 @@ fn errors_say_what_and_where() {
         ("hello", "text where only elements", (4, 1)),
         ("", "the zone has no hosts", (4, 1)),
         (
-            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s'/>",
-            "`SPLITDUPLEX` is not supported",
-            (5, 1),
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' sharing_policy='HALF'/>",
+            "unknown sharing policy `HALF`",
+            (5, 98),
         ),
         (
-            "<cluster id='c' prefix='c' suffix='' radical='0' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED' loopback_bw='1GBps'/>",
-            "a loopback of 1000000000 B/s and 0 s is not supported",
-            (5, 117),
+            "<cluster id='c' prefix='c' suffix='' radical='0' speed='1f' bw='1Bps' lat='1s' loopback_lat='1s'/>",
+            "attribute `loopback_bw` is missing",
+            (5, 1),
         ),
         (
             "<cluster id='c' prefix='c' suffix='' radical='9-0' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
@@ -182,7 +273,7 @@ fn errors_say_what_and_where() {
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-18446744073709551615' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
             "B of memory",
-            (4, 1),
+            (5, 1),
         ),
     ];
     for (inside, message, place) in cases {
@@ -202,6 +293,7 @@ fn what_is_no_platform_is_an_error() {
         "<platform version='2'/>",
         "<platform version='4.1'/>",
         "<platform version='4.1'><zone id='z' routing='Floyd'/></platform>",
+        "<platform version='4.1'><zone id='z' routing='Floyd'/><zone id='y' routing='Floyd'/></platform>",
         "<platform version='4.1'><zone id='z' routing='Full'><zone/></zone></platform>",
         "<!DOCTYPE x [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><platform version='&a;'/>",
     ] {

@@ -8,6 +8,16 @@ use super::profile::{Connection, parse, read_file};
 use super::xml::Reader;
 use crate::platform::Profile;
 
+/// The kinds of `<trace_connect>`.
+const KINDS: [&str; 6] = [
+    "SPEED",
+    "POWER",
+    "BANDWIDTH",
+    "LATENCY",
+    "HOST_AVAIL",
+    "LINK_AVAIL",
+];
+
 impl<'a> Reader<'a, '_> {
     /// Reads a `<trace>` or `<trace_connect>`.
     pub(super) fn read_trace(&mut self, node: Node<'a, 'a>) {
@@ -23,7 +33,7 @@ impl<'a> Reader<'a, '_> {
         let Some(id) = self.required(node, "id") else {
             return;
         };
-        let profile = match node.attribute("file") {
+        let profile = match self.given(node, "file") {
             Some(_) => self.profile_in_file(node, "file"),
             None => self.inline_profile(node),
         };
@@ -68,10 +78,12 @@ impl<'a> Reader<'a, '_> {
             "SPEED" | "POWER" => Connection::Speed,
             "BANDWIDTH" => Connection::Bandwidth,
             "LATENCY" => Connection::Latency,
+            "HOST_AVAIL" => Connection::HostState,
+            "LINK_AVAIL" => Connection::LinkState,
             _ => {
                 let message = format!("trace kind `{kind}` is not supported");
                 let problem = self.problem_at(node, "kind", message);
-                self.note(problem.known("kinds", ["SPEED", "POWER", "BANDWIDTH", "LATENCY"]));
+                self.note(problem.known("kinds", KINDS));
                 return;
             }
         };
@@ -110,7 +122,7 @@ impl<'a> Reader<'a, '_> {
                 entry.2 = true;
                 (entry.0, entry.1)
             });
-        let profile = match (node.attribute(attribute), connected) {
+        let profile = match (self.given(node, attribute), connected) {
             (None, None) => None,
             (Some(_), None) => self.profile_in_file(node, attribute),
             (None, Some((connection, trace))) => {
@@ -139,6 +151,18 @@ impl<'a> Reader<'a, '_> {
             return None;
         }
         Some(profile)
+    }
+
+    /// When a host or link first fails \[s\], by the file or trace of its state; no step to 0, no failure.
+    pub(super) fn first_failure(
+        &mut self,
+        node: Node<'a, 'a>,
+        element: &'a str,
+        kind: Connection,
+    ) -> Option<f64> {
+        let profile = self.profile(node, element, "state_file", kind)?;
+        let failure = profile.once().iter().find(|step| step.1 <= 0.0);
+        failure.map(|step| step.0)
     }
 
     fn profile_in_file(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Profile> {

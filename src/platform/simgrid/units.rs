@@ -61,6 +61,17 @@ const PREFIXES: &[(&str, f64)] = &[
     ("Mi", 1_048_576.0),
     ("Gi", 1_073_741_824.0),
     ("Ti", 1_099_511_627_776.0),
+    ("Pi", 1_125_899_906_842_624.0),
+    ("Ei", 1_152_921_504_606_846_976.0),
+    ("K", 1e3),
+    ("kilo", 1e3),
+    ("mega", 1e6),
+    ("giga", 1e9),
+    ("tera", 1e12),
+    ("peta", 1e15),
+    ("exa", 1e18),
+    ("zetta", 1e21),
+    ("yotta", 1e24),
 ];
 
 impl Units {
@@ -78,24 +89,18 @@ impl Units {
     }
 }
 
-/// Reads a number with a unit; a bare number only if `may_be_bare`.
-pub(super) fn parse(text: &str, units: &Units, may_be_bare: bool) -> Result<f64, String> {
+/// Reads a number with a unit or without one (in the base unit), and whether it had none.
+pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
     let quantity = units.quantity;
     let text = text.trim();
     let Some((number, unit)) = split(text) else {
         return Err(format!("`{text}` is not a {quantity}"));
     };
-    if unit.is_empty() && may_be_bare {
-        return Ok(number);
-    }
     if unit.is_empty() {
-        return Err(format!(
-            "{quantity} `{text}` has no unit (known units: {})",
-            units.known
-        ));
+        return Ok((number, true));
     }
     match units.factor(unit) {
-        Some(factor) => Ok(number * factor),
+        Some(factor) => Ok((number * factor, false)),
         None => Err(format!(
             "unknown unit `{unit}` for a {quantity} (known units: {})",
             units.known
@@ -121,7 +126,7 @@ mod tests {
 
     #[test]
     fn units_of_simgrid_are_read() {
-        let read = |text, units: &Units| parse(text, units, false).unwrap();
+        let read = |text, units: &Units| parse(text, units).unwrap().0;
         assert_eq!(read("1.5Gf", &SPEED), 1.5e9);
         assert_eq!(read("2Ef", &SPEED), 2e18);
         assert_eq!(read("1e3kf", &SPEED), 1e6);
@@ -134,13 +139,12 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_unit_or_a_wrong_one_is_refused() {
-        assert_eq!(parse("5", &SPEED, true), Ok(5.0));
-        for text in [
-            "5", "", "f", "5Xf", "5s", "inf", "NaNf", "1e", "--1f", "5 é",
-        ] {
-            assert!(parse(text, &SPEED, false).is_err(), "{text}");
+    fn what_has_no_unit_counts_in_the_base_unit_and_what_has_a_wrong_one_is_refused() {
+        assert_eq!(parse("5", &SPEED), Ok((5.0, true)));
+        assert_eq!(parse("2 gigaflops", &SPEED), Ok((2e9, false)));
+        for text in ["", "f", "5Xf", "5s", "inf", "NaNf", "1e", "--1f", "5 é"] {
+            assert!(parse(text, &SPEED).is_err(), "{text}");
         }
-        assert!(parse("1kms", &LATENCY, false).is_err());
+        assert!(parse("1kms", &LATENCY).is_err());
     }
 }

@@ -4,21 +4,25 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node};
 
-use super::profile::{Connection, Traces};
+use super::profile::Traces;
 use super::units;
 use crate::document::MOST_PROBLEMS;
 use crate::error::Problem;
-use crate::platform::Link;
-use crate::platform::assemble::LinkParts;
-use crate::units::{BytesPerSecond, InstructionsPerSecond, LinkId, Seconds};
+use crate::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 
 /// The version of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// Numbers may have no unit.
+    /// Speeds are called powers.
     Three,
-    /// Every quantity has a unit.
+    /// Numbers without unit are noted.
     Four,
+}
+
+/// Whether a host, link or zone can have this name.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_bad = |c: char| c.is_control() || c == ',';
+    !name.is_empty() && name.trim() == name && !name.contains(is_bad) && !name.contains("..")
 }
 
 /// A file that is being read.
@@ -27,6 +31,12 @@ pub(super) struct Reader<'a, 'input> {
     pub(super) source: &'a str,
     document: &'a Document<'input>,
     pub(super) version: Version,
+    /// What is passed over, by what it is, and how often.
+    pub(super) passed_over: BTreeMap<String, usize>,
+    /// How many numbers have no unit.
+    pub(super) bare_numbers: usize,
+    /// Other things that a user should know.
+    pub(super) notes: Vec<String>,
     pub(super) problems: Vec<Problem>,
     pub(super) traces: Traces<'a>,
 }
@@ -37,6 +47,9 @@ impl<'a, 'input> Reader<'a, 'input> {
             source,
             document,
             version: Version::Four,
+            passed_over: BTreeMap::new(),
+            bare_numbers: 0,
+            notes: Vec::new(),
             problems: Vec::new(),
             traces: Traces::default(),
         }
@@ -121,13 +134,13 @@ impl<'a, 'input> Reader<'a, 'input> {
         value
     }
 
-    /// The one of two attributes that is there (the name of version 4, the name of version 3).
+    /// The one of two attributes that is there and not empty (the name of version 4, the name of version 3).
     pub(super) fn either(
         &mut self,
         node: Node<'a, 'a>,
         names: [&'static str; 2],
     ) -> Option<(&'static str, &'a str)> {
-        let both = names.map(|name| node.attribute(name));
+        let both = names.map(|name| self.given(node, name));
         if let [Some(_), Some(_)] = both {
             let message = format!("attributes `{}` and `{}` mean the same", names[0], names[1]);
             self.report(node, message);
@@ -135,13 +148,24 @@ impl<'a, 'input> Reader<'a, 'input> {
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
 
-    /// A name: not empty, no space, no comma, no `..`, as everywhere.
+    /// An attribute that is there and not empty.
+    pub(super) fn given(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
+        node.attribute(name)
+            .filter(|value| !value.trim().is_empty())
+    }
+
+    /// Counts something that has no meaning here.
+    pub(super) fn pass_over(&mut self, what: &str) {
+        *self.passed_over.entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// A name: not empty, no space at its ends, no comma, no `..`.
     pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let name = self.required(node, attribute)?;
-        let is_bad = |c: char| c.is_whitespace() || c.is_control() || c == ',';
-        if name.is_empty() || name.contains(is_bad) || name.contains("..") {
+        if !is_name(name) {
             let problem = self.problem_at(node, attribute, format!("`{name}` cannot be a name"));
-            self.note(problem.hint("a name is not empty and has no space, no comma and no `..`"));
+            let hint = "a name is not empty and has no space at its ends, no comma and no `..`";
+            self.note(problem.hint(hint));
         }
         Some(name)
     }
@@ -154,8 +178,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         make: impl Fn(f64) -> Option<T>,
     ) -> Option<T> {
         let text = self.required(node, attribute)?;
-        let may_be_bare = self.version == Version::Three;
-        let value = units::parse(text, units, may_be_bare).and_then(|value| {
+        let value = self.parsed(text, units).and_then(|value| {
             make(value).ok_or_else(|| format!("{} `{text}` is out of range", units.quantity))
         });
         match value {
@@ -168,12 +191,42 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
+    fn parsed(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
+        let (value, is_bare) = units::parse(text, units)?;
+        self.bare_numbers += usize::from(is_bare && value != 0.0);
+        Ok(value)
+    }
+
+    /// The speed that holds: of a list, one for each power state, that of the state `pstate`.
     pub(super) fn speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
-        let name = match self.either(node, ["speed", "power"]) {
-            Some((name, _)) => name,
-            None => "speed",
+        let Some((name, list)) = self.either(node, ["speed", "power"]) else {
+            self.required(node, "speed");
+            return None;
         };
-        self.quantity(node, name, &units::SPEED, InstructionsPerSecond::new)
+        let mut speeds = Vec::new();
+        for text in list.split(',') {
+            let value = self.parsed(text, &units::SPEED).and_then(|value| {
+                let speed = InstructionsPerSecond::new(value);
+                speed.ok_or_else(|| format!("speed `{}` is out of range", text.trim()))
+            });
+            match value {
+                Ok(speed) => speeds.push(speed),
+                Err(message) => {
+                    let problem = self.problem_at(node, name, message);
+                    self.note(problem);
+                    return None;
+                }
+            }
+        }
+        let state = self.given(node, "pstate").unwrap_or("0");
+        let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
+        let speed = index.and_then(|index| speeds.get(index).copied());
+        if speed.is_none() {
+            let message = format!("there is no power state `{state}`");
+            let problem = self.problem_at(node, "pstate", message);
+            self.note(problem.hint(format!("states are counted from 0 to {}", speeds.len() - 1)));
+        }
+        speed
     }
 
     pub(super) fn bandwidth(&mut self, node: Node<'a, 'a>, name: &str) -> Option<BytesPerSecond> {
@@ -188,7 +241,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let Some((name, text)) = self.either(node, ["core", "cores"]) else {
             return Some(1);
         };
-        let cores = text.parse().ok().filter(|&cores| cores > 0);
+        let cores = text.trim().parse().ok().filter(|&cores| cores > 0);
         if cores.is_none() {
             let problem = self.problem_at(node, name, format!("`{text}` is not a number of cores"));
             self.note(problem);
@@ -196,119 +249,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         cores
     }
 
-    /// Refuses every sharing policy but SHARED; `default` is what holds if none is written.
-    pub(super) fn check_sharing(&mut self, node: Node<'a, 'a>, attribute: &str, default: &str) {
-        let policy = node.attribute(attribute).unwrap_or(default);
-        if policy != "SHARED" {
-            let message = format!("sharing policy `{policy}` is not supported");
-            let problem = self.problem_at(node, attribute, message);
-            self.note(problem.hint(format!(
-                "supported is {attribute}=\"SHARED\", one capacity for both directions"
-            )));
-        }
-    }
-
-    /// All `<link>` elements of a zone.
-    pub(super) fn links(&mut self, zone: Node<'a, 'a>) -> (Vec<Link>, BTreeMap<&'a str, LinkId>) {
-        let mut links = Vec::new();
-        let mut ids = BTreeMap::new();
-        for node in zone.children().filter(|node| node.has_tag_name("link")) {
-            let Some(link) = self.link(node) else {
-                continue;
-            };
-            let name = node.attribute("id").unwrap_or("");
-            if ids.insert(name, LinkId::from_index(links.len())).is_some() {
-                let problem =
-                    self.problem_at(node, "id", format!("link `{name}` is defined twice"));
-                self.note(problem);
-            }
-            links.push(link);
-        }
-        (links, ids)
-    }
-
-    fn link(&mut self, node: Node<'a, 'a>) -> Option<Link> {
-        let known = [
-            "id",
-            "bandwidth",
-            "latency",
-            "sharing_policy",
-            "bandwidth_file",
-            "latency_file",
-        ];
-        self.check_attributes(node, &known);
-        let is_shared = node.attribute("sharing_policy") != Some("FATPIPE");
-        if is_shared {
-            self.check_sharing(node, "sharing_policy", "SHARED");
-        }
-        self.expect_properties_only(node);
-        let name = self.name(node, "id");
-        let bandwidth = self.bandwidth(node, "bandwidth");
-        // SimGrid's default latency is 0.
-        let latency = match node.attribute("latency") {
-            Some(_) => self.latency(node, "latency"),
-            None => Some(Seconds::default()),
-        };
-        let name = name?;
-        let bandwidth_profile = self.profile(node, name, "bandwidth_file", Connection::Bandwidth);
-        let latency_profile = self.profile(node, name, "latency_file", Connection::Latency);
-        if !is_shared && (bandwidth_profile.is_some() || latency_profile.is_some()) {
-            let message = format!("link `{name}` is FATPIPE and has a profile");
-            let problem = self.problem_at(node, "sharing_policy", message);
-            self.note(problem.hint("links that are not shared keep their capacity and delay"));
-        }
-        let parts = LinkParts {
-            is_shared,
-            is_duplex: false,
-            bandwidth: bandwidth?,
-            latency: latency?,
-            bandwidth_profile,
-            latency_profile,
-        };
-        Some(parts.named(name.to_owned()))
-    }
-
-    /// Only `<prop>` may stand in this element.
-    pub(super) fn expect_properties_only(&mut self, node: Node<'a, 'a>) {
-        for child in self.elements(node) {
-            if !child.has_tag_name("prop") {
-                self.unknown_element(child, &["prop"]);
-            }
-        }
-    }
-
-    /// The ids of the links of a route, and whether the way back is the same.
-    pub(super) fn route(
-        &mut self,
-        node: Node<'a, 'a>,
-        links: &BTreeMap<&str, LinkId>,
-    ) -> (Vec<LinkId>, bool) {
-        let mut ids: Vec<LinkId> = Vec::new();
-        for child in self.elements(node) {
-            if !child.has_tag_name("link_ctn") {
-                self.unknown_element(child, &["link_ctn"]);
-                continue;
-            }
-            self.check_attributes(child, &["id"]);
-            let Some(name) = self.required(child, "id") else {
-                continue;
-            };
-            match links.get(name) {
-                Some(id) if ids.contains(id) => {
-                    let message = format!("the route crosses link `{name}` twice");
-                    let problem = self.problem_at(child, "id", message);
-                    self.note(
-                        problem.hint("a route has no cycle: leave the way there and back out"),
-                    );
-                }
-                Some(&id) => ids.push(id),
-                None => self.unknown_name(child, "id", "link", name, links),
-            }
-        }
-        (ids, self.is_symmetrical(node))
-    }
-
-    fn is_symmetrical(&mut self, node: Node<'a, 'a>) -> bool {
+    pub(super) fn is_symmetrical(&mut self, node: Node<'a, 'a>) -> bool {
         let text = node.attribute("symmetrical").unwrap_or("yes");
         match text.to_ascii_lowercase().as_str() {
             "yes" | "true" | "1" => true,
@@ -322,23 +263,56 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    pub(super) fn unknown_name<T>(
-        &mut self,
-        node: Node<'a, 'a>,
-        attribute: &str,
-        what: &str,
-        name: &str,
-        known: &BTreeMap<&str, T>,
-    ) {
-        let problem = self
-            .problem_at(node, attribute, format!("unknown {what} `{name}`"))
-            .names_no(what, name);
-        // All names are gone through, so only if they are printed.
-        let is_printed = self.problems.len() < MOST_PROBLEMS;
-        self.note(if is_printed {
-            problem.known(&format!("{what}s"), known.keys().copied())
-        } else {
-            problem
-        });
+    /// Notes the settings of the network that a `<config>` asks for.
+    pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
+        for prop in self.elements(node) {
+            let (key, value) = (
+                prop.attribute("id").unwrap_or(""),
+                prop.attribute("value").unwrap_or(""),
+            );
+            let flag = NETWORK
+                .iter()
+                .find(|(theirs, _)| *theirs == key.to_ascii_lowercase());
+            match flag {
+                Some((_, ours)) => self.notes.push(format!(
+                    "the file asks for `{key}` = `{value}`, which is not followed: add `{ours}{value}` to the command"
+                )),
+                None => self.pass_over("config"),
+            }
+        }
+    }
+
+    /// All that a user should know about the file.
+    pub(super) fn all_notes(&self) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        if self.bare_numbers > 0 && self.version == Version::Four {
+            let numbers = crate::words::counted(self.bare_numbers, "number");
+            notes.push(format!("{numbers} without unit: taken in f, Bps and s"));
+        }
+        if !self.passed_over.is_empty() {
+            let kinds = self.passed_over.iter();
+            let kinds: Vec<String> = kinds
+                .map(|(what, count)| format!("{count} `<{what}>`"))
+                .collect();
+            notes.push(format!(
+                "passed over, since it has no meaning here: {}",
+                kinds.join(", ")
+            ));
+        }
+        notes
     }
 }
+
+/// Settings of `SimGrid` that change dates, in lower case, and the flags that do the same.
+const NETWORK: [(&str, &str); 10] = [
+    ("network/model", "--network "),
+    ("host/model", "--network "),
+    ("network/latency-factor", "--net latency_factor="),
+    ("network/bandwidth-factor", "--net bandwidth_factor="),
+    ("network/weight-s", "--net weight_s="),
+    ("network/tcp-gamma", "--net tcp_gamma="),
+    ("network/crosstraffic", "--net crosstraffic="),
+    ("network/loopback-bw", "--net loopback_bandwidth="),
+    ("smpi/lat-factor", "--net latency_factor="),
+    ("smpi/bw-factor", "--net bandwidth_factor="),
+];
