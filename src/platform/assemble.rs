@@ -6,6 +6,7 @@ use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
 use crate::error::Problem;
 use crate::memory::Limits;
 use crate::units::{Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
+use crate::words::counted;
 
 /// The most hosts of a platform.
 pub(super) const MOST_HOSTS: u64 = 50_000_000;
@@ -244,7 +245,7 @@ pub(super) fn check_size(
     bytes: u64,
     limits: Limits,
 ) -> Result<(), Problem> {
-    let size = format!("{hosts} hosts in {clusters} clusters");
+    let size = format!("{hosts} hosts in {}", counted(clusters, "cluster"));
     let limits = Limits {
         memory: limits.memory.or(Some(MOST_MEMORY)),
         ..limits
