@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 
 use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
 use super::event::{BarrierMessage, Token};
-use crate::engine::Simulation;
+use super::patience::Patience;
 use crate::error::Error;
 use crate::units::{Bytes, HostId, Seconds};
 
 /// The part of the runtime that a barrier needs: the engine, and the places of the processes.
 pub(super) struct BarrierContext<'a, 'p> {
-    pub(super) engine: &'a mut Simulation<'p, Token>,
+    pub(super) engine: &'a mut Patience<'p>,
     pub(super) placement: &'a [HostId],
 }
 

@@ -17,6 +17,7 @@ mod event;
 mod exchange;
 mod invariants;
 mod migration;
+mod patience;
 mod record;
 mod reschedule;
 mod run;

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::config::{Costs, RuntimeConfig, Scenario};
-use super::event::Token;
+use super::patience::Patience;
 use super::record::{Outcome, Sent, SuperstepDates};
 use super::shortcut::Memo;
-use crate::engine::{EventLog, NetworkModel, Simulation};
+use crate::engine::{EventLog, NetworkModel};
 use crate::error::{Broken, Error};
 use crate::platform::Platform;
 use crate::policy::{Measures, View};
@@ -39,7 +39,7 @@ pub struct Setup<'a> {
 /// The state of a run that its parts share.
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
-    pub(super) engine: Simulation<'a, Token>,
+    pub(super) engine: Patience<'a>,
     pub(super) plan: Plan,
     /// The bytes that the plan sends.
     volume: f64,
@@ -63,7 +63,7 @@ impl<'a> World<'a> {
         let memory = |process| setup.workload.memory(ProcessId::from_index(process));
         Self {
             setup,
-            engine: Simulation::new(setup.platform, setup.network),
+            engine: Patience::new(setup.platform, setup.network, setup.placement),
             plan: Plan::default(),
             volume: 0.0,
             superstep: 0,
@@ -89,6 +89,7 @@ impl<'a> World<'a> {
     /// Opens the plan of a superstep; returns whether it differs from the plan before it.
     pub(super) fn open(&mut self, superstep: usize) -> bool {
         self.superstep = superstep;
+        self.engine.is_last = superstep + 1 == self.setup.workload.supersteps();
         let repeats = self.setup.workload.repeats(superstep);
         if !repeats {
             self.plan.clear(self.placement.len());
