@@ -180,22 +180,23 @@ impl Axis {
 
     /// Draws grid lines of a level axis, from `top` to `bottom`.
     pub(super) fn grid(&self, drawing: &mut Drawing, (top, bottom): (f64, f64), style: &Style) {
-        for (value, _) in self.level_ticks(style) {
+        for (value, _) in self.level_ticks((1.0, drawing.width - 1.0), style) {
             let x = self.place(value);
             drawing.line((x, top), (x, bottom), (GRID, THIN));
         }
     }
 
-    /// Ticks whose labels do not touch.
-    fn level_ticks(&self, style: &Style) -> Vec<(f64, String)> {
+    /// Ticks whose labels, kept between `edges`, do not touch.
+    fn level_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
         let mut gap = 2.5 * style.size();
+        let middle = |tick: &(f64, String)| self.label_at(tick, edges, style);
         for _ in 0..12 {
             let ticks = self.ticks(gap, style);
             let touch = |pair: &[(f64, String)]| {
                 let widths = pair
                     .iter()
                     .map(|(_, label)| font::width(label, style.size()));
-                let room = (self.place(pair[1].0) - self.place(pair[0].0)).abs();
+                let room = (middle(&pair[1]) - middle(&pair[0])).abs();
                 room < widths.sum::<f64>() / 2.0 + 0.7 * style.size()
             };
             if !ticks.windows(2).any(touch) {
@@ -204,6 +205,13 @@ impl Axis {
             gap *= 1.25;
         }
         Vec::new()
+    }
+
+    /// The middle of the label of a tick of a level axis, kept between `edges`.
+    fn label_at(&self, (value, label): &(f64, String), edges: (f64, f64), style: &Style) -> f64 {
+        let half = font::width(label, style.size()) / 2.0;
+        let most = (edges.1 - half).max(edges.0 + half);
+        self.place(*value).clamp(edges.0 + half, most)
     }
 
     /// Draws a level axis below `y` with its title; the height that it takes. Labels stay between `edges`.
@@ -217,23 +225,41 @@ impl Axis {
     ) -> f64 {
         let size = style.size();
         drawing.line((self.ends.0, y), (self.ends.1, y), (AXIS, LINE));
-        for (value, label) in self.level_ticks(style) {
-            let x = self.place(value);
+        for tick in self.level_ticks(edges, style) {
+            let x = self.place(tick.0);
             drawing.line((x, y), (x, y + 2.5), (AXIS, LINE));
-            let half = font::width(&label, size) / 2.0;
-            let x = x.clamp(edges.0 + half, (edges.1 - half).max(edges.0 + half));
-            drawing.text(
-                (x, y + 3.5 + 0.8 * size),
-                Anchor::Middle,
-                &label,
-                (size, BLACK),
-            );
+            let at = (self.label_at(&tick, edges, style), y + 3.5 + 0.8 * size);
+            drawing.text(at, Anchor::Middle, &tick.1, (size, BLACK));
         }
         let below = y + 3.5 + 2.1 * size;
         let middle = f64::midpoint(self.ends.0, self.ends.1);
         under(drawing, (middle, below), title, edges, style);
         3.5 + 2.4 * size
     }
+}
+
+/// Draws a colour bar at the top with its scale and title, the unit included; where it ends.
+pub(super) fn colour_bar(
+    drawing: &mut Drawing,
+    title: &str,
+    (least, most): (f64, f64),
+    style: &Style,
+) -> f64 {
+    const STEPS: usize = 48;
+    let size = style.size();
+    let ends = (size, drawing.width - size);
+    let step = (ends.1 - ends.0) / STEPS as f64;
+    for index in 0..STEPS {
+        let colour = viridis((index as f64 + 0.5) / STEPS as f64);
+        let x = ends.0 + index as f64 * step;
+        // A little wider, so that no gap shows between two of them.
+        let width = if index + 1 == STEPS { step } else { step + 0.3 };
+        drawing.rectangle((x, 2.0), (width, 0.7 * size), colour);
+    }
+    let axis = Axis::exactly(least, most, ends);
+    let edges = (1.0, drawing.width - 1.0);
+    let y = 2.0 + 0.7 * size;
+    y + axis.level(drawing, y, title, edges, style) + 0.6 * size
 }
 
 /// A title whose middle is at `at`, moved so that it stays between `edges`.
@@ -369,7 +395,7 @@ mod tests {
     use super::*;
 
     fn labels(axis: Axis) -> Vec<String> {
-        let ticks = axis.level_ticks(&Style::default());
+        let ticks = axis.level_ticks((f64::MIN, f64::MAX), &Style::default());
         ticks.into_iter().map(|(_, label)| label).collect()
     }
 

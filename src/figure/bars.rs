@@ -1,6 +1,6 @@
 //! A chart of what each process does over time: a row for each, coloured from left to right.
 
-use super::axis::{Axis, Entry, Look, legend};
+use super::axis::{Axis, Entry, Look, colour_bar, legend};
 use super::drawing::{Anchor, BLACK, Colour, Drawing, fitted};
 use super::font;
 use super::heat::every;
@@ -17,6 +17,15 @@ pub(crate) struct Bar {
     pub(crate) colour: Colour,
 }
 
+/// The meaning of the colours.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Meaning {
+    /// A name for each colour.
+    Keys(Vec<(String, Colour)>),
+    /// Viridis over a quantity: its title with the unit, and its range.
+    Scale(String, (f64, f64)),
+}
+
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bars {
@@ -24,8 +33,8 @@ pub(crate) struct Bars {
     pub(crate) name: String,
     /// The titles of the level axis, with its unit, and of the rows.
     pub(crate) axes: [String; 2],
-    /// The meanings of the colours.
-    pub(crate) keys: Vec<(String, Colour)>,
+    /// The meaning of the colours.
+    pub(crate) meaning: Meaning,
     /// The name of each row, and its bars.
     pub(crate) rows: Vec<(String, Vec<Bar>)>,
 }
@@ -35,12 +44,19 @@ impl Bars {
     pub(crate) fn draw(&self, style: &Style) -> Drawing {
         let size = style.size();
         let mut drawing = Drawing::new(&self.name, style.width.points());
-        let entries = self.keys.iter().map(|(name, colour)| Entry {
-            name: name.clone(),
-            colour: *colour,
-            look: Look::Area,
-        });
-        let top = legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size;
+        let top = match &self.meaning {
+            Meaning::Keys(keys) => {
+                let entries = keys.iter().map(|(name, colour)| Entry {
+                    name: name.clone(),
+                    colour: *colour,
+                    look: Look::Area,
+                });
+                legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size
+            }
+            Meaning::Scale(title, range) => {
+                colour_bar(&mut drawing, title, *range, style) + 0.9 * size
+            }
+        };
         let most = drawing.width - 2.0;
         let title = fitted(&self.axes[1], size, most);
         drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
@@ -61,7 +77,7 @@ impl Bars {
         let height = if pitch > 4.0 { 0.84 * pitch } else { pitch };
         for (row, (name, bars)) in self.rows.iter().enumerate() {
             let y = top + row as f64 * pitch;
-            for bar in bars {
+            for bar in bars.iter().filter(|bar| bar.to > bar.from) {
                 let x = axis.place(bar.from);
                 // A little below the next one, so that no gap shows between two of them.
                 let end = (axis.place(bar.to) + 0.2).min(right);

@@ -1,6 +1,6 @@
 //! Maps of a quantity over two parameters, a panel for each choice of others, with one colour bar for all.
 
-use super::axis::{Axis, under, viridis};
+use super::axis::{colour_bar, under, viridis};
 use super::drawing::{Anchor, BLACK, Drawing, WHITE, fitted};
 use super::font;
 use super::style::Style;
@@ -55,7 +55,7 @@ impl Heat {
         let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), cell| {
             (least.min(cell.2), most.max(cell.2))
         });
-        let top = self.colour_bar(&mut drawing, (least, most), style);
+        let top = colour_bar(&mut drawing, &self.quantity, (least, most), style);
         let most_wide = drawing.width - 2.0;
         let title = fitted(&self.axes[1].0, size, most_wide);
         drawing.text(
@@ -94,25 +94,6 @@ impl Heat {
         under(&mut drawing, below, &self.axes[0].0, edges, style);
         drawing.height = bottom + 2.8 * size;
         drawing
-    }
-
-    /// Draws the colour bar at the top; where it ends.
-    fn colour_bar(&self, drawing: &mut Drawing, (least, most): (f64, f64), style: &Style) -> f64 {
-        const STEPS: usize = 48;
-        let size = style.size();
-        let ends = (size, drawing.width - size);
-        let step = (ends.1 - ends.0) / STEPS as f64;
-        for index in 0..STEPS {
-            let colour = viridis((index as f64 + 0.5) / STEPS as f64);
-            let x = ends.0 + index as f64 * step;
-            // A little wider, so that no gap shows between two of them.
-            let width = if index + 1 == STEPS { step } else { step + 0.3 };
-            drawing.rectangle((x, 2.0), (width, 0.7 * size), colour);
-        }
-        let axis = Axis::exactly(least, most, ends);
-        let edges = (1.0, drawing.width - 1.0);
-        let y = 2.0 + 0.7 * size;
-        y + axis.level(drawing, y, &self.quantity, edges, style) + 0.6 * size
     }
 
     fn layout(&self, drawing: &Drawing, top: f64, style: &Style) -> Layout {

@@ -29,7 +29,7 @@ mod style;
 mod svg;
 
 pub(crate) use axis::{round_ticks, viridis};
-pub(crate) use bars::{Bar, Bars};
+pub(crate) use bars::{Bar, Bars, Meaning};
 pub(crate) use drawing::{Colour, Drawing, Mark};
 pub(crate) use heat::{Heat, Panel};
 pub(crate) use rows::{Dot, Group, Key, Row, Rows};

@@ -5,11 +5,13 @@ use super::super::read::RunOfScenario;
 use super::page_data::Report;
 use crate::error::{Error, Problem};
 use crate::figure::{
-    Bar, Bars, Colour, Curve, Drawing, Figure, SCENARIOS, Series, Style, chosen, scenario, viridis,
+    Bar, Bars, Colour, Curve, Drawing, Figure, Meaning, SCENARIOS, Series, Style, chosen, scenario,
+    viridis,
 };
 
 const COMPUTES: Colour = Colour(0, 74, 124);
 const COMMUNICATES: Colour = Colour(230, 159, 0);
+const MIGRATES: Colour = Colour(158, 60, 0);
 const WAITS: Colour = Colour(222, 222, 222);
 
 /// With more supersteps than this, colours tell shares of time instead of bars.
@@ -100,33 +102,27 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
         }
     };
     let rows = (0..report.processes()).map(|process| (format!("p{}", process + 1), bars(process)));
-    let keys = if is_coarse {
-        [0.0, 0.5, 1.0]
-            .map(|share| (format!("{:.0} %", 100.0 * share), viridis(share)))
-            .to_vec()
+    let meaning = if is_coarse {
+        let title = style.say(
+            "share of time computing [%]",
+            "parte do tempo em computação [%]",
+        );
+        Meaning::Scale(title.to_owned(), (0.0, 100.0))
     } else {
-        vec![
+        Meaning::Keys(vec![
             (style.say("computes", "computa").to_owned(), COMPUTES),
             (
                 style.say("communicates", "comunica").to_owned(),
                 COMMUNICATES,
             ),
             (style.say("waits", "espera").to_owned(), WAITS),
-        ]
+        ])
     };
     let title = style.say("process", "processo");
-    let computing = style.say("share of time computing", "parte do tempo em computação");
     let chart = Bars {
         name: format!("processes in scenario {}", run.scenario.name()),
-        axes: [
-            seconds(style),
-            if is_coarse {
-                format!("{title}: {computing}")
-            } else {
-                title.to_owned()
-            },
-        ],
-        keys,
+        axes: [seconds(style), title.to_owned()],
+        meaning,
         rows: rows.collect(),
     };
     chart.draw(style)
@@ -197,7 +193,7 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
         let mut from = 0.0;
         let bars = ends
             .into_iter()
-            .zip([COMPUTES, COMMUNICATES, WAITS])
+            .zip([COMPUTES, COMMUNICATES, MIGRATES])
             .map(|(to, colour)| {
                 let bar = Bar { from, to, colour };
                 from = to;
@@ -208,7 +204,7 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
     let chart = Bars {
         name: "makespan by scenario".to_owned(),
         axes: [seconds(style), style.say("scenario", "cenário").to_owned()],
-        keys: vec![
+        meaning: Meaning::Keys(vec![
             (style.say("supersteps", "superpassos").to_owned(), COMPUTES),
             (
                 style
@@ -216,8 +212,8 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
                     .to_owned(),
                 COMMUNICATES,
             ),
-            (style.say("migrations", "migrações").to_owned(), WAITS),
-        ],
+            (style.say("migrations", "migrações").to_owned(), MIGRATES),
+        ]),
         rows: rows.collect(),
     };
     chart.draw(style)
