@@ -1,4 +1,4 @@
-//! Progress of long jobs on stderr: a bar on a terminal; elsewhere plain lines, for the jobs that ask for them.
+//! Progress of long jobs on stderr: a bar on a terminal; elsewhere plain lines for the jobs that ask for them, and one estimate for others.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write as _};
@@ -27,6 +27,8 @@ const TICK: Duration = Duration::from_millis(100);
 const SILENT: Duration = Duration::from_secs(2);
 /// The time between two plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// After this time a job without lines says how long it will take.
+const ESTIMATE_AFTER: Duration = Duration::from_secs(30);
 /// Over how long a rate is taken.
 const WINDOW: Duration = Duration::from_secs(10);
 
@@ -47,7 +49,7 @@ pub(super) fn with_bar_and_farewell<R: Send>(
     work: impl FnOnce() -> R + Send,
 ) -> R {
     let is_terminal = std::io::stderr().is_terminal();
-    let is_shown = !bar.is_quiet && (is_terminal || bar.has_lines);
+    let is_shown = !bar.is_quiet && (is_terminal || bar.has_lines || bar.total.is_some());
     let watch = Watch::begin();
     if watch.is_none() && !is_shown {
         return work();
@@ -62,8 +64,10 @@ pub(super) fn with_bar_and_farewell<R: Send>(
             }
         } else if is_terminal {
             paint(bar, count, &is_over);
-        } else {
+        } else if bar.has_lines {
             write_lines(bar, count, &is_over);
+        } else {
+            note_estimate(bar, count, &is_over);
         }
         if !is_done.load(Ordering::Relaxed) {
             interrupt::leave(farewell().as_deref());
@@ -87,7 +91,7 @@ fn paint(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool
         if time >= SILENT {
             let shown = shown.get_or_insert_with(|| new_bar(bar));
             shown.set_position(count);
-            shown.set_message(line(bar, count, rate));
+            shown.set_message(line(bar, time, count, rate));
             shown.tick();
         }
     });
@@ -102,7 +106,21 @@ fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -
         if time >= next {
             next += LINE_EVERY;
             // A reader that has gone away is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{}", line(bar, count, rate));
+            let _ = writeln!(std::io::stderr(), "{}", line(bar, time, count, rate));
+        }
+    });
+}
+
+/// Says once how long it all takes.
+fn note_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
+    let mut is_due = true;
+    follow(count, is_over, |time, count, rate| {
+        if is_due
+            && time >= ESTIMATE_AFTER
+            && let Some(estimate) = estimate(bar, time, count, rate)
+        {
+            is_due = false;
+            let _ = writeln!(std::io::stderr(), "{estimate}");
         }
     });
 }
@@ -136,22 +154,26 @@ impl Samples {
         self.0.push_back((time, count));
     }
 
-    /// The rate over them \[1/s\].
+    /// The rate over them \[1/s\]; that since the begin, if nothing was done in them.
     fn rate(&self) -> f64 {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;
         };
-        let seconds = last.0.saturating_sub(first.0).as_secs_f64();
-        if seconds > 0.0 {
-            last.1.saturating_sub(first.1) as f64 / seconds
+        let (seconds, count) = if last.1 > first.1 {
+            (last.0.saturating_sub(first.0), last.1 - first.1)
         } else {
+            *last
+        };
+        if seconds.is_zero() {
             0.0
+        } else {
+            count as f64 / seconds.as_secs_f64()
         }
     }
 }
 
-/// The progress of the work, its rate, and the remaining time at this rate.
-fn line(bar: &Bar, count: u64, rate: f64) -> String {
+/// The progress of the work after a time, its rate, and the remaining and the whole time at this rate.
+fn line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
     let unit = bar.unit;
     let mut line = match bar.total {
         Some(total) => format!("{count} of {total} {unit}"),
@@ -160,10 +182,23 @@ fn line(bar: &Bar, count: u64, rate: f64) -> String {
     if rate > 0.0 {
         line = format!("{line}, {}", rate_in_words(rate));
         if let Some(left) = bar.total.and_then(|total| total.checked_sub(count)) {
-            line = format!("{line}, {} left", time_in_words(left as f64 / rate));
+            let left = left as f64 / rate;
+            let whole = time_in_words(time.as_secs_f64() + left);
+            line = format!("{line}, {} left of about {whole}", time_in_words(left));
         }
     }
     line
+}
+
+/// The note of how long the work takes at this rate; none as long as nothing is done.
+fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> {
+    let left = bar.total?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
+    let whole = time_in_words(time.as_secs_f64() + left);
+    let done = line(bar, time, count, 0.0);
+    Some(format!(
+        "note: this will take about {whole} at this rate: {done} after {}",
+        time_in_words(time.as_secs_f64())
+    ))
 }
 
 /// A rate \[1/s\] with as many digits as somebody reads.
@@ -222,13 +257,21 @@ mod tests {
 
     #[test]
     fn a_line_has_the_digits_that_somebody_reads() {
-        let of = |count, rate| line(&bar(Some(6000)), count, rate);
+        let after = Duration::from_secs(5);
+        let of = |count, rate| line(&bar(Some(6000)), after, count, rate);
         assert_eq!(of(0, 0.0), "0 of 6000 runs");
-        assert_eq!(of(360, 400.0), "360 of 6000 runs, 400/s, 15 s left");
-        assert_eq!(of(6000, 12_345.6), "6000 of 6000 runs, 12 k/s, 0 s left");
+        assert_eq!(
+            of(360, 400.0),
+            "360 of 6000 runs, 400/s, 15 s left of about 20 s"
+        );
+        let ended = "6000 of 6000 runs, 12 k/s, 0 s left of about 5 s";
+        assert_eq!(of(6000, 12_345.6), ended);
         // 5999 / 0.05 = 119 980 s = 33.3 h.
-        assert_eq!(of(1, 0.05), "1 of 6000 runs, 3.0/min, 33 h left");
-        assert_eq!(line(&bar(None), 7, 2.5), "7 runs, 2.5/s");
+        assert_eq!(
+            of(1, 0.05),
+            "1 of 6000 runs, 3.0/min, 33 h left of about 33 h"
+        );
+        assert_eq!(line(&bar(None), after, 7, 2.5), "7 runs, 2.5/s");
         let rates = [9_245_488.532, 768_783.197, 99.5, 10_000_000.0].map(rate_in_words);
         assert_eq!(rates, ["9.2 M/s", "769 k/s", "100/s", "10 M/s"]);
         let times = [0.2, 59.0, 200.0, 599.9, 3_000.0, 9_000.0].map(time_in_words);
@@ -236,6 +279,19 @@ mod tests {
             times,
             ["1 s", "59 s", "3 min 20 s", "9 min 59 s", "50 min", "2.5 h"]
         );
+    }
+
+    #[test]
+    fn a_job_says_once_how_long_it_takes_if_it_has_got_anywhere() {
+        let after = Duration::from_secs(30);
+        let of = |total, count, rate| estimate(&bar(total), after, count, rate);
+        // 10 770 s and the 30 s.
+        assert_eq!(
+            of(Some(36_000), 100, 35_900.0 / 10_770.0).unwrap(),
+            "note: this will take about 3.0 h at this rate: 100 of 36000 runs after 30 s"
+        );
+        assert_eq!(of(Some(36_000), 0, 0.0), None);
+        assert_eq!(of(None, 100, 1.0), None);
     }
 
     #[test]
@@ -252,8 +308,18 @@ mod tests {
         }
         assert_eq!(samples.rate(), 10.0);
         assert_eq!(
-            line(&bar(Some(1_000_390)), 1_000_190, samples.rate()),
-            "1000190 of 1000390 runs, 10/s, 20 s left"
+            line(
+                &bar(Some(1_000_390)),
+                seconds(20),
+                1_000_190,
+                samples.rate()
+            ),
+            "1000190 of 1000390 runs, 10/s, 20 s left of about 40 s"
         );
+        // Nothing for more than a window: 1 000 190 in 50 s.
+        for time in 21..=50 {
+            samples.add(seconds(time), 1_000_190);
+        }
+        assert_eq!(samples.rate(), 1_000_190.0 / 50.0);
     }
 }
