@@ -226,6 +226,11 @@ impl Zones {
         };
         let [out, into] = self.gateways(common, gateways, [from, to]);
         (out == from || self.go(from, out, way, steps)) && {
+            let is_inside = (out, into) == (from, to);
+            if is_inside && matches!(self.zone(common).routing, Routing::Dijkstra(_)) {
+                // SimGrid puts the links in a zone of Dijkstra before all others; no date depends on it.
+                std::mem::swap(&mut way.links, &mut between.links);
+            }
             way.links.append(&mut between.links);
             way.distance += between.distance;
             into == to || self.go(into, to, way, steps)

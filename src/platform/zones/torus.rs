@@ -55,10 +55,11 @@ impl Torus {
             return true;
         }
         if from == to {
-            if self.links.has_loopback {
+            // The first own link: the loopback, or else the limiter.
+            if self.links.own() > 0 {
                 way.links.push(self.link(from, 0));
             }
-            return self.links.has_loopback;
+            return self.links.own() > 0;
         }
         let limiter = |member: u32| {
             let limiter = self.link(member, u32::from(self.links.has_loopback));
