@@ -99,6 +99,59 @@ pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTe
         .collect()
 }
 
+/// PM(i,j) of all processes and clusters, of which few are kept.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// The highest of each process, of equal ones that of the first cluster.
+    best: Vec<Potential>,
+    /// The highest of all.
+    pub(super) highest: Option<f64>,
+    /// All, as long as they are few enough.
+    pub(super) listed: Option<Vec<Potential>>,
+}
+
+impl Survey {
+    /// A survey that lists up to so many.
+    pub(super) fn of(potentials: impl FnOnce(&mut dyn FnMut(Potential)), most: usize) -> Self {
+        let mut survey = Self {
+            listed: Some(Vec::new()),
+            ..Self::default()
+        };
+        potentials(&mut |potential| survey.add(potential, most));
+        survey
+    }
+
+    fn add(&mut self, potential: Potential, most: usize) {
+        let value = potential.metrics.potential();
+        self.highest = Some(self.highest.map_or(value, |highest| highest.max(value)));
+        match self.best.last_mut() {
+            Some(last) if last.process == potential.process => {
+                if value > last.metrics.potential() {
+                    *last = potential;
+                }
+            }
+            _ => self.best.push(potential),
+        }
+        if let Some(listed) = &mut self.listed {
+            listed.push(potential);
+            if listed.len() > most {
+                self.listed = None;
+            }
+        }
+    }
+
+    /// Those above `threshold` of the highest of each process, highest first, of equal ones the lowest rank first.
+    pub(super) fn elected(self, threshold: f64) -> Vec<Potential> {
+        let mut best = self.best;
+        best.retain(|potential| potential.metrics.potential() > threshold);
+        best.sort_by(|a, b| {
+            let (a_pm, b_pm) = (a.metrics.potential(), b.metrics.potential());
+            b_pm.total_cmp(&a_pm).then(a.process.cmp(&b.process))
+        });
+        best
+    }
+}
+
 /// PM(i,j) of all processes and clusters, by process, then by cluster; a cluster that a process cannot reach has none.
 pub(super) fn potentials(
     config: &MigBsp2007Config,
@@ -106,9 +159,9 @@ pub(super) fn potentials(
     processes: &[ProcessTerms],
     view: &View<'_>,
     random: &mut Stream,
-) -> Vec<Potential> {
+    each: &mut dyn FnMut(Potential),
+) {
     let clusters = view.platform.clusters.len();
-    let mut all = Vec::with_capacity(processes.len() * clusters);
     for (process, terms) in processes.iter().enumerate() {
         let times = (0..clusters).map(|cluster| forecasts.communication(process, cluster).get());
         let transfers: Vec<Option<Seconds>> = (0..clusters)
@@ -125,7 +178,7 @@ pub(super) fn potentials(
                 continue;
             };
             let p_com = forecasts.traffic_regularity(process, cluster);
-            all.push(Potential {
+            each(Potential {
                 process,
                 cluster,
                 bytes: forecasts.bytes(process, cluster),
@@ -142,29 +195,6 @@ pub(super) fn potentials(
             });
         }
     }
-    all
-}
-
-/// The highest PM of each process, of equal ones that of the first cluster; those above `threshold` are elected, highest first, of equal
-/// ones the lowest rank first.
-pub(super) fn elected(potentials: &[Potential], threshold: f64) -> Vec<Potential> {
-    let mut best: Vec<Potential> = Vec::new();
-    for potential in potentials {
-        match best.last_mut() {
-            Some(last) if last.process == potential.process => {
-                if potential.metrics.potential() > last.metrics.potential() {
-                    *last = *potential;
-                }
-            }
-            _ => best.push(*potential),
-        }
-    }
-    best.retain(|potential| potential.metrics.potential() > threshold);
-    best.sort_by(|a, b| {
-        let (a_pm, b_pm) = (a.metrics.potential(), b.metrics.potential());
-        b_pm.total_cmp(&a_pm).then(a.process.cmp(&b.process))
-    });
-    best
 }
 
 /// transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j or, in its own cluster,
@@ -275,7 +305,9 @@ mod tests {
             potential(3, 0, 0.75),
             potential(3, 1, 0.75),
         ];
-        let found = elected(&all, 1.5);
+        let survey = Survey::of(|each| all.into_iter().for_each(each), 5);
+        assert_eq!((survey.highest, &survey.listed), (Some(1.75), &None));
+        let found = survey.elected(1.5);
         let found: Vec<_> = found.iter().map(|p| (p.process, p.cluster)).collect();
         assert_eq!(found, [(0, 1), (3, 0), (2, 0)]);
     }

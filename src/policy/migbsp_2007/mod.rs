@@ -37,7 +37,7 @@ pub use config::{Load, MigBsp2007Config, OwnPartner};
 use self::destination::Offers;
 use self::explain::MigBsp2007Narrator;
 use self::load::HostLoads;
-use self::metrics::{Potential, ProcessTerms, elected, potentials, processes};
+use self::metrics::{Potential, ProcessTerms, Survey, potentials, processes};
 use super::explain::Narrator;
 use super::migbsp::MigBspConfig;
 use super::migbsp::forecast::Forecasts;
@@ -86,20 +86,21 @@ impl MigBsp2007 {
     fn explain(
         &self,
         processes: &[ProcessTerms],
-        all: &[Potential],
+        survey: &Survey,
         view: &View<'_>,
     ) -> Map<String, Value> {
         let interval = self.trigger.interval();
-        let highest = all.iter().map(|potential| potential.metrics.potential());
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("alpha", json!(interval.alpha));
         put("next_alpha", json!(interval.next_alpha));
         put("d", json!(interval.tolerance));
         put("votes", json!(interval.votes));
-        put("highest_potential", json!(highest.reduce(f64::max)));
+        put("highest_potential", json!(survey.highest));
         put("threshold", json!(self.config.threshold));
-        if self.calls < self.config.explained_calls && all.len() <= LISTED_PAIRS {
+        if self.calls < self.config.explained_calls
+            && let Some(all) = &survey.listed
+        {
             let terms = all.iter().map(|potential| terms(potential, view));
             put("processes", json!(processes));
             put("potentials", Value::Array(terms.collect()));
@@ -177,9 +178,16 @@ impl Policy for MigBsp2007 {
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let processes = processes(&self.forecasts, view);
-        let all = potentials(&self.config, &self.forecasts, &processes, view, random);
+        let (config, forecasts) = (&self.config, &self.forecasts);
+        let all = |each: &mut dyn FnMut(Potential)| {
+            potentials(config, forecasts, &processes, view, random, each);
+        };
+        let is_explained = self.calls < config.explained_calls;
+        let survey = Survey::of(all, if is_explained { LISTED_PAIRS } else { 0 });
+        let explanation = self.explain(&processes, &survey, view);
         let mut offers = Offers::new(&self.config, &mut self.loads, view);
-        let candidates: Vec<Candidate> = elected(&all, self.config.threshold)
+        let candidates: Vec<Candidate> = survey
+            .elected(self.config.threshold)
             .iter()
             .map(|elected| place(elected, &mut offers, view))
             .collect();
@@ -190,7 +198,6 @@ impl Policy for MigBsp2007 {
                 to,
             })
         };
-        let explanation = self.explain(&processes, &all, view);
         self.calls = self.calls.saturating_add(1);
         Ok(Decision {
             migrations: candidates.iter().filter_map(migration).collect(),
@@ -200,7 +207,7 @@ impl Policy for MigBsp2007 {
         })
     }
 
-    /// All PM(i,j) at once, and the records of the first calls as JSON.
+    /// The PM(i,j) that are listed, and the records of the first calls as JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let records = supersteps.min(f64::from(self.config.explained_calls));
         let listed = if pairs > LISTED_PAIRS as f64 {
@@ -208,7 +215,7 @@ impl Policy for MigBsp2007 {
         } else {
             pairs
         };
-        pairs * size_of::<Potential>() as f64 + records * listed * RECORD
+        listed * (size_of::<Potential>() as f64 + records * RECORD)
     }
 
     fn on_outcome(&mut self, moved: usize) {
@@ -230,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_memory_is_all_potentials_and_the_records_of_the_first_calls() {
+    fn its_memory_is_the_listed_potentials_and_the_records_of_the_first_calls() {
         let config = MigBsp2007Config {
             explained_calls: 3,
             ..MigBsp2007Config::default()
@@ -241,7 +248,7 @@ mod tests {
         assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * RECORD);
         assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * RECORD);
         // More pairs are not listed.
-        assert_eq!(policy.memory(most + 1.0, 9.0), (most + 1.0) * each);
+        assert_eq!(policy.memory(most + 1.0, 9.0), 0.0);
     }
 
     #[test]
