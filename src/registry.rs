@@ -346,7 +346,7 @@ mod tests {
             .iter()
             .map(|flag| flag.name)
             .collect();
-        assert_eq!(names, ["n", "procs", "grid", "trace"]);
+        assert_eq!(names, ["n", "procs", "grid", "trace", "data"]);
         let files = registry.file_keys();
         for key in [
             "platform",

@@ -80,6 +80,7 @@ impl World {
             messages: &[],
             supersteps: usize::MAX,
             last_price: seconds(0.0),
+            pinned: &[],
         }
     }
 

@@ -145,6 +145,10 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
             let what = format!("there is no process {}", number(wanted.process));
             return Err(impossible(decision, world, &what));
         }
+        if world.pinned.get(wanted.process.index()) == Some(&true) {
+            let what = format!("process {} may not migrate", number(wanted.process));
+            return Err(impossible(decision, world, &what));
+        }
         if wanted.to.index() >= platform.hosts.len() {
             let what = format!("there is no host number {}", wanted.to.0);
             return Err(impossible(decision, world, &what));

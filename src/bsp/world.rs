@@ -49,9 +49,21 @@ pub(super) struct World<'a> {
     pub(super) ending: usize,
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
+    /// Whether each process must stay where it is; empty: all may move.
+    pub(super) pinned: Vec<bool>,
     pub(super) measures: Measures,
     pub(super) outcome: Outcome,
     pub(super) log: EventLog,
+}
+
+/// Whether each process must stay; empty if all may move.
+fn pinned(workload: &dyn Workload) -> Vec<bool> {
+    let is_pinned = |process| !workload.is_movable(ProcessId::from_index(process));
+    let mut all: Vec<bool> = (0..workload.processes()).map(is_pinned).collect();
+    if !all.contains(&true) {
+        all.clear();
+    }
+    all
 }
 
 /// At most this many processes and messages are written into a dump, which also gives their number.
@@ -70,6 +82,7 @@ impl<'a> World<'a> {
             ending: 0,
             placement: setup.placement.to_vec(),
             memory: (0..processes).map(memory).collect(),
+            pinned: pinned(setup.workload),
             measures: Measures::default(),
             outcome: Outcome {
                 makespan: Time::ZERO,
@@ -133,6 +146,7 @@ impl<'a> World<'a> {
             supersteps: self.setup.workload.supersteps(),
             last_price: (self.outcome.calls.last())
                 .map_or_else(Seconds::default, |call| call.cost + call.migration),
+            pinned: &self.pinned,
         }
     }
 

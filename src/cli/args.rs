@@ -127,14 +127,18 @@ pub(super) enum Command {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum TraceCommand {
-    /// Write the application of an experiment as a trace, which `--app trace` runs
+    /// Write the application of an experiment as a trace, which `--app trace` runs, or as data for vt and LBAF
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
             migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n  \
             migsim run --platform ufrgs.json --app trace --trace lu.trace --set extends=lu\n\n\
             The trace has the work, the messages, the memory, the hosts and the runtime. It has neither costs nor policy. \
-            A comment at its top is the command that gives the same run. `migsim schema trace` describes the format."
+            A comment at its top is the command that gives the same run. `migsim schema trace` describes the format.\n\n\
+            As data of vt, one file per rank, for LBAF:\n  \
+            migsim trace export --app lu --n 500 --procs 25 --format vt --out lb/lu\n\n\
+            The same with the places that a policy decided, for vt's offline balancer:\n  \
+            migsim trace export --app vt --data nolb/data --platform ufrgs --policy greedy-refine --format vt --moves --out lb/moved"
     )]
     Export(Box<TraceExportArguments>),
 }
@@ -143,9 +147,22 @@ pub(super) enum TraceCommand {
 pub(super) struct TraceExportArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
-    /// Write the trace into this file [default: standard output]
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    /// Write the trace into this file [default: standard output]; with `--format vt` the begin of the names: `lb/lu` is lb/lu.0.json, ...
+    #[arg(long, value_name = "FILE|PREFIX", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
+    /// The format: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
+    #[arg(long, value_enum, default_value = "trace", help_heading = "Output")]
+    pub(super) format: TraceFormat,
+    /// With `--format vt`: run scenario iii and write each process where the policy put it, as vt's offline balancer reads it
+    #[arg(long, help_heading = "Output")]
+    pub(super) moves: bool,
+}
+
+/// The format of an exported application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TraceFormat {
+    Trace,
+    Vt,
 }
 
 #[derive(Debug, Subcommand)]

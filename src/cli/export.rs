@@ -5,20 +5,24 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::args::{PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments};
+use super::args::{
+    PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceFormat,
+};
 use super::memory_limit::limits;
 use super::print::{print, say_notes};
 use super::run::layers;
 use super::tune::{plain_or_quoted, set};
+use crate::bsp::Scenario;
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Flag, Layers, Shared, built_in_names, lookup};
+use crate::experiment::{Experiment, Flag, Layers, Progress, Shared, built_in_names, lookup};
 use crate::memory::{Limits, Purpose};
-use crate::output::write_named;
+use crate::output::{LbData, write_named};
 use crate::platform;
 use crate::registry::Registry;
 use crate::sweep::keys;
 use crate::workload::trace::{Preamble, Trace};
+use crate::workload::vt::rank_names;
 
 pub(super) fn trace(
     registry: &Registry,
@@ -30,10 +34,21 @@ pub(super) fn trace(
     let TraceExportArguments {
         settings,
         out: file,
+        format,
+        moves,
     } = &**arguments;
+    if *moves && *format == TraceFormat::Trace {
+        let problem = Problem::new("`--moves` is for `--format vt`").source("--moves");
+        return Err(problem
+            .hint("add `--format vt`; a trace has no moves of a policy")
+            .into());
+    }
     let limits = limits(&settings.memory, None, Purpose::Trace);
     let experiment = Experiment::load_with(registry, &layers(registry, settings)?, limits)?;
     say_notes(&experiment.notes(), errors);
+    if *format == TraceFormat::Vt {
+        return lb_data(&experiment, *moves, file.as_deref(), errors);
+    }
     let name = file.as_deref().unwrap_or(Path::new("FILE"));
     let command = again(&experiment, &name.display().to_string(), limits)
         .map(|command| format!("the same run: {command}"));
@@ -59,6 +74,66 @@ pub(super) fn trace(
     if let Some(command) = command.filter(|_| file.is_some()) {
         say_notes(&[command], errors);
     }
+    Ok(())
+}
+
+/// Makes the folder of files with this prefix, if it does not exist.
+fn make_folder(prefix: &str) -> Result<(), Error> {
+    let Some((folder, _)) = prefix
+        .rsplit_once('/')
+        .filter(|(folder, _)| !folder.is_empty())
+    else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let problem = Problem::new(format!("cannot make the folder `{folder}`: {error}"));
+        Error::Output(
+            problem
+                .source("--out")
+                .hint("name a folder that can be written"),
+        )
+    })
+}
+
+/// Writes the files of vt.
+fn lb_data(
+    experiment: &Experiment,
+    has_moves: bool,
+    prefix: Option<&Path>,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let Some(prefix) = prefix.and_then(Path::to_str) else {
+        let problem = Problem::new("data of vt has a file per rank").source("--out");
+        return Err(problem
+            .hint("name the begin of their names: `--out lb/lu` writes lb/lu.0.json, lb/lu.1.json, ...")
+            .into());
+    };
+    let migrations = if has_moves {
+        let progress = Progress::default();
+        let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), None)?;
+        run.outcome.migrations
+    } else {
+        Vec::new()
+    };
+    let data = LbData::new(experiment, &migrations)?;
+    let ranks = data.texts.len();
+    make_folder(prefix)?;
+    let others = rank_names(prefix)?;
+    let own = |rank: usize| format!("{prefix}.{rank}.json");
+    let is_strange = |(rank, path): &(usize, String)| {
+        *rank >= ranks || !path.ends_with(&format!(".{rank}.json"))
+    };
+    if let Some((_, path)) = others.into_iter().find(is_strange) {
+        let problem = Problem::new(format!("`{path}` would belong to this data, too"));
+        return Err(problem
+            .source("--out")
+            .hint("remove it, or choose another prefix: who reads the data takes all its files")
+            .into());
+    }
+    for (rank, text) in data.texts.iter().enumerate() {
+        write_named(Path::new(&own(rank)), text.as_bytes())?;
+    }
+    say_notes(&data.notes, errors);
     Ok(())
 }
 

@@ -365,11 +365,17 @@ fn beside(path: &Path, key: &str, value: &Value) -> Value {
         .filter(|text| key != "mapping" || is_table(text));
     let found = named.map(Path::new).and_then(|named| {
         let candidate = path.parent()?.join(named);
-        let is_here = named.is_absolute() || named.exists() && is_meant(named);
-        let is_beside = !is_here && candidate.is_file() && is_meant(&candidate);
+        let is_here = named.is_absolute() || is_there(named) && is_meant(named);
+        let is_beside = !is_here && is_there(&candidate) && is_meant(&candidate);
         is_beside.then(|| Value::from(candidate.display().to_string()))
     });
     found.unwrap_or_else(|| value.clone())
+}
+
+/// Whether there is a file of this name, or files of which it is the prefix: those of data with a file per rank.
+fn is_there(path: &Path) -> bool {
+    let first = |end: &str| path.with_added_extension(end).is_file();
+    path.is_file() || first("0.json") || first("0.json.br")
 }
 
 /// The values of a parameter of a sweep file, with the files found that stand beside it.

@@ -36,6 +36,28 @@ pub(crate) fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
 
 /// The bytes of a file of text; whether they are UTF-8 is left to the caller.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+    read_checked(path, |known, new| {
+        let nul = new.iter().position(|byte| *byte == 0);
+        nul.map_or(Ok(()), |nul| {
+            Err(not_text(
+                "it has a byte 0",
+                path,
+                &[known, &new[..nul]].concat(),
+            ))
+        })
+    })
+}
+
+/// The bytes of a file that need not be text.
+pub(crate) fn read_any(path: &Path) -> Result<Vec<u8>, Problem> {
+    read_checked(path, |_, _| Ok(()))
+}
+
+/// The bytes of a file; `check` sees those that were read before, and the next ones.
+fn read_checked(
+    path: &Path,
+    check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
+) -> Result<Vec<u8>, Problem> {
     let name = path.display();
     let mut file = open(path).map_err(|error| cannot_read(path, &error))?;
     let mut bytes = Vec::new();
@@ -45,9 +67,7 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
         if chunk.map_err(|error| cannot_read(path, &error))? == 0 {
             return Ok(bytes);
         }
-        if let Some(nul) = bytes[known..].iter().position(|byte| *byte == 0) {
-            return Err(not_text("it has a byte 0", path, &bytes[..known + nul]));
-        }
+        check(&bytes[..known], &bytes[known..])?;
         if bytes.len() > MOST_BYTES {
             let problem = Problem::new(format!("`{name}` is larger than 1 GiB"));
             let hint = "name a smaller file; a device or a pipe without end is no input";

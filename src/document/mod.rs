@@ -12,7 +12,7 @@ mod repair;
 mod scanner;
 mod value;
 
-pub(crate) use file::{cannot_read, read_bytes, read_text, sha256};
+pub(crate) use file::{cannot_read, read_any, read_bytes, read_text, sha256};
 pub use json::Document;
 pub(crate) use problems::{MOST_PROBLEMS, limited, line_column};
 pub use value::{from_value, resolve};

@@ -53,8 +53,14 @@ pub(super) fn notes(
             fixed if fixed.get() > 0.0 => format!("cost {fixed} each, whatever their size"),
             _ => "are free".to_owned(),
         };
+        let is_trace = config.workload.get("app").is_some_and(|app| app == "trace");
+        let (app, lines) = if is_trace {
+            ("trace", "`memory` lines or ")
+        } else {
+            ("data", "")
+        };
         notes.push(format!(
-            "the trace does not give the memory of {whose}: their migrations move 0 B and {price}; give it with `memory` lines or `--set workload.memory=100MB`"
+            "the {app} does not give the memory of {whose}: their migrations move 0 B and {price}; give it with {lines}`--set workload.memory=100MB`"
         ));
     }
     notes

@@ -219,8 +219,10 @@ impl Experiment {
         }
         let mut said =
             by_workload::notes(&config, is_mapped, built.workload.as_ref(), &chosen.entry);
+        said.extend(built.notes);
         said.extend(loads.notes());
-        if is_mapped {
+        // Tasks share the cores of their rank, as the recorded ones did.
+        if is_mapped && built.workload.labels().is_none() {
             said.extend(idle_cores::note(&platform.platform, &placement, &mapping));
         }
         config.network = resolved["network"].as_object().cloned().unwrap_or_default();
@@ -338,11 +340,16 @@ fn place(
     let platform = &loaded.platform;
     let processes = workload.processes();
     if is_mapped {
-        return config
-            .mapping
-            .mapping()
-            .place(platform, processes)
-            .map_err(|error| name_key(error, "mapping"));
+        let ranks: Option<Vec<usize>> = (0..processes)
+            .map(|process| workload.initial_rank(ProcessId::from_index(process)))
+            .collect();
+        let placed = workload.labels().map_or(processes, |labels| labels.ranks);
+        let hosts = config.mapping.mapping().place(platform, placed);
+        let hosts = hosts.map_err(|error| name_key(error, "mapping"))?;
+        return Ok(match ranks {
+            Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),
+            None => hosts,
+        });
     }
     let by_name: BTreeMap<&str, usize> = platform
         .hosts

@@ -3,7 +3,8 @@
 //! Each core of a host is a processing element of the instance, of the speed that external load leaves; the processes of a host start on its
 //! cores in turn. The time of a process is that of its work alone on its host ([`View::execution_time`]), since what was measured on a
 //! shared host does not add up. Moves between the cores of one host are none. A strategy that knows nothing of memory may ask for more than
-//! a host has: then processes of the highest numbers stay where they are until all fit.
+//! a host has: then processes of the highest numbers stay where they are until all fit. Processes that may not migrate are background to it:
+//! time of their cores and memory of their hosts, without messages.
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::platform::Platform;
 use crate::random::Stream;
 use crate::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use crate::words::counted;
+use crate::workload::Message;
 
 /// A strategy, called when a trigger says so ([`super::Triggered`]).
 #[derive(Debug)]
@@ -41,10 +43,17 @@ impl Policy for Balancer {
             platform: view.platform,
             cores: &cores,
         };
+        let movable = movable(view);
+        if movable.is_empty() {
+            return Ok(Decision::default());
+        }
         let needs_communication = self.strategy.needs_communication();
         let instance = instance(view, &cores, &routes, needs_communication);
         let assignment = self.strategy.assign(&instance, random)?;
-        let mut hosts: Vec<HostId> = assignment.hosts.iter().map(|&pe| cores.host[pe]).collect();
+        let mut hosts = view.placement.to_vec();
+        for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
+            hosts[process] = cores.host[pe];
+        }
         let kept = fit(&mut hosts, view);
         Ok(decision(view, &instance, &assignment, &hosts, kept))
     }
@@ -119,6 +128,12 @@ impl Paths for Routes<'_> {
 /// The bandwidth within a host \[B/s\], which is never what decides.
 const WITHIN_A_HOST: f64 = 1e18;
 
+/// The processes that may migrate, in their order.
+fn movable(view: &View<'_>) -> Vec<usize> {
+    let all = 0..view.processes();
+    all.filter(|process| !view.is_pinned(*process)).collect()
+}
+
 /// The barrier as the strategy sees it.
 fn instance<'i>(
     view: &View<'_>,
@@ -133,28 +148,40 @@ fn instance<'i>(
         platform.hosts[host.index()].speed.get() * left / reference
     };
     let speeds: Vec<f64> = cores.host.iter().map(speed).collect();
-    let current = cores.of_processes(platform, view.placement);
-    let alone = view.measures.work.iter().zip(view.placement);
-    let time: Vec<Seconds> = alone
-        .map(|(work, host)| view.execution_time(*work, *host))
-        .collect();
+    let on_cores = cores.of_processes(platform, view.placement);
+    let alone =
+        |process: usize| view.execution_time(view.measures.work[process], view.placement[process]);
+    let mut background = vec![Seconds::default(); speeds.len()];
+    let mut pinned = vec![Bytes::default(); platform.hosts.len()];
+    for process in (0..view.processes()).filter(|process| view.is_pinned(*process)) {
+        background[on_cores[process]] += alone(process);
+        let held = &mut pinned[view.placement[process].index()];
+        *held = *held + view.memory[process];
+    }
+    let movable = movable(view);
+    let current: Vec<usize> = movable.iter().map(|&process| on_cores[process]).collect();
+    let time: Vec<Seconds> = movable.iter().map(|&process| alone(process)).collect();
     let on_reference = time.iter().zip(&current);
+    let left = |host: &HostId| {
+        let limit = platform.hosts[host.index()].memory?;
+        let left = limit.get() - pinned[host.index()].get();
+        Some(Bytes::of(left.max(0.0)))
+    };
     Instance {
         work: on_reference
             .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
             .collect(),
-        background: vec![Seconds::default(); speeds.len()],
+        background,
         communication: if needs_communication {
-            rows(view)
+            rows(view, &movable)
         } else {
             Vec::new()
         },
-        memory: view.memory.to_vec(),
-        host_memory: cores
-            .host
+        memory: movable
             .iter()
-            .map(|host| platform.hosts[host.index()].memory)
+            .map(|&process| view.memory[process])
             .collect(),
+        host_memory: cores.host.iter().map(left).collect(),
         clusters: cores
             .host
             .iter()
@@ -177,13 +204,11 @@ pub(super) fn with_instance<R>(view: &View<'_>, look: impl FnOnce(&Instance<'_>)
     look(&instance(view, &cores, &routes, true))
 }
 
-/// The messages of the superstep by sender and receiver, in their order.
-fn rows(view: &View<'_>) -> Vec<Row> {
-    let mut pairs: Vec<(usize, usize, Bytes)> = view
-        .messages
-        .iter()
-        .map(|message| (message.from.index(), message.to.index(), message.size))
-        .collect();
+/// The messages of the superstep between the processes `movable`, by sender and receiver, in their order.
+fn rows(view: &View<'_>, movable: &[usize]) -> Vec<Row> {
+    let place = |process: ProcessId| movable.binary_search(&process.index()).ok();
+    let pair = |message: &Message| Some((place(message.from)?, place(message.to)?, message.size));
+    let mut pairs: Vec<(usize, usize, Bytes)> = view.messages.iter().filter_map(pair).collect();
     pairs.sort_by_key(|pair| (pair.0, pair.1));
     let mut rows: Vec<Row> = Vec::new();
     for (from, to, bytes) in pairs {
@@ -258,7 +283,7 @@ fn decision(
             from,
             to_cluster: view.platform.cluster_of(to),
             to: Some(to),
-            score: instance.time[process].get(),
+            score: view.execution_time(view.measures.work[process], from).get(),
             stay: None,
             go: None,
             accepted: true,
@@ -365,6 +390,45 @@ mod tests {
         // p1 and p3 on the first core of host 0, p2 on its second one: only p2 leaves the host.
         let memory = [Bytes::default(); 4];
         assert_eq!(rotated(&platform, &[a, a, a, b], &memory), [a, b, a, c]);
+    }
+
+    #[test]
+    fn who_may_not_migrate_is_background() {
+        let platform = crate::platform::open("lbm").unwrap().platform;
+        let [a, b] = [0, 1].map(HostId::from_index);
+        let mut measures = Measures::default();
+        measures.clear(3);
+        measures.work.fill(Instructions::of(1e9));
+        let message = |from, to| Message {
+            from: ProcessId(from),
+            to: ProcessId(to),
+            size: Bytes::of(8.0),
+        };
+        let messages = [message(0, 1), message(0, 2)];
+        let (memory, placement) = ([Bytes::of(3.0); 3], [a, a, b]);
+        let view = View {
+            memory: &memory,
+            messages: &messages,
+            pinned: &[false, true, false],
+            ..view(&platform, &placement, &measures)
+        };
+        with_instance(&view, |instance| {
+            let alone = view.execution_time(Instructions::of(1e9), a);
+            assert_eq!(instance.current, [0, 1]);
+            assert_eq!(instance.background[..2], [alone, Seconds::default()]);
+            // p1 sends to p3, the second of those that may move; p2 is none of them.
+            let row = instance.communication[0];
+            assert_eq!((instance.communication.len(), row.from, row.to), (1, 0, 1));
+        });
+        let mut random = Stream::new(1, Purpose::Policy);
+        let decide = |pinned: &[bool], random: &mut Stream| {
+            let mut balancer = Balancer::new(RotateOptions::default().strategy().unwrap());
+            let decision = balancer.decide(&View { pinned, ..view }, random).unwrap();
+            let moved = decision.migrations.iter();
+            moved.map(|one| one.process.0).collect::<Vec<u32>>()
+        };
+        assert_eq!(decide(&[false, true, false], &mut random), [0, 2]);
+        assert_eq!(decide(&[true; 3], &mut random), [0_u32; 0]);
     }
 
     #[test]

@@ -104,12 +104,19 @@ pub struct View<'a> {
     pub supersteps: usize,
     /// The price of the last call, its migrations included; zero before the first one.
     pub last_price: Seconds,
+    /// Whether each process must stay where it is; empty: all may move.
+    pub pinned: &'a [bool],
 }
 
 impl View<'_> {
     /// How many processes there are.
     pub fn processes(&self) -> usize {
         self.placement.len()
+    }
+
+    /// Whether a process must stay where it is.
+    pub fn is_pinned(&self, process: usize) -> bool {
+        self.pinned.get(process).copied().unwrap_or(false)
     }
 
     /// The cluster in which a process is.
@@ -365,6 +372,7 @@ pub(crate) mod testing {
             messages: &[],
             supersteps: usize::MAX,
             last_price: Seconds::default(),
+            pinned: &[],
         }
     }
 }

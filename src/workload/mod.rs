@@ -6,14 +6,16 @@
 
 pub mod lbm;
 pub mod lu;
+mod recorded;
 pub mod registry;
 pub mod sw;
 pub mod synthetic;
 pub mod trace;
+pub mod vt;
 
 use std::fmt;
 
-use crate::units::{Bytes, Instructions, ProcessId, Seconds};
+use crate::units::{Bytes, Instructions, InstructionsPerSecond, ProcessId, Seconds};
 
 /// An application: a fixed number of processes and supersteps.
 pub trait Workload: fmt::Debug + Send + Sync {
@@ -53,6 +55,22 @@ pub trait Workload: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The rank on which a process starts, counted from 0, if the workload knows it (vt data does): then a mapping places ranks, and each
+    /// process starts on the host of its rank.
+    fn initial_rank(&self, _process: ProcessId) -> Option<usize> {
+        None
+    }
+
+    /// Whether a process may migrate; policies leave the others where they are.
+    fn is_movable(&self, _process: ProcessId) -> bool {
+        true
+    }
+
+    /// The names that processes and supersteps have in the data that it was read from, for exports.
+    fn labels(&self) -> Option<&Labels> {
+        None
+    }
+
     /// Whether there is any [prescribed move](Self::prescribed_moves).
     fn prescribes_moves(&self) -> bool {
         false
@@ -72,6 +90,19 @@ pub trait Workload: fmt::Debug + Send + Sync {
     fn cycles_per_instruction(&self) -> f64 {
         1.0
     }
+}
+
+/// The names that processes and supersteps have in the data that an application was read from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels {
+    /// Each process as vt describes it: its `entity`.
+    pub entities: Vec<serde_json::Value>,
+    /// The number of each superstep.
+    pub phases: Vec<u64>,
+    /// The speed of the hosts in the data: a second of work is so many instructions.
+    pub speed: Option<InstructionsPerSecond>,
+    /// The number of ranks.
+    pub ranks: usize,
 }
 
 /// The size of an application, for the estimate of the memory of a run.

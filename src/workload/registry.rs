@@ -15,6 +15,7 @@ use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
 use super::trace::Trace;
+use super::vt::{RankFile, Vt, VtConfig, rank_files};
 use super::{Setting, Workload};
 use crate::document::{read_bytes, sha256};
 use crate::error::{Error, Problem};
@@ -48,6 +49,11 @@ pub(crate) fn standard() -> Table {
             "trace",
             "an application read from a text file: its work, messages, memory, hosts and moves (`migsim schema trace`)",
             "-",
+        ),
+        row::<VtConfig>(
+            "vt",
+            "tasks as DARMA/vt recorded them and LBAF reads them: a JSON file per rank, plain or compressed with brotli",
+            "DARMA/vt, schema LBDatafile (scripts/LBDatafile_schema.py)",
         ),
     ];
     Table::new(["application", "applications", "workload.app"], rows)
@@ -205,6 +211,8 @@ pub struct Built {
     pub workload: Box<dyn Workload>,
     /// The settings that it brings along (a trace may, for the runtime).
     pub settings: Vec<Setting>,
+    /// What a user should know of how it was read, a sentence each.
+    pub notes: Vec<String>,
     /// The files it was read from, for the manifest: path as given, and SHA-256 in hexadecimal digits.
     pub inputs: Vec<(String, String)>,
 }
@@ -215,6 +223,7 @@ impl Built {
         Self {
             workload: Box::new(workload),
             settings: Vec::new(),
+            notes: Vec::new(),
             inputs: Vec::new(),
         }
     }
@@ -322,6 +331,29 @@ impl WorkloadOptions for TraceConfig {
             settings: trace.settings().to_vec(),
             inputs: vec![(self.trace, sha256(&bytes))],
             ..Built::new(trace)
+        })
+    }
+}
+
+impl WorkloadOptions for VtConfig {
+    const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
+        "data",
+        FlagValues::Texts,
+        "The data of `--app vt` without the ends of its files: `nolb/data` reads nolb/data.0.json, nolb/data.1.json, ...",
+    )
+    .shown_as("PREFIX")];
+    const FILES: &'static [&'static str] = &["data"];
+    const TITLE: &'static [&'static str] = &["data"];
+
+    fn application(self) -> Result<Built, Error> {
+        let files = rank_files(&self.data)
+            .map_err(|error| error.map_nowhere(|problem| problem.key("workload.data")))?;
+        let (application, note) = Vt::of_files(&files, &self)?;
+        let hash = |file: RankFile| (file.source, sha256(&file.bytes));
+        Ok(Built {
+            notes: vec![note],
+            inputs: files.into_iter().map(hash).collect(),
+            ..Built::new(application)
         })
     }
 }
@@ -438,7 +470,7 @@ mod tests {
         let error = standard().find("lU").unwrap_err().to_string();
         assert!(
             error.contains(
-                "hint: did you mean `lu`? known applications: lbm, lu, sw, synthetic, trace"
+                "hint: did you mean `lu`? known applications: lbm, lu, sw, synthetic, trace, vt"
             ),
             "{error}"
         );

@@ -122,6 +122,8 @@ struct Explanation {
     threshold: Option<f64>,
     listed: Vec<Potential>,
     left_out: usize,
+    /// Processes that may not migrate, counted from 1.
+    pinned: Vec<usize>,
     weighed: Vec<Weighing>,
     clusters: Arc<[String]>,
 }
@@ -159,6 +161,9 @@ impl Explain for Explanation {
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         put("potentials", self.listed.iter().map(terms).collect());
         put("weighed", self.weighed.iter().map(weighed).collect());
+        if !self.pinned.is_empty() {
+            put("may_not_migrate", json!(self.pinned));
+        }
         if self.left_out > 0 {
             put("potentials_left_out", json!(self.left_out));
         }
@@ -250,13 +255,14 @@ impl Policy for MigBsp {
         let occupancy = reservations.for_index(config);
         let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view);
         let (listed, best) = if view.processes() * clusters.len() <= LISTED_PAIRS {
-            let all: Vec<Potential> = (0..view.processes())
-                .flat_map(|process| potentials.of(process))
-                .collect();
+            let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
+            let all: Vec<Potential> = movable.flat_map(|process| potentials.of(process)).collect();
             let best = highest(&all);
             (Some(all), best)
         } else {
-            (None, potentials.best())
+            let mut best = potentials.best();
+            best.retain(|potential| !view.is_pinned(potential.process));
+            (None, best)
         };
         let highest = best.iter().map(Potential::value).reduce(f64::max);
         let falls = config.candidate_order.ties_fall(self.has_answered);
@@ -295,13 +301,20 @@ impl Policy for MigBsp {
             migrations.sort_by_key(|wanted| wanted.process);
         }
         self.decided = migrations.len();
-        let listed = listed.unwrap_or(chosen);
+        let left_out = match &listed {
+            Some(_) => 0,
+            None => potentials.count() - chosen.len(),
+        };
         let explanation = Explanation {
             interval: self.trigger.interval(),
             highest,
             threshold,
-            left_out: potentials.count() - listed.len(),
-            listed,
+            left_out,
+            pinned: (0..view.processes())
+                .filter(|process| view.is_pinned(*process))
+                .map(|process| process + 1)
+                .collect(),
+            listed: listed.unwrap_or(chosen),
             weighed: weighed.into_iter().flatten().collect(),
             clusters,
         };

@@ -113,6 +113,7 @@ impl Case {
                 messages: &[],
                 supersteps: usize::MAX,
                 last_price: Seconds::default(),
+                pinned: &[],
             };
             if policy.is_call_due(&view) {
                 let decision = policy.decide(&view, &mut random);

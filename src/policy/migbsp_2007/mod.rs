@@ -189,6 +189,7 @@ impl Policy for MigBsp2007 {
         let candidates: Vec<Candidate> = survey
             .elected(self.config.threshold)
             .iter()
+            .filter(|elected| !view.is_pinned(elected.process))
             .map(|elected| place(elected, &mut offers, view))
             .collect();
         let migration = |candidate: &Candidate| {

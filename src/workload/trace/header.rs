@@ -24,7 +24,8 @@ impl Reader<'_> {
         self.announce(2, processes)?;
         self.supersteps = Some(supersteps);
         self.trace.hosts.resize(processes, 0..0);
-        self.trace.steps.reserve_exact(supersteps);
+        self.trace.steps.reserve(supersteps);
+        self.trace.moves_of.reserve_exact(supersteps);
         Ok(())
     }
 

@@ -32,8 +32,9 @@ use std::ops::Range;
 
 pub use write::Preamble;
 
+use super::recorded::Recorded;
 use super::{Extent, Plan, PrescribedMove, Setting, Workload};
-use crate::units::{Bytes, Instructions, ProcessId};
+use crate::units::{Bytes, ProcessId};
 
 /// The largest size of version 1: beyond 2^53 bytes not every whole number is a floating point number.
 const MAX_BYTES: u64 = 1 << 53;
@@ -62,20 +63,11 @@ pub struct Trace {
     hosts: Vec<Range<usize>>,
     /// The memory of each process that the trace says something about.
     memory: Vec<Option<Bytes>>,
-    /// The records of all supersteps, and where those of each superstep stand: those that a superstep has in common with the one before it
-    /// stand there once.
-    work: Vec<(ProcessId, Instructions)>,
-    messages: Vec<super::Message>,
+    /// The work and the messages of all supersteps.
+    steps: Recorded,
+    /// The moves of all supersteps, and the positions of those of each.
     moves: Vec<PrescribedMove>,
-    steps: Vec<Records>,
-}
-
-/// The positions of the records of a superstep.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Records {
-    work: Range<usize>,
-    messages: Range<usize>,
-    moves: Range<usize>,
+    moves_of: Vec<Range<usize>>,
 }
 
 impl Trace {
@@ -104,32 +96,15 @@ impl Workload for Trace {
     }
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
-        let step = &self.steps[superstep];
-        for (process, work) in &self.work[step.work.clone()] {
-            plan.work[process.index()] = *work;
-        }
-        plan.messages
-            .extend_from_slice(&self.messages[step.messages.clone()]);
+        self.steps.fill(superstep, plan);
     }
 
-    /// Equal records stand in one place.
     fn repeats(&self, superstep: usize) -> bool {
-        let Some(before) = superstep.checked_sub(1) else {
-            return false;
-        };
-        let (before, step) = (&self.steps[before], &self.steps[superstep]);
-        (&before.work, &before.messages) == (&step.work, &step.messages)
+        self.steps.repeats(superstep)
     }
 
-    /// Its lists grow by doubling.
     fn extent(&self) -> Extent {
-        let messages = self.steps.iter().map(|step| step.messages.len()).max();
-        let records = (self.work.len() * size_of::<(ProcessId, Instructions)>()) as f64
-            + (self.messages.len() * size_of::<super::Message>()) as f64;
-        Extent {
-            messages: messages.unwrap_or(0) as f64,
-            bytes: 2.0 * records,
-        }
+        self.steps.extent()
     }
 
     /// The `memory` records; without one, the largest image that the process moves in the trace.
@@ -151,7 +126,7 @@ impl Workload for Trace {
     }
 
     fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
-        &self.moves[self.steps[superstep].moves.clone()]
+        &self.moves[self.moves_of[superstep].clone()]
     }
 
     fn cycles_per_instruction(&self) -> f64 {

@@ -10,6 +10,7 @@ use super::line::{Complaint, Line, complaint, whole};
 use crate::document::read_bytes;
 use crate::error::{Error, Problem};
 use crate::units::{Bytes, ProcessId};
+use crate::workload::recorded::Recorded;
 
 /// So many problems of a file are reported; more are rarely read.
 const MAX_PROBLEMS: usize = 20;
@@ -215,10 +216,9 @@ impl<'a> Reader<'a> {
                 host_names: String::new(),
                 hosts: Vec::new(),
                 memory: Vec::new(),
-                work: Vec::new(),
-                messages: Vec::new(),
+                steps: Recorded::default(),
                 moves: Vec::new(),
-                steps: Vec::new(),
+                moves_of: Vec::new(),
             },
             // As many as `lines` has, counted faster.
             lines: text.bytes().filter(|&byte| byte == b'\n').count()

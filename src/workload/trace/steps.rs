@@ -1,10 +1,7 @@
 //! The supersteps of a trace: computations, messages and moves.
 
-use std::ops::Range;
-
 use super::line::{Complaint, Line, complaint, number, quantity, whole};
 use super::parse::Reader;
-use super::{Records, Trace};
 use crate::units::{Instructions, Seconds};
 use crate::workload::{Message, PrescribedMove};
 
@@ -14,9 +11,10 @@ impl Reader<'_> {
         if self.trace.steps.is_empty() {
             self.check_header(line);
         }
-        self.close_step();
-        let none = self.no_records();
-        self.trace.steps.push(none);
+        self.trace.steps.close();
+        self.trace.steps.open();
+        let behind = self.trace.moves.len();
+        self.trace.moves_of.push(behind..behind);
         let expected = self.next_step;
         let result = self.check_step(line);
         match result {
@@ -51,40 +49,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Moves the end of the current superstep behind what has just been added.
-    fn extend_step(&mut self) {
-        let behind = self.no_records();
-        if let Some(last) = self.trace.steps.last_mut() {
-            last.work.end = behind.work.end;
-            last.messages.end = behind.messages.end;
-            last.moves.end = behind.moves.end;
-        }
-    }
-
-    /// No records, behind all that there are.
-    fn no_records(&self) -> Records {
-        let behind = |count: usize| count..count;
-        Records {
-            work: behind(self.trace.work.len()),
-            messages: behind(self.trace.messages.len()),
-            moves: behind(self.trace.moves.len()),
-        }
-    }
-
-    /// Keeps what the current superstep has in common with the one before it once.
-    fn close_step(&mut self) {
-        let Trace {
-            work,
-            messages,
-            steps,
-            ..
-        } = &mut self.trace;
-        if let [.., before, last] = &mut **steps {
-            share(work, &before.work, &mut last.work);
-            share(messages, &before.messages, &mut last.messages);
-        }
-    }
-
     pub(super) fn compute(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.process(line, 1)?;
         let work = if self.version == 1 {
@@ -108,16 +72,14 @@ impl Reader<'_> {
                 "add the two `c` lines up",
             );
         }
-        self.trace.work.push((process, work));
-        self.extend_step();
+        self.trace.steps.compute(process, work);
         Ok(())
     }
 
     pub(super) fn message(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let (from, to) = (self.process(line, 1)?, self.process(line, 2)?);
         let size = self.bytes(line, 3)?;
-        self.trace.messages.push(Message { from, to, size });
-        self.extend_step();
+        self.trace.steps.send(Message { from, to, size });
         Ok(())
     }
 
@@ -149,7 +111,9 @@ impl Reader<'_> {
             size,
             delay,
         });
-        self.extend_step();
+        if let Some(last) = self.trace.moves_of.last_mut() {
+            last.end = self.trace.moves.len();
+        }
         Ok(())
     }
 
@@ -167,15 +131,7 @@ impl Reader<'_> {
                 "write the missing `step` lines, or correct S in the header".to_owned(),
             );
         }
-        self.close_step();
+        self.trace.steps.close();
         self.is_ended = true;
-    }
-}
-
-/// Takes the last of the records out if they are those before them.
-fn share<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
-    if records[before.clone()] == records[last.clone()] {
-        records.truncate(last.start);
-        *last = before.clone();
     }
 }

@@ -196,6 +196,16 @@ fn own(
         .explanation
         .get("potentials_left_out")
         .and_then(Value::as_u64);
+    let pinned = call.explanation.get("may_not_migrate");
+    let is_pinned = pinned
+        .and_then(Value::as_array)
+        .is_some_and(|all| all.iter().any(|one| *one == process));
+    if is_pinned {
+        sentences.push(format!(
+            "p{process} may not migrate: its data says so. No PM is computed for it."
+        ));
+        return;
+    }
     if own.is_empty() {
         let others = left_out.map_or_else(String::new, |count| {
             let were = of_number(count, ["was", "were"]);
