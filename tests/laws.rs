@@ -95,6 +95,7 @@ fn any_network() -> impl Strategy<Value = NetworkModel> {
             |(tcp_gamma, weight_s, crosstraffic, sharing, corrected)| NetworkModel {
                 // The slow twin keeps the plain rule; SimGrid's own dates judge the other one.
                 reweigh_slip: false,
+                fatpipe: None,
                 sharing,
                 latency_factor: if corrected { 13.01 } else { 1.0 },
                 bandwidth_factor: if corrected { 0.97 } else { 1.0 },

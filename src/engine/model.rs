@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
+use crate::platform::{Platform, Routes};
 
 /// How the duration of a flow follows from its route.
 ///
@@ -29,6 +30,20 @@ pub struct NetworkModel {
     /// in SimGrid: a flow in its latency phase starts its transfer at once, and a flow without latency takes its true weight
     /// instead of 1.
     pub reweigh_slip: bool,
+    /// How flows share a link that is not shared (SimGrid's `FATPIPE`); none: as in SimGrid on platforms in its format, else each flow has
+    /// the whole capacity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fatpipe: Option<Fatpipe>,
+}
+
+/// How flows share a link that is not shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fatpipe {
+    /// By the expressions of SimGrid, where flows of longer routes get less.
+    Simgrid,
+    /// Each flow has the whole capacity.
+    Whole,
 }
 
 /// A named set of constants.
@@ -51,6 +66,7 @@ const CM02: NetworkModel = NetworkModel {
     crosstraffic: false,
     loopback_bandwidth: 1e10,
     reweigh_slip: true,
+    fatpipe: None,
 };
 
 /// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.
@@ -163,6 +179,15 @@ impl NetworkModel {
         }
     }
 
+    /// Whether flows share some link as SimGrid's `FATPIPE`, with effects on their rates.
+    pub(crate) fn follows_pipes(&self, platform: &Platform) -> bool {
+        let by_platform = matches!(platform.routes, Routes::Zoned { .. });
+        let is_followed = self
+            .fatpipe
+            .map_or(by_platform, |kind| kind == Fatpipe::Simgrid);
+        is_followed && self.sharing && platform.has_pipes()
+    }
+
     /// The rate of a flow between two processes of one host \[B/s\].
     pub(super) fn loopback_rate(&self) -> f64 {
         self.loopback_bandwidth * self.bandwidth_factor
@@ -170,7 +195,7 @@ impl NetworkModel {
 }
 
 /// The constants that [`NetworkModel::set`] knows.
-const CONSTANTS: [&str; 8] = [
+const CONSTANTS: [&str; 9] = [
     "sharing",
     "latency_factor",
     "bandwidth_factor",
@@ -179,6 +204,7 @@ const CONSTANTS: [&str; 8] = [
     "crosstraffic",
     "loopback_bandwidth",
     "reweigh_slip",
+    "fatpipe",
 ];
 
 impl NetworkModel {
@@ -211,6 +237,16 @@ impl NetworkModel {
             "sharing" => self.sharing = parse_switch(key, value)?,
             "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
             "reweigh_slip" => self.reweigh_slip = parse_switch(key, value)?,
+            "fatpipe" => {
+                self.fatpipe = Some(match value {
+                    "simgrid" => Fatpipe::Simgrid,
+                    "whole" => Fatpipe::Whole,
+                    _ => {
+                        let problem = Problem::unknown("value of `fatpipe`", value);
+                        return Err(problem.known("values", ["simgrid", "whole"]));
+                    }
+                });
+            }
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
             "bandwidth_factor" => {
                 self.bandwidth_factor = parse_number(key, value, f64::MIN_POSITIVE)?;

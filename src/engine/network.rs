@@ -6,8 +6,9 @@
 //! The levels of the links that an event touches are repaired ([`super::maxmin::incremental`]) once per date, after all processes have reacted. A
 //! link that is not shared only bounds the rate of each of its flows.
 //!
-//! Here SimGrid departs: of a `FATPIPE` link it binds all flows once one of them is bound, so that a flow of a longer route gets less
-//! than the link has left for it (4.1: 26.5 of 146 kB/s, beside one that has 251 kB/s of the same link). That is not followed.
+//! Of a `FATPIPE` link SimGrid binds all flows once one of them is bound, so that a flow of a longer route gets less than the link has
+//! left for it (4.1: 26.5 of 146 kB/s, beside one that has 251 kB/s of the same link). That is followed on platforms of SimGrid, or where
+//! `fatpipe` is `simgrid`: then all rates are found by [`super::maxmin::pipes`].
 //!
 //! A flow that starts while a link of its route has no capacity is bounded by its links alone.
 //!
@@ -16,10 +17,11 @@
 
 use super::checks::{Fault, is_used_up};
 use super::maxmin::incremental::IncrementalMaxMin;
+use super::maxmin::pipes::PipesProblem;
 use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use super::queue::{EventQueue, Key};
 use crate::platform::{Platform, Route};
-use crate::units::{HostId, LinkId, to_u32};
+use crate::units::{HostId, to_u32};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
@@ -44,6 +46,8 @@ struct Flow<T> {
     window: f64,
     /// Links of the way out that flows do not share.
     unshared: Vec<u32>,
+    /// Those that only the way back crosses, if flows share them.
+    pipes_back: Vec<u32>,
     /// The latency of the route if the platform fixes it, else it is summed over the way out.
     fixed_latency: Option<f64>,
     /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
@@ -80,6 +84,9 @@ pub(super) struct Network<T> {
     free: Vec<u32>,
     /// Without links until the first flow shares one.
     levels: IncrementalMaxMin,
+    /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
+    pipes: Option<Box<PipesProblem>>,
+    is_changed: bool,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
@@ -91,8 +98,15 @@ impl<T: Copy> Network<T> {
             latency: link.latency.get(),
             is_shared: link.is_shared,
         });
+        let capacities = platform.links.iter();
+        let capacities = capacities.map(|link| (link.bandwidth.get(), !link.is_shared));
+        let pipes = model
+            .follows_pipes(platform)
+            .then(|| Box::new(PipesProblem::new(capacities)));
         Self {
             model,
+            pipes,
+            is_changed: false,
             links: links.collect(),
             flows: Vec::new(),
             free: Vec::new(),
@@ -151,9 +165,12 @@ impl<T: Copy> Network<T> {
         if self.model.crosstraffic
             && let Some(back) = platform.route(to, from)
         {
-            let is_shared = |link: &LinkId| self.links[link.index()].is_shared;
-            for link in back.links().filter(is_shared) {
-                add_use(&mut flow.uses, link.0, ACKNOWLEDGEMENTS);
+            for link in back.links() {
+                if self.links[link.index()].is_shared {
+                    add_use(&mut flow.uses, link.0, ACKNOWLEDGEMENTS);
+                } else if self.pipes.is_some() && !flow.unshared.contains(&link.0) {
+                    flow.pipes_back.push(link.0);
+                }
             }
         }
         let delay = self.model.delay(self.latency(slot));
@@ -196,6 +213,10 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
     ) {
         self.links[link].bandwidth = bandwidth;
+        if let Some(pipes) = &mut self.pipes {
+            pipes.set_capacity(link, bandwidth);
+            self.is_changed = true;
+        }
         if self.levels.has_links() {
             self.levels.set_capacity(to_u32(link), bandwidth);
         }
@@ -247,6 +268,13 @@ impl<T: Copy> Network<T> {
 
     /// Shares the links again where something has changed, and moves the ends of the flows whose rate changes.
     pub(super) fn share<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        if let Some(mut pipes) = self.pipes.take() {
+            if std::mem::take(&mut self.is_changed) {
+                self.share_pipes(&mut pipes, now, queue);
+            }
+            self.pipes = Some(pipes);
+            return;
+        }
         let Self {
             model,
             flows,
@@ -256,6 +284,28 @@ impl<T: Copy> Network<T> {
         levels.repair(|slot, share| {
             flows[slot as usize].set_rate(share, model.bandwidth_factor, now, queue);
         });
+    }
+
+    /// Shares all links among all flows anew.
+    fn share_pipes<E: Copy>(
+        &mut self,
+        pipes: &mut PipesProblem,
+        now: f64,
+        queue: &mut EventQueue<E>,
+    ) {
+        pipes.clear();
+        let is_moving = |flow: &Flow<T>| flow.is_present() && flow.phase == Phase::Transfer;
+        for flow in self.flows.iter().filter(|flow| is_moving(flow)) {
+            let unshared = flow.unshared.iter().map(|&link| (link, 1.0));
+            let back = flow.pipes_back.iter().map(|&link| (link, ACKNOWLEDGEMENTS));
+            let uses = flow.uses.iter().copied().chain(unshared).chain(back);
+            pipes.add_flow(flow.weight, flow.bound(), uses);
+        }
+        let factor = self.model.bandwidth_factor;
+        let moving = self.flows.iter_mut().filter(|flow| is_moving(flow));
+        for (flow, share) in moving.zip(pipes.solve()) {
+            flow.set_rate(share, factor, now, queue);
+        }
     }
 
     /// The latency of the route of a flow as the links are now \[s\].
@@ -287,6 +337,7 @@ impl<T: Copy> Network<T> {
                 window: 0.0,
                 fixed_latency: None,
                 unshared: Vec::new(),
+                pipes_back: Vec::new(),
                 uses: Vec::new(),
                 outward: 0,
             });
@@ -302,6 +353,7 @@ impl<T: Copy> Network<T> {
         flow.narrowest = f64::INFINITY;
         flow.uses.clear();
         flow.unshared.clear();
+        flow.pipes_back.clear();
         slot
     }
 
@@ -317,7 +369,9 @@ impl<T: Copy> Network<T> {
         flow.phase = Phase::Transfer;
         flow.updated = now;
         flow.event = Some(queue.push(f64::INFINITY, event));
-        if flow.uses.is_empty() || !self.model.sharing {
+        if self.pipes.is_some() {
+            self.is_changed = true;
+        } else if flow.uses.is_empty() || !self.model.sharing {
             // No other flow changes its rate.
             self.set_rate(slot, self.rate_alone(slot), now, queue);
         } else {
@@ -333,7 +387,9 @@ impl<T: Copy> Network<T> {
     fn remove(&mut self, slot: u32) {
         self.free.push(slot);
         let flow = &self.flows[slot as usize];
-        if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
+        if self.pipes.is_some() {
+            self.is_changed = true;
+        } else if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
             self.levels.set_count(slot, 0);
         }
     }
@@ -364,7 +420,9 @@ impl<T: Copy> Network<T> {
             if self.transfers_over(slot, link) {
                 self.weigh(slot, true);
                 let flow = &self.flows[slot as usize];
-                if self.model.sharing {
+                if self.pipes.is_some() {
+                    self.is_changed = true;
+                } else if self.model.sharing {
                     self.levels.reweigh(slot, flow.weight, flow.bound());
                 } else {
                     self.set_rate(slot, self.rate_alone(slot), now, queue);

@@ -175,6 +175,21 @@ pub struct ClusterPath {
 }
 
 impl Platform {
+    /// Whether routes between hosts cross links that are not shared; loopbacks are crossed by equal flows only, which have no effect on
+    /// each other.
+    pub(crate) fn has_pipes(&self) -> bool {
+        if self.links.iter().all(|link| link.is_shared) {
+            return false;
+        }
+        let Routes::Zoned { zones, .. } = &self.routes else {
+            return true;
+        };
+        let mut has_pipes = false;
+        let is_shared = |link: LinkId| self.links[link.index()].is_shared;
+        zones.each_link(&mut |link, is_loopback| has_pipes |= !is_loopback && !is_shared(link));
+        has_pipes
+    }
+
     /// Whether messages inside a host take a route of the platform ([`Self::route`]), and not the loopback of the network model.
     pub fn has_own_loopback(&self, host: HostId) -> bool {
         match &self.routes {

@@ -82,6 +82,7 @@ impl Direct {
             is_constant: config.shortcuts != Shortcuts::None && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
+                && !network.follows_pipes(platform)
                 && barrier.is_predictable(),
             has_power: is_powered(platform),
             present: has_varying_links(platform).then(|| Box::new(platform.clone())),

@@ -1,9 +1,10 @@
 //! Weighted max-min fair sharing of links.
 //!
 //! `solve` computes all rates from scratch ([`SharingProblem`]); `incremental` repairs them where a flow or a capacity changes, and is
-//! tested against `solve`; `tables` holds its links and groups, `segment` finds the level of one link, `worklist` orders the links to repair.
+//! tested against `solve`; `pipes` solves what has closed pipes (SimGrid's `FATPIPE`); `tables` holds its links and groups, `segment` finds the level of one link, `worklist` orders the links to repair.
 
 pub(super) mod incremental;
+pub(super) mod pipes;
 mod segment;
 mod solve;
 mod tables;

@@ -317,7 +317,7 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
                 links[range].iter().copied().for_each(&mut mark);
             }
         }
-        Routes::Zoned { zones, .. } => zones.each_link(&mut mark),
+        Routes::Zoned { zones, .. } => zones.each_link(&mut |link, _| mark(link)),
     }
     let links = (0..is_used.len()).filter(|&link| !is_used[link]);
     links.map(LinkId::from_index).collect()

@@ -199,10 +199,13 @@ impl FatTree {
         }
     }
 
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId)) {
+    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.all_links().unwrap_or(0);
-        (self.first.0..self.first.0 + count)
-            .map(LinkId)
-            .for_each(mark);
+        let own = self.links.own();
+        for at in 0..count {
+            let is_loopback =
+                self.links.has_loopback && at < self.nodes(0).unwrap_or(0) * own && at % own == 0;
+            mark(LinkId(self.first.0 + at), is_loopback);
+        }
     }
 }

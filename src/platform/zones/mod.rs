@@ -379,11 +379,11 @@ impl Zones {
         Some(gateways)
     }
 
-    /// Calls `mark` with every link that some route may cross.
-    pub(crate) fn each_link(&self, mark: &mut dyn FnMut(LinkId)) {
+    /// Calls `mark` with every link that some route may cross, and whether it is one for messages inside a host only.
+    pub(crate) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for zone in &self.zones {
             for bypass in zone.bypasses.values() {
-                bypass.links.iter().copied().for_each(&mut *mark);
+                bypass.links.iter().for_each(|&link| mark(link, false));
             }
             match &zone.routing {
                 Routing::Nothing => {}

@@ -48,12 +48,16 @@ impl Star {
         true
     }
 
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId)) {
+    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for member in &self.members {
-            let own = [member.backbone, member.loopback, member.limiter];
-            (own.into_iter().flatten())
+            let others = [member.backbone, member.limiter].into_iter().flatten();
+            others
                 .chain(member.links.into_iter().flatten())
-                .for_each(&mut *mark);
+                .for_each(|link| mark(link, false));
+            member
+                .loopback
+                .into_iter()
+                .for_each(|link| mark(link, true));
         }
     }
 

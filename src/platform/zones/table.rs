@@ -87,8 +87,12 @@ impl Table {
         &self.edges[start..start + count]
     }
 
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId)) {
-        self.links.iter().copied().for_each(mark);
+    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+        for ((from, to), edge) in &self.edges {
+            self.links(edge)
+                .iter()
+                .for_each(|&link| mark(link, from == to));
+        }
     }
 
     pub(super) fn memory(&self) -> usize {

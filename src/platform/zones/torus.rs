@@ -92,10 +92,11 @@ impl Torus {
         true
     }
 
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId)) {
+    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let count = self.members() * self.per_member();
-        (self.first.0..self.first.0 + count)
-            .map(LinkId)
-            .for_each(mark);
+        for at in 0..count {
+            let is_loopback = self.links.has_loopback && at % self.per_member() == 0;
+            mark(LinkId(self.first.0 + at), is_loopback);
+        }
     }
 }

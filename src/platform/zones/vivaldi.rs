@@ -27,9 +27,9 @@ impl Vivaldi {
         true
     }
 
-    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId)) {
+    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         let links = self.members.iter().flatten().flat_map(|member| member.0);
-        links.for_each(mark);
+        links.for_each(|link| mark(link, false));
     }
 
     pub(super) fn memory(&self) -> usize {
