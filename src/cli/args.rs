@@ -802,7 +802,9 @@ pub(super) struct TuneArguments {
     Five policies under loads of 20 seeds:\n    \
       migsim compare --app lu --n 1000 --procs 25 --policies never,migbsp,greedy-refine/menon,greedy/every=50,refine --load walk --seeds 1..20\n  \
     How far from the best plan that a search finds afterwards:\n    \
-      migsim compare --app sw --n 25 --policies migbsp,greedy-refine,refine --hindsight 200\n\n\
+      migsim compare --app sw --n 25 --policies migbsp,greedy-refine,refine --hindsight 200\n\n  \
+    Which policy is best where:\n    \
+      migsim compare --app synthetic --procs 20 --seeds 1..5 --map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s\n\n\
     A policy is a name, behind a slash its edition and its trigger (greedy/charm-8, greedy/every=50; see `migsim list policies` and `list triggers`). \
     Scenarios i and iii are run with the same seeds for all; differences are taken seed by seed. Policies that do not differ from the best share its rank."
 )]
@@ -816,6 +818,14 @@ pub(super) struct CompareArguments {
     /// Search for the best plan in hindsight, with N runs for each seed
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Comparison")]
     pub(super) hindsight: Option<u32>,
+    /// Show the fastest policy at each pair of values of two parameters
+    #[arg(
+        long,
+        value_name = "KEY=VALUES,KEY=VALUES",
+        conflicts_with = "hindsight",
+        help_heading = "Comparison"
+    )]
+    pub(super) map: Option<String>,
     /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = "Comparison")]
     pub(super) shard: Option<Shard>,

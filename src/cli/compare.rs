@@ -13,6 +13,7 @@ use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar_and_farewell};
 use super::sweep::{open_store, varied};
 use super::threads::threads;
+use super::winners;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
@@ -25,6 +26,7 @@ use crate::sweep::folder;
 use crate::sweep::run::{missing_from, run};
 use crate::sweep::stats::{Sample, short};
 use crate::sweep::table::runs_csv;
+use crate::sweep::winners::Winners;
 use crate::sweep::{Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep};
 use crate::words::counted;
 
@@ -71,6 +73,12 @@ pub(super) fn compare(
         );
         return print(out, &text).map(|()| true);
     }
+    if arguments.map.is_some() {
+        let winners = Winners::of(&plan, store.rows());
+        let winners = winners.expect("a map varies the policy and two parameters");
+        winners::show(arguments, (&plan, &store), &winners, out)?;
+        return Ok(say_failed((&plan, &store), errors));
+    }
     let budget = arguments.hindsight.unwrap_or(0) as usize;
     let known = threads.install(|| known((&sweep, &plan), (limits, &common), budget))?;
     let comparison = Comparison::of(&plan, store.rows(), &known);
@@ -84,6 +92,11 @@ pub(super) fn compare(
         Some(Form::Json) => print_json(out, &json)?,
         Some(form) => print(out, &sheet(&comparison).render(form))?,
     }
+    Ok(say_failed((&plan, &store), errors))
+}
+
+/// Tells of runs that failed; whether none did.
+fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     let failed: Vec<&String> = plan
         .runs
         .iter()
@@ -96,7 +109,7 @@ pub(super) fn compare(
         );
         say(errors, &text);
     }
-    Ok(failed.is_empty())
+    failed.is_empty()
 }
 
 /// Does the runs of the plan that are missing.
@@ -169,7 +182,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         ));
         return Err(problem
             .source(format!("--{name}"))
-            .hint("`migsim sweep --vary policy=...` takes any number of parameters")
+            .hint("`--map KEY=VALUES,KEY=VALUES` varies two parameters; `migsim sweep --vary policy=...` takes any number")
             .into());
     }
     let named = arguments.policies.clone();
@@ -180,6 +193,9 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
         let spec =
             Spec::parse(&policies).map_err(|message| Problem::new(message).source(&source))?;
         sweep.parameters = vec![Parameter::new(registry, "policy", spec, source)];
+    }
+    if let Some(map) = &arguments.map {
+        sweep.parameters.extend(winners::parameters(registry, map)?);
     }
     sweep.fixed.push(Flag {
         key: "scenarios".into(),

@@ -27,6 +27,7 @@ mod sweep_tests;
 mod threads;
 mod tune;
 mod usage_errors;
+mod winners;
 
 use std::ffi::OsString;
 use std::io::Write;

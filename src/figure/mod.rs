@@ -8,6 +8,7 @@
 //! rows.rs      chart: categories as rows, values as dots with intervals
 //! scatter.rs   chart: one quantity against another, with the diagonal
 //! heat.rs      chart: maps of two parameters with a colour bar
+//! winners.rs   chart: the winner at each pair of values of two parameters
 //! series.rs    chart: curves over supersteps
 //! bars.rs      chart: what each process does over time
 //! svg.rs, pdf.rs, png.rs   the formats
@@ -27,6 +28,7 @@ mod scatter;
 mod series;
 mod style;
 mod svg;
+mod winners;
 
 pub(crate) use axis::{round_ticks, viridis};
 pub(crate) use bars::{Bar, Bars, Meaning};
@@ -37,6 +39,7 @@ pub(crate) use scatter::{Point, Scatter};
 pub(crate) use series::{Curve, Series};
 pub(crate) use style::chosen;
 pub use style::{Format, Language, Length, Points, Style};
+pub(crate) use winners::{Winners, Won};
 
 /// The colour and the shape of scenarios i, ii and iii: dark, light and middle in grey.
 pub(crate) const SCENARIOS: [(Colour, Mark); 3] = [

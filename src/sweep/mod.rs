@@ -37,6 +37,7 @@ pub mod tune;
 pub mod tune_report;
 mod values;
 pub(crate) mod whole;
+pub mod winners;
 
 pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
 pub use plan::Plan;
