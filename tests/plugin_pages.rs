@@ -163,7 +163,7 @@ fn every_policy_has_its_page() {
             _ => format!("src/policy/strategy/{module}.rs"),
         };
         let trigger = if entry.is_strategy() {
-            "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named."
+            "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named. In a run the load of a process is its mean work in a superstep since the last call."
         } else {
             "It says itself when it is called. Another trigger may do so instead (`--trigger`)."
         };

@@ -336,7 +336,7 @@ fn table(comparison: &Comparison) -> Table {
             number(*moves),
             number(costs[0]),
             number(costs[1]),
-            number(*regret),
+            number(regret.mean),
             above_bound.map_or_else(Cell::empty, number),
         ]);
     }

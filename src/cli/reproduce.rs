@@ -16,7 +16,7 @@ use super::progress::{Bar, with_bar};
 use super::threads::threads;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
-use crate::figure::Format;
+use crate::figure::{Figure, Format, Style};
 use crate::memory::{self, Purpose};
 use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
@@ -47,7 +47,7 @@ pub(super) fn reproduce(
         return audit(arguments, &threads, out);
     }
     if arguments.paper == RIVALS {
-        return rivals(arguments, &threads, out);
+        return rivals(arguments, &threads, (out, errors));
     }
     let reproduction = watched(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
@@ -58,19 +58,9 @@ pub(super) fn reproduce(
             return print_list(&paper::figure_list(&reproduction.papers), out).map(|()| true);
         }
         let style = arguments.style.style();
-        let format = arguments
-            .format
-            .and_then(ReproduceFormat::of_figure)
-            .unwrap_or(Format::Svg);
         let figures = paper::figures_named(&reproduction.papers, wanted, &style)
             .map_err(|error| error.placed(&format!("--figure {wanted}")))?;
-        let folder = arguments.out.as_deref().unwrap_or(Path::new(""));
-        let said: &mut dyn Write = if arguments.quiet {
-            &mut std::io::sink()
-        } else {
-            errors
-        };
-        return write_figures(&figures, folder, (format, &style), said).map(|()| true);
+        return write_all(arguments, &figures, &style, errors).map(|()| true);
     }
     if arguments.out.is_some() {
         write(arguments, &paper::pages(&reproduction)?)?;
@@ -109,12 +99,36 @@ pub(super) fn reproduce(
     Ok(reproduction.is_explained())
 }
 
+/// Writes figures in the format that was chosen.
+fn write_all(
+    arguments: &ReproduceArguments,
+    figures: &[Figure],
+    style: &Style,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let format = arguments
+        .format
+        .and_then(ReproduceFormat::of_figure)
+        .unwrap_or(Format::Svg);
+    let folder = arguments.out.as_deref().unwrap_or(Path::new(""));
+    let said: &mut dyn Write = if arguments.quiet {
+        &mut std::io::sink()
+    } else {
+        errors
+    };
+    write_figures(figures, folder, (format, style), said)
+}
+
 /// The study of rivals.
 fn rivals(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
-    out: &mut dyn Write,
+    (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
+    let style = arguments.style.style();
+    let wanted = arguments.figure.as_deref();
+    let placed = |error: Error| error.placed(&format!("--figure {}", wanted.unwrap_or_default()));
+    rivals::figures(&[], wanted.unwrap_or("all"), &style).map_err(placed)?; // the name, before minutes of runs
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let done = Done::default();
     let bar = Bar {
@@ -126,10 +140,20 @@ fn rivals(
     let outcomes = with_bar(&bar, &|| done.runs(), || {
         threads.install(|| rivals::study(&Registry::standard(), limits, &done))
     })?;
+    let figures = rivals::figures(&outcomes, wanted.unwrap_or("all"), &style).map_err(placed)?;
+    if wanted.is_some() {
+        return write_all(arguments, &figures, &style, errors).map(|()| true);
+    }
     let (page, table) = (rivals::markdown(&outcomes), rivals::csv(&outcomes));
     if let Some(folder) = &arguments.out {
         write_file(&folder.join("rivals.md"), page.as_bytes())?;
         write_file(&folder.join("rivals.csv"), table.as_bytes())?;
+        for figure in &figures {
+            write_file(
+                &folder.join(format!("{}.svg", figure.name)),
+                figure.svg().as_bytes(),
+            )?;
+        }
     }
     match arguments.form().form_unless(arguments.quiet) {
         None => {}
@@ -156,7 +180,7 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
                 .source("--format")
                 .hint("formats of figures: pdf, png, svg")
         }
-        Some(_) if [READINGS, AUDIT, RIVALS].contains(&arguments.paper.as_str()) => {
+        Some(_) if [READINGS, AUDIT].contains(&arguments.paper.as_str()) => {
             let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
             problem.source("--figure").hint("name a paper or `all`")
         }

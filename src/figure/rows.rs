@@ -65,6 +65,8 @@ pub(crate) struct Rows {
     pub(crate) is_joined: bool,
     /// Whether 0 is marked.
     pub(crate) has_zero: bool,
+    /// Whether the axis is logarithmic.
+    pub(crate) is_log: bool,
 }
 
 impl Rows {
@@ -85,7 +87,7 @@ impl Rows {
         let zero = self.has_zero.then_some(0.0);
         let edge = radius(style) + 2.0;
         let ends = (left, drawing.width - edge);
-        let axis = Axis::new(values.chain(zero), false, ends);
+        let axis = Axis::new(values.chain(zero), self.is_log, ends);
         let bottom = top + self.heights(size).iter().sum::<f64>();
         axis.grid(&mut drawing, (top, bottom), style);
         if self.has_zero {

@@ -290,6 +290,7 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
         groups: vec![Cases::of(&cells).group(cells.iter().map(dot))],
         is_joined: false,
         has_zero: true,
+        is_log: false,
     };
     chart.draw(style)
 }
@@ -329,6 +330,7 @@ fn draw_relative(
         is_joined: !cases.is_shared,
         groups: vec![cases.group(dots)],
         has_zero: true,
+        is_log: false,
     };
     chart.draw(style)
 }

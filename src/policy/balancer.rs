@@ -1,8 +1,8 @@
 //! A strategy as a policy: the barrier as an [`Instance`], and the [`Assignment`] as a decision.
 //!
 //! Each core of a host is a processing element of the instance, of the speed that external load leaves; the processes of a host start on its
-//! cores in turn. The time of a process is that of its work alone on its host ([`View::execution_time`]), since what was measured on a
-//! shared host does not add up. Moves between the cores of one host are none. A strategy that knows nothing of memory may ask for more than
+//! cores in turn. The load of a process is its mean work in a superstep since the last call ([`Window`]), as runtimes measure it. Its time
+//! is that of this work alone on its host ([`View::execution_time`]), since what was measured on a shared host does not add up. Moves between the cores of one host are none. A strategy that knows nothing of memory may ask for more than
 //! a host has: then processes of the highest numbers stay where they are until all fit. Processes that may not migrate are background to it:
 //! time of their cores and memory of their hosts, without messages.
 
@@ -11,29 +11,34 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::explain::{Narrator, Quiet, Record, Scene, ScoreWords, duration};
-use super::strategy::{Assignment, Instance, Paths, Row, Strategy};
+use super::strategy::{Assignment, Instance, Paths, Strategy};
+use super::window::Window;
 use super::{Candidate, Decision, Migration, Policy, Procedure, View};
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::random::Stream;
 use crate::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use crate::words::counted;
-use crate::workload::Message;
 
 /// A strategy, called when a trigger says so ([`super::Triggered`]).
 #[derive(Debug)]
 pub(super) struct Balancer {
     strategy: Box<dyn Strategy>,
+    window: Window,
 }
 
 impl Balancer {
     pub(super) fn new(strategy: Box<dyn Strategy>) -> Self {
-        Self { strategy }
+        Self {
+            strategy,
+            window: Window::default(),
+        }
     }
 }
 
 impl Policy for Balancer {
-    fn is_call_due(&mut self, _view: &View<'_>) -> bool {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.window.note(view, self.strategy.needs_communication());
         false
     }
 
@@ -47,8 +52,11 @@ impl Policy for Balancer {
         if movable.is_empty() {
             return Ok(Decision::default());
         }
-        let needs_communication = self.strategy.needs_communication();
-        let instance = instance(view, &cores, &routes, needs_communication);
+        if self.window.is_empty() {
+            self.window.note(view, self.strategy.needs_communication());
+        }
+        let window = std::mem::take(&mut self.window);
+        let instance = instance(view, &cores, &routes, &window);
         let assignment = self.strategy.assign(&instance, random)?;
         let mut hosts = view.placement.to_vec();
         for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
@@ -139,7 +147,7 @@ fn instance<'i>(
     view: &View<'_>,
     cores: &Cores,
     routes: &'i Routes<'_>,
-    needs_communication: bool,
+    window: &Window,
 ) -> Instance<'i> {
     let platform = view.platform;
     let reference = platform.hosts[0].speed.get();
@@ -149,8 +157,7 @@ fn instance<'i>(
     };
     let speeds: Vec<f64> = cores.host.iter().map(speed).collect();
     let on_cores = cores.of_processes(platform, view.placement);
-    let alone =
-        |process: usize| view.execution_time(view.measures.work[process], view.placement[process]);
+    let alone = |process: usize| view.execution_time(window.work(process), view.placement[process]);
     let mut background = vec![Seconds::default(); speeds.len()];
     let mut pinned = vec![Bytes::default(); platform.hosts.len()];
     for process in (0..view.processes()).filter(|process| view.is_pinned(*process)) {
@@ -172,11 +179,7 @@ fn instance<'i>(
             .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
             .collect(),
         background,
-        communication: if needs_communication {
-            rows(view, &movable)
-        } else {
-            Vec::new()
-        },
+        communication: window.rows(&movable),
         memory: movable
             .iter()
             .map(|&process| view.memory[process])
@@ -195,37 +198,17 @@ fn instance<'i>(
 }
 
 /// Hands the barrier, communication included, to `look`.
-pub(super) fn with_instance<R>(view: &View<'_>, look: impl FnOnce(&Instance<'_>) -> R) -> R {
+pub(super) fn with_instance<R>(
+    view: &View<'_>,
+    window: &Window,
+    look: impl FnOnce(&Instance<'_>) -> R,
+) -> R {
     let cores = Cores::of(view.platform);
     let routes = Routes {
         platform: view.platform,
         cores: &cores,
     };
-    look(&instance(view, &cores, &routes, true))
-}
-
-/// The messages of the superstep between the processes `movable`, by sender and receiver, in their order.
-fn rows(view: &View<'_>, movable: &[usize]) -> Vec<Row> {
-    let place = |process: ProcessId| movable.binary_search(&process.index()).ok();
-    let pair = |message: &Message| Some((place(message.from)?, place(message.to)?, message.size));
-    let mut pairs: Vec<(usize, usize, Bytes)> = view.messages.iter().filter_map(pair).collect();
-    pairs.sort_by_key(|pair| (pair.0, pair.1));
-    let mut rows: Vec<Row> = Vec::new();
-    for (from, to, bytes) in pairs {
-        match rows.last_mut() {
-            Some(row) if (row.from, row.to) == (from, to) => {
-                row.messages += 1.0;
-                row.bytes = row.bytes + bytes;
-            }
-            _ => rows.push(Row {
-                from,
-                to,
-                messages: 1.0,
-                bytes,
-            }),
-        }
-    }
-    rows
+    look(&instance(view, &cores, &routes, window))
 }
 
 /// Lets processes stay until no host holds more memory than it has; returns how many.
@@ -362,6 +345,7 @@ mod tests {
     use crate::random::Purpose;
     use crate::units::Instructions;
 
+    use crate::workload::Message;
     /// The hosts that processes on `placement` get by Rotate, of which each core is a processing element.
     fn rotated(platform: &Platform, placement: &[HostId], memory: &[Bytes]) -> Vec<HostId> {
         let mut measures = Measures::default();
@@ -412,7 +396,9 @@ mod tests {
             pinned: &[false, true, false],
             ..view(&platform, &placement, &measures)
         };
-        with_instance(&view, |instance| {
+        let mut window = Window::default();
+        window.note(&view, true);
+        with_instance(&view, &window, |instance| {
             let alone = view.execution_time(Instructions::of(1e9), a);
             assert_eq!(instance.current, [0, 1]);
             assert_eq!(instance.background[..2], [alone, Seconds::default()]);

@@ -20,6 +20,7 @@ mod replay;
 pub mod strategy;
 pub mod trigger;
 mod triggered;
+mod window;
 
 use std::borrow::Cow;
 use std::fmt;

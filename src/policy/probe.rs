@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::balancer::with_instance;
 use super::strategy::Instance;
+use super::window::Window;
 use super::{Decision, Policy, View};
 use crate::error::Error;
 use crate::random::Stream;
@@ -27,6 +28,8 @@ pub(crate) struct Probe {
     /// Counted from 0.
     superstep: usize,
     snapshot: Snapshot,
+    /// What strategies would know.
+    window: Window,
 }
 
 impl Probe {
@@ -36,21 +39,24 @@ impl Probe {
             policy,
             superstep,
             snapshot,
+            window: Window::default(),
         }
     }
 }
 
 impl Policy for Probe {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.window.note(view, true);
         let is_due = self.policy.is_call_due(view);
         is_due && view.superstep < self.superstep || view.superstep == self.superstep
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         if view.superstep < self.superstep {
+            self.window = Window::default();
             return self.policy.decide(view, random);
         }
-        let value = with_instance(view, json_of);
+        let value = with_instance(view, &self.window, json_of);
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         Ok(Decision::default())
     }

@@ -41,8 +41,8 @@ pub struct Standing {
     pub costs: [f64; 2],
     /// `T / bound - 1` \[%\], the mean over the seeds.
     pub above_bound: Option<f64>,
-    /// `T / best known - 1` \[%\], the mean over the seeds.
-    pub regret: f64,
+    /// `T / best known - 1` \[%\].
+    pub regret: Sample,
     /// Whether the 95 % interval of [`Self::behind`] contains 0 (with one seed: whether the makespans are equal).
     pub ties_with_best: bool,
 }
@@ -208,7 +208,8 @@ impl Comparison {
                 "calls_cost_s": one.costs[0],
                 "moves_cost_s": one.costs[1],
                 "above_bound_percent": one.above_bound,
-                "regret_percent": one.regret,
+                "regret_percent": one.regret.mean,
+                "regret_ci95_percent": one.regret.half_width(),
                 "ties_with_best": one.ties_with_best,
             })
         };
@@ -294,12 +295,12 @@ impl Others<'_> {
             rows.iter().filter_map(|row| of(row)).collect()
         };
         let average = |numbers: &[f64]| Sample::of(numbers).map_or(0.0, |sample| sample.mean);
-        let above = |base: &[f64]| -> f64 {
+        let above = |base: &[f64]| {
             let each = times.iter().zip(base);
             let each: Vec<f64> = each
                 .map(|(time, base)| 100.0 * (time / base - 1.0))
                 .collect();
-            average(&each)
+            Sample::of(&each)
         };
         let bounds = &self.known.bounds;
         let has_bounds = bounds.len() == times.len() && bounds.iter().all(|bound| *bound > 0.0);
@@ -316,8 +317,8 @@ impl Others<'_> {
             calls: average(&numbers(&|row| row.calls[1].map(|calls| calls as f64))),
             moves: average(&numbers(&|row| row.migrations.map(|moves| moves as f64))),
             costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
-            above_bound: has_bounds.then(|| above(bounds)),
-            regret: above(&self.best_known),
+            above_bound: has_bounds.then(|| above(bounds).map_or(0.0, |above| above.mean)),
+            regret: above(&self.best_known)?,
             ties_with_best: behind.is_none_or(is_no_worse),
         })
     }
@@ -381,7 +382,7 @@ mod tests {
         assert!(a.ties_with_best && c.ties_with_best && !b.ties_with_best);
         // 25, 20 and 0 % above the bounds; 0, 20 and 0 % above what is known.
         assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
-        assert!((a.regret - 20.0 / 3.0).abs() < 1e-9);
+        assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);
         let verdict = comparison.verdict();
         assert!(
             verdict.starts_with("No difference between `a` and `c`: 6.00 s (95 %, 3 seeds)."),

@@ -128,6 +128,7 @@ fn makespans(comparison: &Comparison) -> String {
         }],
         is_joined: false,
         has_zero: false,
+        is_log: false,
     };
     let svg = Figure::new("makespans", chart.draw(&Style::default())).svg();
     let begin = "<svg role=\"img\" aria-label=\"Makespans of the policies, from best to worst\" style=\"min-width:300px;max-width:480px;width:100%;height:auto\" ";

@@ -151,6 +151,7 @@ fn draw_lines(
         keys,
         is_joined: false,
         has_zero: false,
+        is_log: false,
     };
     chart.draw(style)
 }

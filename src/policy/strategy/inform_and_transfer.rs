@@ -9,7 +9,9 @@
 //! | `lbaf-1.6` | `load = Σ work`, divided by the speed under `is_affine`; background ignored; equal works are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest; the hosts that have processes as an iteration begins, by number |
 //!
 //! With `knowledge: gossip` each host knows those of which messages told it: `rounds` rounds, in each a message to `fanout` random hosts.
-//! The choice among known hosts is the best one in both. Iterations stop early once all hosts are equal.
+//! The destination is drawn from the known hosts that the rule accepts, with probabilities in proportion to `c − c_min`; where all c are
+//! equal, each has the same. The draws come from the policy's seeded stream, so that decisions agree with the original in distribution only.
+//! Iterations stop early once all hosts are equal.
 //! Source: LB Analysis Framework (9615e7ab); Lifflander et al. 2021.
 
 use std::collections::BTreeSet;
@@ -136,7 +138,7 @@ impl Strategy for InformAndTransferOptions {
         let mut operations = 0;
         for _ in 0..self.iterations {
             let known = self.inform(instance.hosts(), random);
-            operations += state.transfer(&known);
+            operations += state.transfer(&known, random);
             if state.is_balanced() {
                 break;
             }
@@ -283,7 +285,7 @@ impl<'a> State<'a> {
     }
 
     /// All hosts offer their processes once; returns how many offers were weighed.
-    fn transfer(&mut self, known: &[BTreeSet<usize>]) -> u64 {
+    fn transfer(&mut self, known: &[BTreeSet<usize>], random: &mut Stream) -> u64 {
         let average = self.load.iter().sum::<f64>() / self.load.len() as f64;
         let mut donors: Vec<usize> = (0..self.load.len()).collect();
         donors.retain(|&host| !self.lists[host].is_empty());
@@ -298,7 +300,7 @@ impl<'a> State<'a> {
             }
             for process in order {
                 offers += known[donor].len() as u64;
-                if let Some(host) = self.target(process, donor, &known[donor]) {
+                if let Some(host) = self.target((process, donor), &known[donor], random) {
                     self.give(process, donor, host);
                 }
             }
@@ -332,18 +334,38 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The known host where the larger of the two works falls most, the lowest number of equal ones; `None` if it would grow.
-    fn target(&self, process: usize, donor: usize, known: &BTreeSet<usize>) -> Option<usize> {
+    /// Where a process of the host `donor` goes; `None` if the larger of the two works would grow everywhere.
+    ///
+    /// Of all hosts it is that where the larger work falls most, the lowest number of equal ones; of hosts known by gossip it is drawn.
+    fn target(
+        &self,
+        (process, donor): (usize, usize),
+        known: &BTreeSet<usize>,
+        random: &mut Stream,
+    ) -> Option<usize> {
         let gain = |host: usize| self.gain(process, donor, host);
         let open = (known.iter().copied())
             .filter(|&host| self.is_original() || self.room.fits(process, host));
-        let host = least(open, |host| -gain(host))?;
-        let is_taken = if self.is_original() {
-            gain(host) >= 0.0
-        } else {
-            gain(host) > 0.0
+        let is_taken = |gain: f64| {
+            if self.is_original() {
+                gain >= 0.0
+            } else {
+                gain > 0.0
+            }
         };
-        is_taken.then_some(host)
+        match self.options.knowledge {
+            Knowledge::Full => {
+                let host = least(open, |host| -gain(host))?;
+                is_taken(gain(host)).then_some(host)
+            }
+            Knowledge::Gossip => {
+                let gains = open.map(|host| (host, gain(host)));
+                drawn(
+                    &gains.filter(|one| is_taken(one.1)).collect::<Vec<_>>(),
+                    random,
+                )
+            }
+        }
     }
 
     /// What the larger work of two hosts falls by if a process goes from one to the other.
@@ -401,6 +423,28 @@ impl<'a> State<'a> {
     }
 }
 
+/// One of some hosts, with probabilities in proportion to `c − c_min`; each with the same where all c are equal. One host needs no draw.
+fn drawn(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
+    if let [] | [_] = gains {
+        return gains.first().map(|one| one.0);
+    }
+    let least = gains.iter().map(|one| one.1).fold(f64::INFINITY, f64::min);
+    let total: f64 = gains.iter().map(|one| one.1 - least).sum();
+    if total <= 0.0 {
+        return Some(gains[random.below(gains.len())].0);
+    }
+    let mut left = random.unit() * total;
+    for &(host, gain) in gains {
+        left -= gain - least;
+        if left < 0.0 {
+            return Some(host);
+        }
+    }
+    // The subtraction has rounded: the last host with a share.
+    let last = gains.iter().rev().find(|one| one.1 > least);
+    last.map(|one| one.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{assigned, instance};
@@ -430,5 +474,23 @@ mod tests {
             ..silent
         };
         assert_eq!(assigned(talking, &case), [1, 0, 0]);
+    }
+    #[test]
+    fn gossip_draws_hosts_in_proportion_to_what_they_gain() {
+        let mut random = Stream::new(1, crate::random::Purpose::Policy);
+        let mut shares = |gains: &[(usize, f64)]| {
+            let mut counts = [0; 4];
+            for _ in 0..4000 {
+                counts[drawn(gains, &mut random).unwrap()] += 1;
+            }
+            counts
+        };
+        // c − c_min is 3, 1 and 0.
+        let [never, quarter, most, other] = shares(&[(2, 4.0), (1, 2.0), (0, 1.0)]);
+        assert_eq!((never, other), (0, 0));
+        assert!((900..1100).contains(&quarter) && quarter + most == 4000);
+        let equal = shares(&[(0, 2.0), (3, 2.0)]);
+        assert!((1900..2100).contains(&equal[0]) && equal[0] + equal[3] == 4000);
+        assert_eq!(drawn(&[], &mut random), None);
     }
 }

@@ -1,6 +1,6 @@
 //! After `MigCube` (da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics lie near those of the best candidate move with it.
 //!
-//! Of each process i and cluster j, from the last superstep alone: `Comp = time_i · ISet_j`, `ISet_j = Σ_{h in j} s_h/(processes on h + 1)`
+//! Of each process i and cluster j, since the last call: `Comp = time_i · ISet_j`, `ISet_j = Σ_{h in j} s_h/(processes on h + 1)`
 //! over the largest of these sums; `Comm` the time of its messages with processes in j; `Mem` the time that its memory takes to the first
 //! host of j, 0 in its own cluster. `PM = Comp + Comm − Mem`; the cluster with the largest PM counts, the lowest of equal ones. In the space
 //! of (Comp, Comm, Mem) a cube stands around the process with the largest PM; its half edge is the mean distance of the others to it.

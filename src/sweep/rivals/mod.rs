@@ -1,11 +1,12 @@
 //! The study of rivals: all policies and triggers on the papers' cases and on synthetic loads, each as it comes and tuned with the same budget.
 //!
 //! ```text
-//! cases.json ─> for each case: Comparison of policies, of triggers; Tuning of a few ─> page (rivals.md), rivals.csv
+//! cases.json ─> for each case: Comparison of policies, of triggers; Tuning of a few ─> page (rivals.md), rivals.csv, figures
 //! ```
 //! The cases and the names of the policies are data. Nothing is chosen after the results: the tuned policies search on seeds 1 to 4 and are
 //! compared on others, where seeds matter.
 
+mod figures;
 mod page;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use std::sync::Mutex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+pub use figures::figures;
 pub use page::{csv, markdown};
 
 use super::compare::{Comparison, Known, known};

@@ -9,17 +9,20 @@ use crate::sweep::stats::{Sample, short};
 /// The page.
 pub fn markdown(outcomes: &[Outcome]) -> String {
     let mut text = String::from("# Rivals: which policy when?\n\n");
-    for line in advice(outcomes) {
-        let _ = writeln!(text, "{line}\n");
-    }
+    text += &advice(outcomes).join("\n");
+    text += "\n\n![mean makespan of each policy over the best known](rivals-means.svg)\n\n";
     text += "Written by `migsim reproduce rivals --out results`. Every number is simulated; the cases and the names of the policies are in \
              `src/sweep/rivals/cases.json`, and were fixed before the first run. One thing was chosen after it: strategies are called by `boulmier`, which \
              is the default since it had the least mean regret of the triggers.\n\n";
     text += "## Regret of the policies\n\nMakespan above the best that is known of the same seed, in percent, means over the seeds: the fastest policy, \
              or the plan that a search of 120 runs found in hindsight. **Bold**: no policy is certainly faster (95 %).\n\n";
     text += &regrets(outcomes, |outcome| &outcome.policies);
+    text +=
+        "\n![makespans of some policies over the best known, case by case](rivals-policies.svg)\n";
     text += "\n## Regret of the triggers\n\nThe same for the strategy `refine`, called by each trigger.\n\n";
     text += &regrets(outcomes, |outcome| &outcome.triggers);
+    text +=
+        "\n![makespans of some triggers over the best known, case by case](rivals-triggers.svg)\n";
     text += "\n## Case by case\n\n| case | what | seeds | best | gain over none [%] | calls | moves | above bound [%] |\n|---|---|---|---|---|---|---|---|\n";
     for outcome in outcomes {
         let Some(best) = outcome.policies.standings.first() else {
@@ -66,7 +69,7 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
 /// All numbers of the comparisons, a row for each case and policy.
 pub fn csv(outcomes: &[Outcome]) -> String {
     let mut text = String::from(
-        "case,kind,policy,seeds,makespan_iii_mean_s,makespan_iii_ci95_s,behind_best_mean_s,behind_best_ci95_s,gain_mean_percent,calls,moves,calls_cost_s,moves_cost_s,regret_percent,above_bound_percent\n",
+        "case,kind,policy,seeds,makespan_iii_mean_s,makespan_iii_ci95_s,behind_best_mean_s,behind_best_ci95_s,gain_mean_percent,calls,moves,calls_cost_s,moves_cost_s,regret_percent,regret_ci95_percent,above_bound_percent\n",
     );
     for outcome in outcomes {
         for (kind, comparison) in [
@@ -95,7 +98,8 @@ pub fn csv(outcomes: &[Outcome]) -> String {
                     one.moves.to_string(),
                     one.costs[0].to_string(),
                     one.costs[1].to_string(),
-                    one.regret.to_string(),
+                    one.regret.mean.to_string(),
+                    half(Some(one.regret)),
                     one.above_bound
                         .map_or(String::new(), |above| above.to_string()),
                 ];
@@ -107,28 +111,25 @@ pub fn csv(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// What a user should choose, from the numbers alone.
+/// What a user should choose when, from the numbers alone; a line each.
 fn advice(outcomes: &[Outcome]) -> Vec<String> {
-    let of_policies = |outcomes: &[Outcome]| by_regret(outcomes, |outcome| &outcome.policies);
-    let ranked = of_policies(outcomes);
-    let papers = outcomes
-        .iter()
-        .filter(|outcome| outcome.case.group == "papers");
-    let dear = outcomes
-        .iter()
-        .filter(|outcome| outcome.case.name.ends_with("-dear"));
-    let papers: Vec<Outcome> = papers.cloned().collect();
-    let dear: Vec<Outcome> = dear.cloned().collect();
-    let (papers, dear) = (of_policies(&papers), of_policies(&dear));
-    let first = |ranked: &[(String, f64, f64)]| ranked.first().cloned().unwrap_or_default();
-    let (best, mean, most) = first(&ranked);
-    let (of_papers, papers_mean, _) = first(&papers);
-    let (of_dear, dear_mean, _) = first(&dear);
-    let migbsp = ranked
-        .iter()
-        .find(|one| one.0 == "migbsp")
-        .cloned()
-        .unwrap_or_default();
+    let among = |is_one: &dyn Fn(&Outcome) -> bool| {
+        let some: Vec<Outcome> = outcomes.iter().filter(|one| is_one(one)).cloned().collect();
+        by_regret(&some, |outcome| &outcome.policies)
+    };
+    let first = |ranked: &[Ranked]| {
+        let best = ranked.first();
+        best.map_or_else(String::new, |best| {
+            format!("`{}` ({} %)", best.policy, short(best.mean))
+        })
+    };
+    let ends_with = |end: &'static str| move |outcome: &Outcome| outcome.case.name.ends_with(end);
+    let ranked = among(&|_| true);
+    let triggers = by_regret(outcomes, |outcome| &outcome.triggers);
+    let Some(best) = ranked.first() else {
+        return vec!["No case was run.".into()];
+    };
+    let migbsp = ranked.iter().find(|one| one.policy == "migbsp");
     let is_best = |outcome: &&Outcome| {
         standing(&outcome.policies, "migbsp").is_some_and(|one| one.ties_with_best)
     };
@@ -150,63 +151,76 @@ fn advice(outcomes: &[Outcome]) -> Vec<String> {
     };
     vec![
         format!(
-            "**If you know nothing of your case, use `{best}`.** Over {} cases it is {} % above the best known plan on average, and {} % at worst.",
+            "**If you know nothing of your case, use `{}`.** Over {} cases it is {} % above the best known plan on average, and {} % at worst.",
+            best.policy,
             outcomes.len(),
-            short(mean),
-            short(most)
+            short(best.mean),
+            short(best.most)
         ),
         format!(
-            "- On the papers' cases the least mean regret is that of `{of_papers}` ({} %); where a move carries 500 MB it is that of `{of_dear}` ({} %).",
-            short(papers_mean),
-            short(dear_mean)
+            "- Moves are cheap (1 MB each): {}. Moves are dear (500 MB each): {}. The papers' applications: {}. In brackets: mean regret.",
+            first(&among(&ends_with("-cheap"))),
+            first(&among(&ends_with("-dear"))),
+            first(&among(&|outcome| outcome.case.group == "papers")),
         ),
+        format!("- When to call a strategy: {}.", listed(&triggers)),
         format!(
-            "- MigBSP is {} % above the best known on average, and {} % at worst. No policy is certainly faster in: {}. It is slower than no rescheduling in: {}.",
-            short(migbsp.1),
-            short(migbsp.2),
+            "- MigBSP is {} above the best known on average, and {} at worst. No policy is certainly faster in: {}. It is slower than no rescheduling in: {}.",
+            migbsp.map_or("-".into(), |one| format!("{} %", short(one.mean))),
+            migbsp.map_or("-".into(), |one| format!("{} %", short(one.most))),
             names(&is_best),
             names(&is_worse)
         ),
         format!("- From least to most mean regret: {}.", listed(&ranked)),
-        format!(
-            "- Of the triggers, all with the strategy `refine`: {}.",
-            listed(&by_regret(outcomes, |outcome| &outcome.triggers))
-        ),
     ]
 }
 
-fn listed(ranked: &[(String, f64, f64)]) -> String {
-    let one = |(policy, mean, _): &(String, f64, f64)| format!("`{policy}` {} %", short(*mean));
+fn listed(ranked: &[Ranked]) -> String {
+    let one = |one: &Ranked| format!("`{}` {} %", one.policy, short(one.mean));
     ranked.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn standing<'a>(comparison: &'a Comparison, policy: &str) -> Option<&'a Standing> {
+pub(super) fn standing<'a>(comparison: &'a Comparison, policy: &str) -> Option<&'a Standing> {
     let mut standings = comparison.standings.iter();
     standings.find(|one| one.policy == policy)
 }
 
-/// The policies with their mean and their largest regret over some cases \[%\], the least mean first.
-fn by_regret(
-    outcomes: &[Outcome],
-    of: impl Fn(&Outcome) -> &Comparison,
-) -> Vec<(String, f64, f64)> {
+/// A policy and its regrets over some cases \[%\].
+#[derive(Clone, Debug)]
+pub(super) struct Ranked {
+    /// Its name.
+    pub(super) policy: String,
+    /// The mean.
+    pub(super) mean: f64,
+    /// The least.
+    pub(super) least: f64,
+    /// The largest.
+    pub(super) most: f64,
+}
+
+/// The policies with their regrets over some cases, the least mean first.
+pub(super) fn by_regret(outcomes: &[Outcome], of: impl Fn(&Outcome) -> &Comparison) -> Vec<Ranked> {
     let Some(first) = outcomes.first() else {
         return Vec::new();
     };
     let of_policy = |one: &Standing| {
         let regrets = outcomes
             .iter()
-            .filter_map(|outcome| Some(standing(of(outcome), &one.policy)?.regret));
+            .filter_map(|outcome| Some(standing(of(outcome), &one.policy)?.regret.mean));
         let regrets: Vec<f64> = regrets.collect();
-        let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
-        (
-            one.policy.clone(),
-            mean,
-            regrets.into_iter().fold(0.0, f64::max),
-        )
+        Ranked {
+            policy: one.policy.clone(),
+            mean: regrets.iter().sum::<f64>() / regrets.len() as f64,
+            least: regrets.iter().copied().fold(f64::INFINITY, f64::min),
+            most: regrets.into_iter().fold(0.0, f64::max),
+        }
     };
-    let mut ranked: Vec<(String, f64, f64)> = of(first).standings.iter().map(of_policy).collect();
-    ranked.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+    let mut ranked: Vec<Ranked> = of(first).standings.iter().map(of_policy).collect();
+    ranked.sort_by(|a, b| {
+        a.mean
+            .total_cmp(&b.mean)
+            .then_with(|| a.policy.cmp(&b.policy))
+    });
     ranked
 }
 
@@ -232,7 +246,7 @@ fn regrets(outcomes: &[Outcome], of: impl Fn(&Outcome) -> &Comparison) -> String
                 .iter()
                 .find(|one| one.policy == *policy);
             let shown = found.map_or("-".to_owned(), |one| {
-                let regret = format!("{:.1}", one.regret);
+                let regret = format!("{:.1}", one.regret.mean);
                 if one.ties_with_best {
                     format!("**{regret}**")
                 } else {
