@@ -5,6 +5,8 @@
 //! is taken when the flow starts.
 //! The levels of the links that an event touches are repaired ([`super::maxmin::incremental`]) once per date, after all processes have reacted. A
 //! link that is not shared only bounds the rate of each of its flows.
+//! Once many flows are in their transfer, they end by the service of the links that hold them ([`super::service`]) until nothing is in
+//! progress: then neither a flow that ends nor a capacity that changes needs to look at each flow that this slows down.
 //!
 //! Of a `FATPIPE` link SimGrid binds all flows once one of them is bound, so that a flow of a longer route gets less than the link has
 //! left for it (4.1: 26.5 of 146 kB/s, beside one that has 251 kB/s of the same link). That is followed on platforms of SimGrid, or where
@@ -20,6 +22,7 @@ use super::maxmin::incremental::IncrementalMaxMin;
 use super::maxmin::pipes::PipesProblem;
 use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use super::queue::{EventQueue, Key};
+use super::service::HeldFlows;
 use crate::platform::{Platform, Route};
 use crate::units::{HostId, to_u32};
 
@@ -33,7 +36,10 @@ enum Phase {
 struct Flow<T> {
     token: T,
     phase: Phase,
+    /// Its event in the queue; none if it is held.
     event: Option<Key>,
+    /// Whether it is one of the flows that end by the service of a link.
+    is_held: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
     remaining: f64,
     rate: f64,
@@ -59,7 +65,7 @@ struct Flow<T> {
 impl<T> Flow<T> {
     /// Whether it is in its latency or transfer, not a place that waits for another flow.
     fn is_present(&self) -> bool {
-        self.event.is_some()
+        self.event.is_some() || self.is_held
     }
 
     /// The most that its route and window leave it \[B/s\].
@@ -75,6 +81,9 @@ struct LinkState {
     is_shared: bool,
 }
 
+/// So many flows that share links end by the service of links.
+const MANY: usize = 256;
+
 /// All links and the flows on them.
 #[derive(Clone, Debug)]
 pub(super) struct Network<T> {
@@ -87,6 +96,12 @@ pub(super) struct Network<T> {
     /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
     pipes: Option<Box<PipesProblem>>,
     is_changed: bool,
+    /// How many flows are in `levels`.
+    sharing: usize,
+    /// The flows that share links once there are many, until nothing is in progress.
+    held: HeldFlows,
+    /// Whether the bandwidth of any link may change.
+    varies: bool,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
@@ -111,6 +126,9 @@ impl<T: Copy> Network<T> {
             flows: Vec::new(),
             free: Vec::new(),
             levels: IncrementalMaxMin::default(),
+            sharing: 0,
+            held: HeldFlows::default(),
+            varies: platform.links.iter().any(crate::platform::Link::varies),
             lost_bytes: false,
         }
     }
@@ -122,6 +140,34 @@ impl<T: Copy> Network<T> {
         self.free.extend((0..).take(self.flows.len()));
         self.free.reverse();
         self.levels.repair(|_, _| {});
+        self.held = HeldFlows::default();
+    }
+
+    /// Whether flows end by the service of links.
+    pub(super) fn has_held(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// When the next of them ends; infinite if none does.
+    pub(super) fn next_end(&mut self) -> f64 {
+        if self.held.is_empty() {
+            f64::INFINITY
+        } else {
+            self.held.next()
+        }
+    }
+
+    /// Ends those that end now: `ended(token)`.
+    pub(super) fn end_held(&mut self, now: f64, mut ended: impl FnMut(T)) {
+        let Self {
+            held, flows, free, ..
+        } = self;
+        held.end(now, |slot, _, _| {
+            let flow = &mut flows[slot as usize];
+            flow.is_held = false;
+            free.push(slot);
+            ended(flow.token);
+        });
     }
 
     /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.
@@ -220,6 +266,9 @@ impl<T: Copy> Network<T> {
         if self.levels.has_links() {
             self.levels.set_capacity(to_u32(link), bandwidth);
         }
+        if self.held.has_links() {
+            self.held.set_capacity(to_u32(link), bandwidth);
+        }
         if !self.model.sharing {
             for slot in 0..to_u32(self.flows.len()) {
                 if self.transfers_over(slot, link) {
@@ -252,7 +301,7 @@ impl<T: Copy> Network<T> {
     /// What went wrong first, if anything did.
     pub(super) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
-        lost.or(self.levels.fault())
+        lost.or(self.levels.fault()).or(self.held.fault())
     }
 
     /// The links that stop flows: those without capacity.
@@ -274,6 +323,12 @@ impl<T: Copy> Network<T> {
             }
             self.pipes = Some(pipes);
             return;
+        }
+        if self.sharing >= MANY {
+            self.hold_all(now, queue);
+        }
+        if self.held.has_links() {
+            self.held.share(now);
         }
         let Self {
             model,
@@ -308,6 +363,37 @@ impl<T: Copy> Network<T> {
         }
     }
 
+    /// From now on the flows that share links end by the service of links.
+    fn hold_all<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        let capacities = self.links.iter().map(|link| link.bandwidth);
+        self.held = HeldFlows::new(capacities, self.varies, self.model.bandwidth_factor);
+        self.levels = IncrementalMaxMin::default();
+        self.sharing = 0;
+        for slot in 0..to_u32(self.flows.len()) {
+            let flow = &mut self.flows[slot as usize];
+            let shares = flow.phase == Phase::Transfer && !flow.uses.is_empty();
+            if let (true, Some(event)) = (shares, flow.event) {
+                queue.cancel(event);
+                flow.event = None;
+                let moved = flow.rate * (now - flow.updated);
+                flow.remaining = (flow.remaining - moved).max(0.0);
+                self.hold(slot, now);
+            }
+        }
+    }
+
+    /// Lets a flow end by the service of a link.
+    fn hold(&mut self, slot: u32, now: f64) {
+        let flow = &mut self.flows[slot as usize];
+        flow.is_held = true;
+        let constants = (flow.weight, flow.bound(), 1);
+        let uses = flow.uses.iter().copied();
+        self.held
+            .start(slot, (flow.remaining, slot), now, |levels| {
+                levels.put(slot, constants, uses);
+            });
+    }
+
     /// The latency of the route of a flow as the links are now \[s\].
     fn latency(&self, slot: u32) -> f64 {
         let flow = &self.flows[slot as usize];
@@ -328,6 +414,7 @@ impl<T: Copy> Network<T> {
                 token,
                 phase: Phase::Latency,
                 event: None,
+                is_held: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
@@ -368,13 +455,19 @@ impl<T: Copy> Network<T> {
         let flow = &mut self.flows[slot as usize];
         flow.phase = Phase::Transfer;
         flow.updated = now;
+        let shares = !flow.uses.is_empty() && self.model.sharing && self.pipes.is_none();
+        if shares && self.held.has_links() {
+            self.hold(slot, now);
+            return;
+        }
         flow.event = Some(queue.push(f64::INFINITY, event));
         if self.pipes.is_some() {
             self.is_changed = true;
-        } else if flow.uses.is_empty() || !self.model.sharing {
+        } else if !shares {
             // No other flow changes its rate.
             self.set_rate(slot, self.rate_alone(slot), now, queue);
         } else {
+            self.sharing += 1;
             let uses = flow.uses.iter().copied();
             let (weight, bound) = (flow.weight, flow.bound());
             if !self.levels.has_links() {
@@ -391,6 +484,7 @@ impl<T: Copy> Network<T> {
             self.is_changed = true;
         } else if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
             self.levels.set_count(slot, 0);
+            self.sharing -= 1;
         }
     }
 
@@ -422,6 +516,12 @@ impl<T: Copy> Network<T> {
                 let flow = &self.flows[slot as usize];
                 if self.pipes.is_some() {
                     self.is_changed = true;
+                } else if flow.is_held {
+                    let constants = (flow.weight, flow.bound(), 1);
+                    let uses = flow.uses.iter().copied();
+                    self.held.reroute(slot, now, |levels| {
+                        levels.put(slot, constants, uses);
+                    });
                 } else if self.model.sharing {
                     self.levels.reweigh(slot, flow.weight, flow.bound());
                 } else {

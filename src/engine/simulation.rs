@@ -101,7 +101,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Whether nothing is in progress.
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.ended.is_empty()
+        self.queue.is_empty() && self.ended.is_empty() && !self.network.has_held()
     }
 
     /// Until when (local date, \[s\]) neither the speeds of `hosts` nor any link change, while nothing is in progress. What these hosts
@@ -207,8 +207,11 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 return Ok(Some(token));
             }
             self.network.share(self.clock.local(), &mut self.queue);
-            let Some(date) = self.queue.next_date() else {
-                return Ok(None);
+            let end = self.network.next_end();
+            let date = match self.queue.next_date() {
+                Some(date) => date.min(end),
+                None if self.network.has_held() => end,
+                None => return Ok(None),
             };
             let change = self.clock.to_local(self.changes.next_date());
             if !self.clock.can_reach(date.min(change)) {
@@ -234,7 +237,13 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 return Err(self.starved("capacities change so often that nothing ends", TOO_OFTEN));
             }
             self.clock.advance_to(change);
+            // All that change at this date, before the links are shared again.
+            let until = same_until(change);
             self.apply_change();
+            while self.clock.to_local(self.changes.next_date()) <= until {
+                changes += 1;
+                self.apply_change();
+            }
         }
     }
 
@@ -327,6 +336,10 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 }
                 Event::Wait(token) => self.ended.push(token),
             }
+        }
+        if self.network.next_end() <= until {
+            let ended = &mut self.ended;
+            self.network.end_held(date, |token| ended.push(token));
         }
         while self.clock.to_local(self.changes.next_date()) <= until {
             self.apply_change();

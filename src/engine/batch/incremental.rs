@@ -14,11 +14,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::completion::CompletionIndex;
 use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};
 use crate::engine::checks::{Fault, is_used_up};
 use crate::engine::clock::{SAME_DATE, same_until};
+use crate::engine::completion::CompletionIndex;
 use crate::engine::maxmin::incremental::IncrementalMaxMin;
 use crate::platform::Platform;
 use crate::units::to_u32;

@@ -3,14 +3,15 @@
 //! ```text
 //!                   few flows, or sets of active flows recur (transfer)  ──> memoized (rate_cache)
 //! known starts ─ contention ─ group by group ┤
+//!                   crowds: many flows on each link                         ──> holding (maxmin::holding, service)
 //!                   everything else                                         ──> incremental (maxmin::incremental, completion)
 //! ```
-//! [`FlowBatch`] chooses between the two, and `path_table` has the constants of each route. The choice depends on the flows alone, never on
-//! what was simulated before. Completion times of the two agree to 1e-13, not to the bit. The slow twin is [`super::Simulation`].
+//! [`FlowBatch`] chooses between the three, and `path_table` has the constants of each route. The choice depends on the flows alone, never on
+//! what was simulated before. Completion times of all agree to 1e-13, not to the bit. The slow twin is [`super::Simulation`].
 
-mod completion;
 mod contention;
 mod flow;
+mod holding;
 mod incremental;
 mod memoized;
 mod path_table;

@@ -16,6 +16,7 @@
 
 use super::contention::Contention;
 use super::flow::Start;
+use super::holding::HoldingBatch;
 use super::incremental::IncrementalBatch;
 use super::memoized::MemoizedBatch;
 use super::path_table::{PathId, PathTable};
@@ -112,6 +113,7 @@ pub(crate) struct FlowBatch {
     pub(crate) starts: Vec<Start>,
     memoized: MemoizedBatch,
     incremental: IncrementalBatch,
+    holding: HoldingBatch,
     contention: Contention,
     recurrence: Recurrence,
 }
@@ -128,6 +130,7 @@ impl FlowBatch {
             starts,
             memoized,
             incremental,
+            holding,
             contention,
             recurrence,
         } = self;
@@ -146,6 +149,8 @@ impl FlowBatch {
         for group in contention.groups() {
             if recurrence.is_given(group.iter().map(Start::flow), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
+            } else if holding.is_crowd(group.iter().map(|start| start.path), platform, paths) {
+                holding.solve(platform, paths, group, &mut only_ended);
             } else {
                 incremental.solve(platform, paths, group, &mut only_ended);
             }
@@ -162,8 +167,11 @@ impl FlowBatch {
         ended: impl FnMut(u32, f64) -> Option<Start>,
     ) {
         let starts = &mut self.starts;
+        let crowd = flows.clone().map(|(path, _)| path);
         if self.recurrence.is_given(flows, paths) {
             self.memoized.solve(platform, paths, starts, ended);
+        } else if self.holding.is_crowd(crowd, platform, paths) {
+            self.holding.solve(platform, paths, starts, ended);
         } else {
             self.incremental.solve(platform, paths, starts, ended);
         }
@@ -173,6 +181,7 @@ impl FlowBatch {
     /// The first internal error since the last [`Self::forget`], in words.
     pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
         let fault = self.incremental.fault().or(self.memoized.fault());
+        let fault = fault.or(self.holding.fault());
         fault.map(|fault| fault.to_words(platform))
     }
 

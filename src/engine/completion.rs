@@ -13,7 +13,7 @@ use crate::units::{lesser, to_u32};
 
 /// Completion times by class number; infinite means that the class does not end.
 #[derive(Clone, Debug, Default)]
-pub(in crate::engine) struct CompletionIndex {
+pub(super) struct CompletionIndex {
     /// How many there are; the last block of blocks is filled up with infinite ones.
     count: usize,
     dates: Vec<f64>,
@@ -37,7 +37,7 @@ const LANES: usize = 8;
 impl CompletionIndex {
     /// Sets the next end of a class; NaN counts as infinite.
     #[inline]
-    pub(in crate::engine) fn set(&mut self, class: u32, date: f64) {
+    pub(super) fn set(&mut self, class: u32, date: f64) {
         let at = class as usize;
         if at >= self.count {
             self.grow(at + 1);
@@ -49,7 +49,7 @@ impl CompletionIndex {
     }
 
     /// The next end of all; infinite if there is none.
-    pub(in crate::engine) fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         let Self {
             dates,
             blocks,
@@ -65,7 +65,7 @@ impl CompletionIndex {
 
     /// Removes all classes that end at `limit`, a finite time, or before, and lists them by number in `taken`. [`Self::next`] must
     /// have been asked.
-    pub(in crate::engine) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
+    pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.count.div_ceil(BLOCK);
         for (tier, &least) in self.blocks_of_blocks.least.iter().enumerate() {
@@ -92,7 +92,7 @@ impl CompletionIndex {
     }
 
     /// Forgets all of them, so that the next ones cost as if they were the first.
-    pub(in crate::engine) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.count = 0;
         self.dates.clear();
         self.blocks.resize(0);

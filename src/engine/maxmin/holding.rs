@@ -1,0 +1,1268 @@
+//! Max-min by holding links: what a change costs depends on the links whose level changes, not on the flows that it slows down.
+//!
+//! The holder of a group is the link of its route with the least level x, at which the group moves. What link l must know of its groups is
+//! then a sum per holder:
+//!
+//! ```text
+//! P_lm = Σ over the groups of l that m holds: n · c_l / w        Σ over the holders m of l:  P_lm · min(x_m, x_l) = C_l
+//! ```
+//! The groups of l with one holder form a class. If x_l falls below x_m, link l takes the class over; if x_l rises above the level of another
+//! link j, the class of j that l holds moves to the least link of each of its groups. So a group is visited when its holder changes, not when
+//! its rate does. Levels are repaired as in [`super::incremental`], the lowest first.
+//!
+//! Most links are not full. Such a link is told of a new level of a holder only if it could fill it: each holder has an estimate above its
+//! level, and the link is left alone while `Σ P_lm · estimate_m` stays below its capacity. A bound is a link of its own.
+//!
+//! Cost of a repaired link: 5 ns per holder of its groups. Cost of a new holder: 100 ns per link of the group. A repair that would cost more than
+//! a solution of the whole becomes one (progressive filling, the least link first). Twin: [`super::SharingProblem`].
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use hashbrown::HashTable;
+
+use super::held;
+use super::segment::{Rising, level_of};
+use super::solve::OVER;
+use super::worklist::{Entry, Worklist};
+use crate::engine::checks::Fault;
+use crate::units::{greater, to_u32};
+
+/// Groups of flows, each at the level of the link that holds it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::engine) struct HoldingMaxMin {
+    links: Vec<Link>,
+    /// The level of each link; infinite if it is not full.
+    level: Vec<f64>,
+    groups: Vec<Group>,
+    /// The links of group g: `uses[g · width..]`, as many as it has.
+    uses: Vec<Use>,
+    width: usize,
+    classes: Vec<Class>,
+    free_classes: Vec<u32>,
+    /// Classes by link and holder.
+    lookup: HashTable<u32>,
+    /// Links that stand for bounds and are not in use.
+    free_bounds: Vec<u32>,
+    /// Whether capacities may change, so that any bound may be met.
+    varies: bool,
+    /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
+    marked: Vec<u32>,
+    worklist: Worklist,
+    /// How many links, those that stand for bounds aside, have groups.
+    in_use: usize,
+    /// Links whose level may have changed since the last repair, and groups whose holder may have.
+    changed: Vec<u32>,
+    moved: Vec<u32>,
+    /// Uses of all groups that are present.
+    present_uses: usize,
+    present: usize,
+    /// Classes looked at in this repair.
+    price: usize,
+    /// What rises on the link that is being repaired.
+    rising: Vec<(f64, f64)>,
+    filling: Filling,
+    /// The first link that was ever found over its capacity.
+    overloaded: Option<u32>,
+}
+
+/// What a link that is not full has instead of a holder.
+const NOBODY: u32 = 0;
+/// No group, no place.
+const NONE: u32 = u32::MAX;
+/// A level that differs by less (relative) is the same.
+const SAME: f64 = 1e-15;
+/// A group stays with a link whose level is above the least by less than this (relative).
+const NEAR: f64 = 1e-14;
+/// A link of which less than this (relative) is wanted is not full, however the sum was rounded.
+const FREE: f64 = 1.0 - 1e-6;
+/// How much above its level a holder is estimated.
+const MARGIN: f64 = 1.25;
+/// A link that has less than this (relative) left after a solution of the whole, which has rounded, is full.
+const FULL: f64 = 1e-12;
+/// A sum that has lost this much of its value is summed afresh.
+const RESUM_BELOW: f64 = 1e-3;
+/// When more links are marked together, and at least this part of those with groups, all is solved anew: each repair would disturb all others.
+const MOST_MARKED: usize = 8;
+const PART_MARKED: usize = 4;
+/// What a solution of the whole costs per use and per group, in classes looked at.
+const PRICE_OF_USE: usize = 6;
+
+#[derive(Clone, Debug)]
+struct Link {
+    capacity: f64,
+    /// Its classes, by holder.
+    classes: Vec<u32>,
+    /// The classes of other links that it holds, and its own; those of tight links come first.
+    holds: Vec<u32>,
+    tight: u32,
+    /// At least its level while that is finite and it holds anything.
+    estimate: f64,
+    /// `Σ P · estimate`, while it is not tight.
+    reserved: f64,
+    /// Whether it is told of each new level of its holders: it is full, or may soon be.
+    is_tight: bool,
+    is_marked: bool,
+    has_changed: bool,
+    /// Whether it stands for the bound of a group.
+    is_bound: bool,
+}
+
+impl Link {
+    fn new(capacity: f64) -> Self {
+        Self {
+            capacity,
+            classes: Vec::new(),
+            holds: Vec::new(),
+            tight: 0,
+            estimate: 0.0,
+            reserved: 0.0,
+            is_tight: false,
+            is_marked: false,
+            has_changed: false,
+            is_bound: false,
+        }
+    }
+
+    /// Whether more may be wanted of it than it has.
+    fn may_be_full(&self) -> bool {
+        let is_free = self.reserved <= self.capacity * FREE;
+        !is_free // also if that is no number
+    }
+}
+
+/// The groups of a link that one link holds.
+#[derive(Clone, Debug)]
+struct Class {
+    link: u32,
+    holder: u32,
+    /// P, the greatest that it was since it was last summed afresh, and how often it has changed since.
+    pull: f64,
+    greatest: f64,
+    steps: u32,
+    /// (group, which of its uses).
+    members: Vec<(u32, u32)>,
+    /// Where the link and the holder list it.
+    at_link: u32,
+    at_holder: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    link: u32,
+    class: u32,
+    /// Where the class lists it.
+    at: u32,
+    /// c, and n · c / w.
+    share: f64,
+    pull: f64,
+}
+
+const NO_USE: Use = Use {
+    link: NOBODY,
+    class: NONE,
+    at: 0,
+    share: 0.0,
+    pull: 0.0,
+};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    weight: f64,
+    holder: u32,
+    /// Its holder at the last repair, once it has moved; [`NOBODY`] if it is new.
+    before: u32,
+    has_moved: bool,
+    uses: u32,
+    count: u32,
+}
+
+/// A group that another link holds than at the last repair.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine) struct Moved {
+    pub(in crate::engine) group: u32,
+    pub(in crate::engine) holder: u32,
+}
+
+/// A pull and its ceiling.
+impl Rising for (f64, f64) {
+    #[inline]
+    fn pull(&self) -> f64 {
+        self.0
+    }
+
+    #[inline]
+    fn ceiling(&self) -> f64 {
+        self.1
+    }
+}
+
+/// Arrays of a solution of the whole.
+#[derive(Clone, Debug, Default)]
+struct Filling {
+    /// Per link: capacity left, pull of the groups that still rise, that pull when it was last summed.
+    left: Vec<f64>,
+    pull: Vec<f64>,
+    summed: Vec<f64>,
+    /// Per group: the link that fixed it.
+    holder: Vec<u32>,
+    in_use: Vec<u32>,
+    heap: BinaryHeap<Reverse<Entry>>,
+    level: Vec<f64>,
+    /// The level at which the last of its groups was fixed.
+    last: Vec<f64>,
+}
+
+impl HoldingMaxMin {
+    /// Links of these capacities \[B/s\] without groups, numbered from 1 on; `varies`: they may change.
+    pub(in crate::engine) fn new(capacities: impl IntoIterator<Item = f64>, varies: bool) -> Self {
+        let nobody = Link::new(f64::INFINITY);
+        let links: Vec<Link> = std::iter::once(nobody)
+            .chain(capacities.into_iter().map(Link::new))
+            .collect();
+        Self {
+            level: vec![f64::INFINITY; links.len()],
+            links,
+            varies,
+            ..Self::default()
+        }
+    }
+
+    /// Whether there are any links.
+    pub(in crate::engine) fn has_links(&self) -> bool {
+        !self.links.is_empty()
+    }
+
+    /// How many numbers of links there are, those that stand for bounds included.
+    pub(in crate::engine) fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// What went wrong first, if anything did.
+    pub(in crate::engine) fn fault(&self) -> Option<Fault> {
+        self.overloaded.map(Fault::Overload)
+    }
+
+    /// A link that carries more than it can: `Σ P · level of the holder > capacity`.
+    fn find_overloaded(&self) -> Option<u32> {
+        let is_over = |link: &u32| {
+            let state = &self.links[*link as usize];
+            let taken = state.classes.iter().map(|&class| {
+                let Class { holder, pull, .. } = self.classes[class as usize];
+                pull * self.level[holder as usize]
+            });
+            !state.is_bound && taken.sum::<f64>() > state.capacity * OVER
+        };
+        let mut links = 1..to_u32(self.links.len());
+        links.find(is_over).map(|link| link - 1)
+    }
+
+    /// The level of a link.
+    pub(in crate::engine) fn level(&self, link: u32) -> f64 {
+        self.level[link as usize]
+    }
+
+    /// The weight of a group as it is reckoned with.
+    pub(in crate::engine) fn weight(&self, group: u32) -> f64 {
+        self.groups[group as usize].weight
+    }
+
+    /// Changes the capacity of a link \[B/s\], which is numbered from 0 on.
+    pub(in crate::engine) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let link = link + 1;
+        let state = &mut self.links[link as usize];
+        state.capacity = capacity;
+        if state.classes.is_empty() {
+            return;
+        }
+        if !state.is_tight {
+            self.links[link as usize].reserved = self.reserved(link);
+        }
+        let state = &self.links[link as usize];
+        if state.is_tight || state.may_be_full() {
+            self.mark(link);
+        }
+    }
+
+    /// What would be wanted of a link if its holders had the levels that they are estimated at.
+    fn reserved(&self, link: u32) -> f64 {
+        let classes = self.links[link as usize].classes.iter();
+        let each = classes.map(|&class| {
+            let Class { holder, pull, .. } = self.classes[class as usize];
+            pull * self.links[holder as usize].estimate
+        });
+        each.sum()
+    }
+
+    /// Puts `count` flows of one weight and bound \[B/s\] on `uses`: links, numbered from 0 on, each once, with what a flow takes there of its
+    /// rate. The group must be absent.
+    pub(in crate::engine) fn put(
+        &mut self,
+        group: u32,
+        (weight, bound, count): (f64, f64, u32),
+        uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
+    ) {
+        let at = group as usize;
+        if uses.len() + 1 > self.width {
+            self.widen(uses.len() + 1);
+        }
+        if at >= self.groups.len() {
+            let room = (at + 1).next_power_of_two();
+            self.groups.resize(room, Group::default());
+            self.uses.resize(room * self.width, NO_USE);
+        }
+        debug_assert_eq!(self.groups[at].count, 0, "a group is put once");
+        let weight = held(weight, bound);
+        let capacity = |(link, share): (u32, f64)| self.links[link as usize + 1].capacity / share;
+        let least = uses.clone().map(capacity).fold(f64::INFINITY, f64::min);
+        let is_bounded = bound < f64::INFINITY && (self.varies || bound < least);
+        let first = at * self.width;
+        let mut number = 0;
+        for (link, share) in uses {
+            self.uses[first + number] = Use {
+                link: link + 1,
+                share,
+                pull: f64::from(count) * share / weight,
+                ..NO_USE
+            };
+            number += 1;
+        }
+        if is_bounded {
+            let link = self.bound_link(bound * f64::from(count));
+            self.uses[first + number] = Use {
+                link,
+                share: 1.0,
+                pull: f64::from(count) / weight,
+                ..NO_USE
+            };
+            number += 1;
+        }
+        let before = &mut self.groups[at];
+        // One that has left since the last repair is listed already.
+        let was_listed = before.has_moved;
+        *before = Group {
+            weight,
+            holder: NOBODY,
+            before: NOBODY,
+            has_moved: true,
+            uses: to_u32(number),
+            count,
+        };
+        if !was_listed {
+            self.moved.push(group);
+        }
+        self.present += 1;
+        self.present_uses += number;
+        let holder = self.least(group);
+        self.groups[at].holder = holder;
+        for index in self.range(group) {
+            self.join(group, index, holder);
+            let Use { link, pull, .. } = self.uses[index];
+            self.want(link, holder, pull);
+        }
+    }
+
+    /// Another number of flows; none: the group leaves its links.
+    pub(in crate::engine) fn set_count(&mut self, group: u32, count: u32) {
+        if count == 0 {
+            self.remove(group);
+            return;
+        }
+        let state = &mut self.groups[group as usize];
+        let (holder, weight) = (state.holder, state.weight);
+        let before = std::mem::replace(&mut state.count, count);
+        for index in self.range(group) {
+            let used = &mut self.uses[index];
+            let pull = f64::from(count) * used.share / weight;
+            let more = pull - used.pull;
+            used.pull = pull;
+            let Use { link, class, .. } = *used;
+            if self.links[link as usize].is_bound {
+                self.links[link as usize].capacity *= f64::from(count) / f64::from(before);
+            }
+            self.pull(class, more);
+            self.want(link, holder, more);
+        }
+    }
+
+    fn remove(&mut self, group: u32) {
+        let Group { holder, .. } = self.groups[group as usize];
+        let range = self.range(group);
+        self.present -= 1;
+        self.present_uses -= range.len();
+        for index in range {
+            let Use { link, pull, .. } = self.uses[index];
+            self.leave(index);
+            self.want(link, holder, -pull);
+            if self.links[link as usize].classes.is_empty() {
+                self.links[link as usize].reserved = 0.0;
+            }
+            if self.links[link as usize].is_bound {
+                self.set_level(link, f64::INFINITY);
+                self.free_bounds.push(link);
+            }
+        }
+        let state = &mut self.groups[group as usize];
+        state.count = 0;
+        if !state.has_moved {
+            // So that it is not taken for the one that it was.
+            (state.has_moved, state.before) = (true, holder);
+            self.moved.push(group);
+        }
+    }
+
+    /// A link that stands for a bound.
+    fn bound_link(&mut self, bound: f64) -> u32 {
+        let link = self.free_bounds.pop().unwrap_or_else(|| {
+            self.links.push(Link::new(0.0));
+            self.level.push(f64::INFINITY);
+            to_u32(self.links.len() - 1)
+        });
+        let state = &mut self.links[link as usize];
+        (state.capacity, state.is_bound, state.reserved) = (bound, true, 0.0);
+        link
+    }
+
+    /// Where the uses of a group are.
+    fn range(&self, group: u32) -> Range<usize> {
+        let first = group as usize * self.width;
+        first..first + self.groups[group as usize].uses as usize
+    }
+
+    /// Makes room for groups of so many links.
+    fn widen(&mut self, width: usize) {
+        let before = std::mem::take(&mut self.uses);
+        self.uses.resize(self.groups.len() * width, NO_USE);
+        if self.width > 0 {
+            let rows = self.uses.chunks_exact_mut(width);
+            for (to, from) in rows.zip(before.chunks_exact(self.width)) {
+                to[..self.width].copy_from_slice(from);
+            }
+        }
+        self.width = width;
+    }
+
+    /// The link of a group with the least level; nobody if none is full.
+    fn least(&self, group: u32) -> u32 {
+        let mut least = (f64::INFINITY, NOBODY);
+        for used in &self.uses[self.range(group)] {
+            let level = self.level[used.link as usize];
+            if level < least.0 {
+                least = (level, used.link);
+            }
+        }
+        least.1
+    }
+
+    /// Puts a use of a group into the class of its link and holder.
+    fn join(&mut self, group: u32, index: usize, holder: u32) {
+        let Use { link, pull, .. } = self.uses[index];
+        let class = self.class(link, holder);
+        let state = &mut self.classes[class as usize];
+        let used = &mut self.uses[index];
+        (used.class, used.at) = (class, to_u32(state.members.len()));
+        let which = to_u32(index - group as usize * self.width);
+        state.members.push((group, which));
+        self.pull(class, pull);
+    }
+
+    /// Takes a use of a group out of its class.
+    fn leave(&mut self, index: usize) {
+        let Use {
+            class, at, pull, ..
+        } = self.uses[index];
+        let members = &mut self.classes[class as usize].members;
+        members.swap_remove(at as usize);
+        if let Some(&(group, which)) = members.get(at as usize) {
+            self.uses[group as usize * self.width + which as usize].at = at;
+        }
+        if self.classes[class as usize].members.is_empty() {
+            self.drop_class(class);
+        } else {
+            self.pull(class, -pull);
+        }
+    }
+
+    /// Adds to the pull of a class.
+    fn pull(&mut self, class: u32, more: f64) {
+        let state = &mut self.classes[class as usize];
+        state.pull += more;
+        state.steps += 1;
+        state.greatest = greater(state.pull, state.greatest);
+        let is_worn = state.pull < RESUM_BELOW * state.greatest
+            || state.steps as usize > 2 * state.members.len() + 32;
+        if is_worn {
+            let pulls = state.members.iter().map(|&(group, which)| {
+                self.uses[group as usize * self.width + which as usize].pull
+            });
+            state.pull = pulls.sum();
+            (state.greatest, state.steps) = (state.pull, 0);
+        }
+    }
+
+    /// The class of a link and a holder, which may be new.
+    fn class(&mut self, link: u32, holder: u32) -> u32 {
+        let classes = &self.classes;
+        let is_it = |class: &u32| {
+            let class = &classes[*class as usize];
+            class.link == link && class.holder == holder
+        };
+        if let Some(&class) = self.lookup.find(hash(link, holder), is_it) {
+            return class;
+        }
+        let new = Class {
+            link,
+            holder,
+            pull: 0.0,
+            greatest: 0.0,
+            steps: 0,
+            members: Vec::new(),
+            at_link: to_u32(self.links[link as usize].classes.len()),
+            at_holder: to_u32(self.links[holder as usize].holds.len()),
+        };
+        let number = if let Some(number) = self.free_classes.pop() {
+            let members = std::mem::take(&mut self.classes[number as usize].members);
+            self.classes[number as usize] = Class { members, ..new };
+            number
+        } else {
+            self.classes.push(new);
+            to_u32(self.classes.len() - 1)
+        };
+        let state = &mut self.links[link as usize];
+        self.in_use += usize::from(state.classes.is_empty() && !state.is_bound);
+        state.classes.push(number);
+        self.links[holder as usize].holds.push(number);
+        if self.links[link as usize].is_tight {
+            self.swap_tight(number, true);
+        }
+        let classes = &self.classes;
+        let hash_of = |class: &u32| {
+            let class = &classes[*class as usize];
+            hash(class.link, class.holder)
+        };
+        self.lookup
+            .insert_unique(hash(link, holder), number, hash_of);
+        number
+    }
+
+    /// Forgets a class without members.
+    fn drop_class(&mut self, class: u32) {
+        let Class {
+            link,
+            holder,
+            at_link,
+            ..
+        } = self.classes[class as usize];
+        if let Ok(found) = self
+            .lookup
+            .find_entry(hash(link, holder), |other| *other == class)
+        {
+            found.remove();
+        }
+        if self.links[link as usize].is_tight {
+            self.swap_tight(class, false);
+        }
+        let at_holder = self.classes[class as usize].at_holder;
+        let state = &mut self.links[link as usize];
+        self.in_use -= usize::from(state.classes.len() == 1 && !state.is_bound);
+        let list = &mut state.classes;
+        list.swap_remove(at_link as usize);
+        if let Some(&other) = list.get(at_link as usize) {
+            self.classes[other as usize].at_link = at_link;
+        }
+        let list = &mut self.links[holder as usize].holds;
+        list.swap_remove(at_holder as usize);
+        if let Some(&other) = list.get(at_holder as usize) {
+            self.classes[other as usize].at_holder = at_holder;
+        }
+        self.free_classes.push(class);
+    }
+
+    /// Moves a class to those of tight links in the list of its holder, or away from them.
+    fn swap_tight(&mut self, class: u32, is_tight: bool) {
+        let Class {
+            holder, at_holder, ..
+        } = self.classes[class as usize];
+        let holder = &mut self.links[holder as usize];
+        let to = if is_tight {
+            holder.tight += 1;
+            holder.tight - 1
+        } else {
+            holder.tight -= 1;
+            holder.tight
+        };
+        let other = holder.holds[to as usize];
+        holder.holds.swap(to as usize, at_holder as usize);
+        self.classes[other as usize].at_holder = at_holder;
+        self.classes[class as usize].at_holder = to;
+    }
+
+    /// Sets whether a link is told of each new level of its holders.
+    fn tighten(&mut self, link: u32, is_tight: bool) {
+        if self.links[link as usize].is_tight == is_tight {
+            return;
+        }
+        self.links[link as usize].is_tight = is_tight;
+        let classes = std::mem::take(&mut self.links[link as usize].classes);
+        for &class in &classes {
+            self.swap_tight(class, is_tight);
+        }
+        self.links[link as usize].classes = classes;
+    }
+
+    /// Takes note that a link's groups of one holder pull more; marks it if this may change its level.
+    fn want(&mut self, link: u32, holder: u32, more: f64) {
+        let estimate = self.links[holder as usize].estimate;
+        let state = &mut self.links[link as usize];
+        if state.is_bound && holder == NOBODY {
+            // It is told when a link takes the group.
+        } else if self.level[link as usize].is_finite() || holder == NOBODY {
+            self.mark(link);
+        } else if !state.is_tight {
+            state.reserved += more * estimate;
+            if state.may_be_full() {
+                self.mark(link);
+            }
+        } else if more > 0.0 {
+            self.mark(link);
+        }
+    }
+
+    fn mark(&mut self, link: u32) {
+        let state = &mut self.links[link as usize];
+        if !state.is_marked && link != NOBODY {
+            state.is_marked = true;
+            self.marked.push(link);
+        }
+    }
+
+    /// Marks a link while others are repaired.
+    fn disturb(&mut self, link: u32) {
+        let state = &mut self.links[link as usize];
+        if !state.is_marked && link != NOBODY {
+            state.is_marked = true;
+            let level = self.level[link as usize];
+            self.worklist.push(Entry::new(level, link));
+        }
+    }
+
+    /// Brings all links to their level. Tells those whose level may have changed, and the groups whose holder may have.
+    pub(in crate::engine) fn repair(&mut self) -> bool {
+        if self.marked.is_empty() {
+            return !self.moved.is_empty() || !self.changed.is_empty();
+        }
+        let limit = self.present_uses * PRICE_OF_USE + 256;
+        self.price = 0;
+        let count = self.marked.len();
+        if count > MOST_MARKED && count * PART_MARKED > self.in_use {
+            self.solve_anew();
+            return true;
+        }
+        let mut marked = std::mem::take(&mut self.marked);
+        for &link in &marked {
+            self.bring_to_level(link);
+        }
+        marked.clear();
+        self.marked = marked;
+        while let Some(entry) = self.worklist.pop() {
+            self.bring_to_level(entry.link());
+            if self.price > limit {
+                self.solve_anew();
+            }
+        }
+        if cfg!(debug_assertions) && self.overloaded.is_none() {
+            self.overloaded = self.find_overloaded();
+        }
+        true
+    }
+
+    /// Takes a link whose level may have changed since it was last asked.
+    pub(in crate::engine) fn next_changed(&mut self) -> Option<u32> {
+        let link = self.changed.pop()?;
+        self.links[link as usize].has_changed = false;
+        Some(link)
+    }
+
+    /// Tells which groups another link holds than when it was last asked.
+    pub(in crate::engine) fn moved(&self) -> impl Iterator<Item = Moved> + '_ {
+        let is_other = |group: &Group| group.count > 0 && group.holder != group.before;
+        let groups = self.moved.iter();
+        groups.filter_map(move |&number| {
+            let group = &self.groups[number as usize];
+            is_other(group).then_some(Moved {
+                group: number,
+                holder: group.holder,
+            })
+        })
+    }
+
+    /// Forgets which groups have moved.
+    pub(in crate::engine) fn settle(&mut self) {
+        for group in self.moved.drain(..) {
+            self.groups[group as usize].has_moved = false;
+        }
+    }
+
+    fn set_level(&mut self, link: u32, level: f64) {
+        self.level[link as usize] = level;
+        let state = &mut self.links[link as usize];
+        if !state.has_changed {
+            state.has_changed = true;
+            self.changed.push(link);
+        }
+    }
+
+    /// Gives a link its level, moves the groups whose holder this changes, and marks the links that this concerns.
+    fn bring_to_level(&mut self, link: u32) {
+        let at = link as usize;
+        self.links[at].is_marked = false;
+        let old = self.level[at];
+        let mut new = self.find_level(link, old);
+        self.level[at] = new;
+        while self.give_up(link, new) {
+            new = self.find_level(link, new);
+            self.level[at] = new;
+        }
+        let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
+        if is_same {
+            self.level[at] = old;
+            self.take_over(link, old);
+            self.keep_estimate(link, old);
+            return;
+        }
+        self.set_level(link, new);
+        self.keep_estimate(link, new);
+        self.take_over(link, new);
+        // The others of the tight links it holds have more or less room.
+        let lowest = if new < old { new } else { old };
+        for place in 0..self.links[at].tight as usize {
+            let class = self.links[at].holds[place];
+            let other = self.classes[class as usize].link;
+            let level = self.level[other as usize];
+            let matters = other != link
+                && if level.is_finite() {
+                    level > lowest
+                } else {
+                    new > old
+                };
+            if matters {
+                self.disturb(other);
+            }
+        }
+        self.price += self.links[at].tight as usize;
+    }
+
+    /// The level of a link as its groups are held; decides whether it is tight.
+    fn find_level(&mut self, link: u32, from: f64) -> f64 {
+        let mut rising = std::mem::take(&mut self.rising);
+        rising.clear();
+        let state = &self.links[link as usize];
+        let mut reserved = 0.0;
+        for &class in &state.classes {
+            let Class { holder, pull, .. } = self.classes[class as usize];
+            let ceiling = if holder == link {
+                f64::INFINITY
+            } else {
+                self.level[holder as usize]
+            };
+            rising.push((pull, ceiling));
+            reserved += pull * self.links[holder as usize].estimate;
+        }
+        self.price += rising.len() + 4;
+        let (level, _) = level_of(state.capacity, &rising, from);
+        self.rising = rising;
+        let state = &mut self.links[link as usize];
+        state.reserved = reserved;
+        let is_tight = level.is_finite() || state.may_be_full();
+        self.tighten(link, is_tight);
+        level
+    }
+
+    /// Moves the groups that a link of this level holds, but another one would hold lower; whether there are any.
+    fn give_up(&mut self, link: u32, level: f64) -> bool {
+        let mut any = false;
+        let mut place = 0;
+        while place < self.links[link as usize].tight as usize {
+            let class = self.links[link as usize].holds[place];
+            let Class { link: other, .. } = self.classes[class as usize];
+            if other == link || self.level[other as usize] >= level * (1.0 - NEAR) {
+                place += 1;
+                continue;
+            }
+            let &(group, _) = self.classes[class as usize]
+                .members
+                .last()
+                .expect("a class has members");
+            let least = self.least(group);
+            self.hand_over(group, least, link);
+            any = true;
+        }
+        any
+    }
+
+    /// Takes over the groups of a link of this level that others hold higher.
+    fn take_over(&mut self, link: u32, level: f64) {
+        let mut place = 0;
+        while place < self.links[link as usize].classes.len() {
+            let class = self.links[link as usize].classes[place];
+            let Class { holder, .. } = self.classes[class as usize];
+            if holder == link || self.level[holder as usize] * (1.0 - NEAR) <= level {
+                place += 1;
+                continue;
+            }
+            let &(group, _) = self.classes[class as usize]
+                .members
+                .last()
+                .expect("a class has members");
+            self.hand_over(group, link, link);
+        }
+    }
+
+    /// Gives a group another holder; marks the links that this concerns, but for one.
+    fn hand_over(&mut self, group: u32, to: u32, without: u32) {
+        let state = &mut self.groups[group as usize];
+        let from = std::mem::replace(&mut state.holder, to);
+        if !state.has_moved {
+            (state.has_moved, state.before) = (true, from);
+            self.moved.push(group);
+        }
+        let estimates = (
+            self.links[from as usize].estimate,
+            self.links[to as usize].estimate,
+        );
+        for index in self.range(group) {
+            self.leave(index);
+            self.join(group, index, to);
+            let Use { link, pull, .. } = self.uses[index];
+            self.price += 4;
+            if link == without {
+                continue;
+            }
+            let state = &mut self.links[link as usize];
+            if !state.is_tight {
+                state.reserved += pull * (estimates.1 - estimates.0);
+            }
+            if state.is_tight || state.may_be_full() {
+                self.disturb(link);
+            }
+        }
+    }
+
+    /// Keeps the estimate of a link near its level, and above it; tells the links that this may fill.
+    fn keep_estimate(&mut self, link: u32, level: f64) {
+        let before = self.links[link as usize].estimate;
+        let level = if level.is_finite() { level } else { 0.0 };
+        if level <= before && level * MARGIN * MARGIN >= before {
+            return;
+        }
+        let now = level * MARGIN;
+        self.links[link as usize].estimate = now;
+        self.price += self.links[link as usize].holds.len();
+        let mut place = self.links[link as usize].tight as usize;
+        while place < self.links[link as usize].holds.len() {
+            let class = self.links[link as usize].holds[place];
+            let Class {
+                link: other, pull, ..
+            } = self.classes[class as usize];
+            let state = &mut self.links[other as usize];
+            state.reserved += pull * (now - before);
+            if now > before && state.may_be_full() {
+                self.disturb(other);
+            }
+            place += 1;
+        }
+    }
+
+    /// Sets all levels from a solution of the whole, by progressive filling.
+    fn solve_anew(&mut self) {
+        self.worklist.clear();
+        let mut filling = std::mem::take(&mut self.filling);
+        // Bounds are seldom met.
+        self.fill(&mut filling, false);
+        if self.meets_bounds(&filling) {
+            self.fill(&mut filling, true);
+        }
+        for &link in &filling.in_use {
+            let at = link as usize;
+            self.links[at].is_marked = false;
+            if self.level[at].to_bits() != filling.level[at].to_bits() {
+                self.set_level(link, filling.level[at]);
+            }
+        }
+        for link in std::mem::take(&mut self.marked) {
+            self.links[link as usize].is_marked = false;
+            if self.links[link as usize].classes.is_empty() {
+                self.set_level(link, f64::INFINITY);
+            }
+        }
+        for group in 0..to_u32(self.groups.len()) {
+            let Group { holder, count, .. } = self.groups[group as usize];
+            let to = filling.holder[group as usize];
+            let is_near = self.level[holder as usize] * (1.0 - NEAR) <= self.level[to as usize];
+            if count == 0 || is_near {
+                continue;
+            }
+            self.hand_over_silently(group, to);
+        }
+        for &link in &filling.in_use {
+            let level = self.level[link as usize];
+            let level = if level.is_finite() { level } else { 0.0 };
+            self.links[link as usize].estimate = level * MARGIN;
+        }
+        for &link in &filling.in_use {
+            self.links[link as usize].reserved = self.reserved(link);
+            let is_full = self.level[link as usize].is_finite();
+            let is_tight = is_full || self.links[link as usize].may_be_full();
+            self.tighten(link, is_tight);
+        }
+        self.worklist.clear();
+        self.filling = filling;
+        self.price = 0;
+    }
+
+    /// Gives a group another holder while all is solved.
+    fn hand_over_silently(&mut self, group: u32, to: u32) {
+        let state = &mut self.groups[group as usize];
+        let from = std::mem::replace(&mut state.holder, to);
+        if !state.has_moved {
+            (state.has_moved, state.before) = (true, from);
+            self.moved.push(group);
+        }
+        for index in self.range(group) {
+            self.leave(index);
+            self.join(group, index, to);
+        }
+    }
+
+    /// Whether a solution without bounds is above any of them.
+    fn meets_bounds(&self, filling: &Filling) -> bool {
+        let mut bounds = filling.in_use.iter().filter(|link| {
+            let state = &self.links[**link as usize];
+            state.is_bound
+        });
+        bounds.any(|&link| {
+            let state = &self.links[link as usize];
+            let class = &self.classes[state.classes[0] as usize];
+            let holder = filling.holder[class.members[0].0 as usize];
+            class.pull * filling.level[holder as usize] >= state.capacity
+        })
+    }
+
+    /// Progressive filling: the link with the least level first.
+    fn fill(&mut self, filling: &mut Filling, has_bounds: bool) {
+        let Filling {
+            left,
+            pull,
+            summed,
+            holder,
+            in_use,
+            heap,
+            level,
+            last,
+        } = filling;
+        left.resize(self.links.len(), 0.0);
+        pull.resize(self.links.len(), 0.0);
+        summed.resize(self.links.len(), 0.0);
+        level.resize(self.links.len(), f64::INFINITY);
+        last.resize(self.links.len(), 0.0);
+        in_use.clear();
+        holder.clear();
+        holder.resize(self.groups.len(), NOBODY);
+        heap.clear();
+        let mut first = Vec::with_capacity(self.links.len());
+        for (link, state) in (0..).zip(&self.links) {
+            if link == NOBODY || state.classes.is_empty() {
+                continue;
+            }
+            let at = link as usize;
+            in_use.push(link);
+            let classes = state.classes.iter();
+            pull[at] = classes
+                .map(|&class| self.classes[class as usize].pull)
+                .sum();
+            summed[at] = pull[at];
+            left[at] = state.capacity;
+            level[at] = f64::INFINITY;
+            if state.is_bound && !has_bounds {
+                continue;
+            }
+            first.push(Reverse(Entry::new((left[at] / pull[at]).max(0.0), link)));
+        }
+        *heap = BinaryHeap::from(first);
+        let mut missing = self.present;
+        while missing > 0 {
+            let Some(Reverse(entry)) = heap.pop() else {
+                break;
+            };
+            let link = entry.link();
+            let at = link as usize;
+            if pull[at] <= 0.0 {
+                continue;
+            }
+            let reached = (left[at] / pull[at]).max(0.0);
+            if let Some(Reverse(next)) = heap.peek()
+                && *next < Entry::new(reached, link)
+                && Entry::new(reached, link) != entry
+            {
+                heap.push(Reverse(Entry::new(reached, link)));
+                continue;
+            }
+            let mut any = false;
+            for &class in &self.links[at].classes {
+                for &(group, _) in &self.classes[class as usize].members {
+                    if holder[group as usize] != NOBODY {
+                        continue;
+                    }
+                    any = true;
+                    holder[group as usize] = link;
+                    missing -= 1;
+                    for used in &self.uses[self.range(group)] {
+                        let other = used.link as usize;
+                        left[other] = (left[other] - used.pull * reached).max(0.0);
+                        pull[other] -= used.pull;
+                        last[other] = reached;
+                        if pull[other] < RESUM_BELOW * summed[other] {
+                            pull[other] = self.still_rising(used.link, holder);
+                            summed[other] = pull[other];
+                        }
+                    }
+                }
+            }
+            if any {
+                level[at] = reached;
+            }
+            pull[at] = 0.0;
+        }
+        // A link that is full holds the fastest of its groups as well as the link that does.
+        for &link in &*in_use {
+            let at = link as usize;
+            if level[at] == f64::INFINITY && left[at] <= self.links[at].capacity * FULL {
+                level[at] = last[at];
+            }
+        }
+    }
+
+    /// The pull of the groups of a link that no link holds yet, summed afresh.
+    fn still_rising(&self, link: u32, holder: &[u32]) -> f64 {
+        let classes = self.links[link as usize].classes.iter();
+        let members = classes.flat_map(|&class| &self.classes[class as usize].members);
+        let rising = members.filter(|(group, _)| holder[*group as usize] == NOBODY);
+        rising
+            .map(|&(group, which)| self.uses[group as usize * self.width + which as usize].pull)
+            .sum()
+    }
+}
+
+/// A number for a link and a holder that looks random: the second round of SplitMix64 (Steele, Lea and Flood 2014).
+#[inline]
+fn hash(link: u32, holder: u32) -> u64 {
+    let z = u64::from(link) << 32 | u64::from(holder);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::SharingProblem;
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A group of so many flows: weight, bound, links.
+        Put(f64, f64, u32, Vec<(u32, f64)>),
+        /// Of the groups that are there, one gets so many flows more or less.
+        Count(usize, u32),
+        Capacity(u32, f64),
+        /// The capacities of all links.
+        Capacities(Vec<f64>),
+        /// Nothing is looked at until the next step.
+        Wait,
+    }
+
+    const LINKS: u32 = 12;
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        // Few distinct values make ties frequent; wide ranges test the digits; a link may be down.
+        let capacity = || prop_oneof![Just(1e6), Just(1.25e7), Just(1.25e8), 1e3..1e9, Just(0.0)];
+        let weight = || prop_oneof![Just(1.0), Just(1e-4), Just(2e-4), 1e-7..1.0];
+        let bound = || prop_oneof![3 => Just(f64::INFINITY), 1 => Just(1e6), 1 => 1e2..1e9];
+        let share = prop_oneof![4 => Just(1.0), 1 => Just(0.05), 1 => Just(1.05)];
+        let route = prop::collection::btree_map(0..LINKS, share, 1..=6);
+        let put = (weight(), bound(), 1_u32..4, route)
+            .prop_map(|(w, b, n, route)| Step::Put(w, b, n, route.into_iter().collect()));
+        let step = prop_oneof![
+            8 => put,
+            4 => (any::<usize>(), 0_u32..4).prop_map(|(group, count)| Step::Count(group, count)),
+            1 => (0..LINKS, capacity()).prop_map(|(link, capacity)| Step::Capacity(link, capacity)),
+            1 => prop::collection::vec(capacity(), LINKS as usize).prop_map(Step::Capacities),
+            2 => Just(Step::Wait),
+        ];
+        prop::collection::vec(step, 1..120)
+    }
+
+    /// The groups as they are, written plainly.
+    type Plain = Vec<Option<(f64, f64, u32, Vec<(u32, f64)>)>>;
+
+    fn solved(capacities: &[f64], groups: &Plain) -> Vec<f64> {
+        let mut problem = SharingProblem::default();
+        problem.clear();
+        for &capacity in capacities {
+            problem.add_link(capacity);
+        }
+        for (weight, bound, count, uses) in groups.iter().flatten() {
+            for _ in 0..*count {
+                problem.add_flow(*weight, *bound, uses.iter().copied());
+            }
+        }
+        let mut rates = Vec::new();
+        problem.solve(&mut rates);
+        rates
+    }
+
+    /// What must hold after each repair, whatever the levels are.
+    fn check_tables(levels: &HoldingMaxMin) -> Result<(), TestCaseError> {
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
+        for (link, state) in (0..).zip(&levels.links).skip(1) {
+            let level = levels.level[link as usize];
+            prop_assert!(!state.is_marked);
+            let (mut reserved, mut taken) = (0.0, 0.0);
+            for (at, &number) in (0..).zip(&state.classes) {
+                let class = &levels.classes[number as usize];
+                let holder = &levels.links[class.holder as usize];
+                prop_assert_eq!((class.link, class.at_link), (link, at));
+                prop_assert_eq!(holder.holds[class.at_holder as usize], number);
+                prop_assert_eq!(class.at_holder < holder.tight, state.is_tight);
+                let mut pull = 0.0;
+                for (at, &(group, which)) in (0..).zip(&class.members) {
+                    let used = &levels.uses[group as usize * levels.width + which as usize];
+                    prop_assert_eq!((used.link, used.class, used.at), (link, number, at));
+                    prop_assert_eq!(levels.groups[group as usize].holder, class.holder);
+                    pull += used.pull;
+                }
+                prop_assert!(near(class.pull, pull));
+                let by = levels.level[class.holder as usize];
+                prop_assert!(
+                    by <= level * (1.0 + 1e-9),
+                    "link {link} at {level}, {} holds at {by}",
+                    class.holder
+                );
+                prop_assert!(by <= holder.estimate, "{by} of {}", holder.estimate);
+                reserved += pull * holder.estimate;
+                taken += pull * by;
+            }
+            if !state.is_tight {
+                let is_near =
+                    (state.reserved - reserved).abs() <= 1e-9 * (state.capacity + reserved) + 1e-6;
+                prop_assert!(
+                    is_near,
+                    "link {link}: {} instead of {reserved}",
+                    state.reserved
+                );
+                prop_assert_eq!(level, f64::INFINITY);
+            }
+            prop_assert!(taken <= state.capacity * (1.0 + 1e-9), "link {link}");
+            prop_assert!(
+                level == f64::INFINITY || taken >= state.capacity * (1.0 - 1e-9),
+                "link {link} of {} at {level} has {taken}",
+                state.capacity
+            );
+        }
+        Ok(())
+    }
+
+    fn check(
+        levels: &mut HoldingMaxMin,
+        groups: &Plain,
+        capacities: &[f64],
+        holders: &mut Vec<u32>,
+    ) -> Result<(), TestCaseError> {
+        levels.repair();
+        holders.resize(groups.len(), NOBODY);
+        for moved in levels.moved() {
+            holders[moved.group as usize] = moved.holder;
+        }
+        levels.settle();
+        check_tables(levels)?;
+        let solved = solved(capacities, groups);
+        let mut flow = 0;
+        for (number, group) in groups.iter().enumerate() {
+            let Some((_, _, count, _)) = group else {
+                continue;
+            };
+            let state = &levels.groups[number];
+            prop_assert_eq!(state.holder, holders[number], "what has moved is told");
+            let rate = levels.level[state.holder as usize] / state.weight;
+            let expected = solved[flow];
+            flow += *count as usize;
+            prop_assert!(
+                (rate - expected).abs() <= 1e-9 * expected,
+                "group {number}: {rate} against {expected}"
+            );
+        }
+        prop_assert_eq!(levels.overloaded, None);
+        Ok(())
+    }
+
+    fn play(steps: Vec<Step>, solves_anew: bool) -> Result<(), TestCaseError> {
+        let mut capacities = vec![1e6; LINKS as usize];
+        let mut levels = HoldingMaxMin::new(capacities.iter().copied(), true);
+        let mut groups: Plain = Vec::new();
+        let mut holders = Vec::new();
+        let alive = |groups: &Plain, which: usize| {
+            let alive: Vec<usize> = (0..groups.len()).filter(|&g| groups[g].is_some()).collect();
+            (!alive.is_empty()).then(|| alive[which % alive.len()])
+        };
+        for (at, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Put(weight, bound, count, uses) => {
+                    let number = to_u32(groups.len());
+                    levels.put(number, (weight, bound, count), uses.iter().copied());
+                    groups.push(Some((weight, bound, count, uses)));
+                }
+                Step::Count(which, count) => {
+                    if let Some(group) = alive(&groups, which) {
+                        levels.set_count(to_u32(group), count);
+                        if let (Some(state), true) = (&mut groups[group], count > 0) {
+                            state.2 = count;
+                        } else {
+                            groups[group] = None;
+                        }
+                    }
+                }
+                Step::Capacity(link, capacity) => {
+                    levels.set_capacity(link, capacity);
+                    capacities[link as usize] = capacity;
+                }
+                Step::Capacities(all) => {
+                    for (link, &capacity) in (0..).zip(&all) {
+                        levels.set_capacity(link, capacity);
+                    }
+                    capacities = all;
+                }
+                Step::Wait => continue,
+            }
+            // Every other time, so that the repairs go on from there.
+            if solves_anew && at % 2 == 0 {
+                levels.solve_anew();
+            }
+            check(&mut levels, &groups, &capacities, &mut holders)?;
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn the_levels_of_holders_agree_with_the_solver(steps in steps()) {
+            play(steps, false)?;
+        }
+
+        #[test]
+        fn levels_that_were_solved_anew_agree_too(steps in steps()) {
+            play(steps, true)?;
+        }
+    }
+}
