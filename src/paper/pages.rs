@@ -20,20 +20,20 @@ simulation: the published ones stand in fact files (`src/paper/facts/`) that onl
 
 How to doubt these pages:
 
-- **What was fitted** stands at the end of each paper's page, with its evidence; an option of the scheduler that a text leaves open and
-  that was chosen because the published numbers come out counts as a fitted constant like any number. The origin of every other value
+- **Fitted constants** stand at the end of each paper's page, with their evidence. An option of the scheduler counts as one if a text leaves
+  it open and it was chosen because the published numbers come out. The origin of every other value
   (stated in the paper, or inferred from it) stands beside it in the experiment files (`workloads/`) and the platforms.
-- **What was not fitted**: the simulator. It is the same for all papers, and its dates agree with those of SimGrid where the two model
+- **Not fitted** is the simulator. It is the same for all papers, and its dates agree with those of SimGrid where the two model
   the same thing (`tests/oracle`).
-- **What is fragile**: each page prints the margin of each decision, the least difference that would have turned it.
-- **What a reviewer asks**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, the sensitivity of every number, the
-  ablation of every option, how much was searched, and what rounding and contradictions leave open.
-- **How much is reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
-- **What cannot come out**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, one scheduler
-  cannot give sections 5.1 and 5.2 (swd-x06: for the same supersteps of 200 processes one moves nobody, the other 20), which cost two constants;
-  p3 of 25 processes goes and stays at 28 (swd-x02); the times of 10 and 25 processes alone leave what scenario iii of
-  the same sizes has no room for, and the sister paper has others (swd-x09).
-- **What a fit is worth** is told by the second table below: all cells of sw-dynamic are in the sample, and a quarter of them do not come out all
+- **Fragile decisions**: each page prints the margin of each decision, the least difference that would have turned it.
+- **A reviewer's questions**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, and the sensitivity of every number.
+  It also has the ablation of every option, the amount of search, and the freedom that rounding and contradictions leave.
+- **The part of reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
+- **Contradictions**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, one scheduler
+  cannot give sections 5.1 and 5.2, which cost two constants: for the same supersteps of 200 processes one moves nobody, the other 20 (swd-x06).
+  There p3 of 25 processes goes and stays at 28 (swd-x02). The times of 10 and 25 processes alone leave a rest for which scenario iii of
+  the same sizes has no room. The sister paper has other times (swd-x09).
+- **The worth of a fit** is shown by the second table below: all cells of sw-dynamic are in the sample, and a quarter of them are not reproduced all
   the same.
 ";
 
@@ -41,12 +41,12 @@ const ONE_READING: &str = "# One reading
 
 Written by `migsim reproduce one-reading --out results`. The papers describe one scheduler, yet each was reproduced with options of
 its own where the texts are silent or differ. Here the rules of each paper (rows) run every other paper (columns); its own stand in
-bold. Parameters that a paper states for its runs (alpha, D, omega, delta, beta, the heuristic) and measured costs (the time of a
-migration's operations) stay with the paper that is judged, as do its application, platform, mapping and prices. `default` is the
+bold. Some values stay with the paper that is judged: its application, platform, mapping and prices, and measured costs (the time of a
+migration's operations). So do parameters that it states for its runs (alpha, D, omega, delta, beta, the heuristic). `default` is the
 single set for all papers together (`workloads/common-rules.json`). `migsim run` builds on it for an application of yours, with the transfer
 of the memory counted in Mem(i,j) (`workloads/one-reading.json`): without measured costs of a migration nothing else would be left of it.
-The set was found from that of version 0.1 by changing one option at a time, all pairs of six options and two walks of simulated annealing,
-about 900 sets in all, for the most decisions and cells of all papers together. No change of one option makes it better.
+The set was found from that of version 0.1, for the most decisions and cells of all papers together. Single options, all pairs of six options and two
+walks of simulated annealing were tried, about 900 sets in all. No change of one option makes it better.
 `migsim reproduce one-reading --search default` searches with another score, in which each paper counts alike.
 What it loses against the set of each paper is the difference between its row and the bold cell of the column.
 ";
@@ -161,21 +161,23 @@ fn readme(reproduction: &Reproduction) -> String {
     }
     text.push_str("\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n");
     for paper in &reproduction.papers {
-        let decisions = paper
-            .decisions
+        let verdicts = [Verdict::Near, Verdict::Mismatch].map(|verdict| {
+            let own = paper.decisions.iter();
+            let own = own.filter(move |one| one.verdict == verdict);
+            (verdict.name(), own.map(|one| one.id.as_str()).collect())
+        });
+        let claims = paper.claims.iter().filter(|one| one.verdict == "fails");
+        let claims = ("fails", claims.map(|one| one.id.as_str()).collect());
+        let groups: Vec<(&str, Vec<&str>)> = verdicts.into_iter().chain([claims]).collect();
+        let groups: Vec<String> = groups
             .iter()
-            .filter(|one| matches!(one.verdict, Verdict::Near | Verdict::Mismatch))
-            .map(|one| format!("{} ({})", one.id, one.verdict.name()));
-        let claims = paper
-            .claims
-            .iter()
-            .filter(|claim| claim.verdict == "fails")
-            .map(|claim| format!("{} (fails)", claim.id));
-        let all: Vec<String> = decisions.chain(claims).collect();
-        let all = if all.is_empty() {
+            .filter(|(_, ids)| !ids.is_empty())
+            .map(|(name, ids)| format!("{name} {}", ids.join(", ")))
+            .collect();
+        let all = if groups.is_empty() {
             "none".into()
         } else {
-            all.join(", ")
+            groups.join("; ")
         };
         line(&mut text, format_args!("- {}: {all}", paper.paper));
     }
@@ -336,7 +338,7 @@ fn times(text: &mut String, paper: &PaperResults) {
         line(text, format_args!("![{name}]({}-{name}.svg)", paper.paper));
     }
     text.push('\n');
-    text.push_str("Cells marked * were used to fit constants; the others were not, though the structure of the model was chosen while looking\nat all of them.\n");
+    text.push_str("Cells marked * were used to fit constants. The others were not, though the structure of the model was chosen while looking\nat all of them.\n");
     text.push_str("\n| cell | table | published \\[s\\] | simulated \\[s\\] | error | remark |\n|---|---|---|---|---|---|\n");
     for cell in &paper.cells {
         let mark = if cell.in_sample { " *" } else { "" };

@@ -271,7 +271,7 @@ pub(super) fn summary(paper: &PaperResults) -> String {
     sentence(paper.paper, &Totals::of([paper]))
 }
 
-/// Totals in one sentence.
+/// Totals in short sentences.
 pub(super) fn sentence(name: &str, totals: &Totals) -> String {
     let mut parts = Vec::new();
     if let Some(median) = totals.median() {
@@ -309,5 +309,5 @@ pub(super) fn sentence(name: &str, totals: &Totals) -> String {
     let (holding, all) = totals.claims;
     parts.push(format!("{holding} of {all} claims hold"));
     parts.push(format!("{} fitted constants", totals.constants));
-    format!("{name}: {}", parts.join("; "))
+    format!("{name}: {}", parts.join(". "))
 }

@@ -1,4 +1,4 @@
-//! Which hosts form a cluster: those of a zone, those of the zones below a level, or those of one name.
+//! The hosts that form a cluster: those of a zone, those of the zones below a level, or those of one name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -77,11 +77,11 @@ fn summary(papers: &[Quick], tables: &Tables) -> String {
     let with = figures(&errors(|one| &one.contradictions.all));
     let without = figures(&errors(|one| &one.contradictions.without));
     format!(
-        "1. {constants} constants ({numbers} numbers and {} options) stand against {cells} published times, which are {} independent data, and against {} decisions\n   and {} call schedules of {} runs.\n\
-         2. {score} of the {cells} times come within {} % as they are, and {predicted} when each row is predicted by constants that were fitted again without it.\n\
-         3. {} of the {} numbers that are counted can be moved by 1 % to either side without losing a time, a decision or a schedule.\n\
+        "1. {constants} constants ({numbers} numbers and {} options) stand against {cells} published times, which are {} independent data.\n   They also stand against {} decisions and {} call schedules of {} runs.\n\
+         2. {score} of the {cells} times come within {} % as they are. If constants fitted again without a row predict it, {predicted} do.\n\
+         3. Of the counted numbers {} of {} can be moved by 1 % to either side without losing a time, a decision or a schedule.\n\
          4. {carrying} of {} options that are not counted carry results: every other value of theirs loses something.\n\
-         5. About {settings} settings were searched with all times in view, so options are not held out; without the times in which a paper contradicts itself\n   {:.1} instead of {:.1} % come within {} %.\n",
+         5. About {settings} settings were searched with all times in view, so options are not held out. Without the times in which a paper contradicts itself\n   {:.1} instead of {:.1} % come within {} %.\n",
         constants - numbers,
         total(|one| one.independent),
         total(|one| one.decisions),
@@ -100,13 +100,13 @@ fn summary(papers: &[Quick], tables: &Tables) -> String {
 fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
     text.push_str(
         "\n## 1. Degrees of freedom and independent data\n\n\
-         *Constants* are the numbers and options that a paper's page counts as fitted; those *counted elsewhere* have the same value in another paper, and count once in\n\
-         the sentences above; *before* is how many were counted when an option that agrees with\n\
+         *Constants* are the numbers and options that a paper's page counts as fitted. Those *counted elsewhere* have the same value in another paper, and count once in\n\
+         the sentences above. *Before* is their number by an earlier count, in which an option that agrees with\n\
          published numbers could still be called inferred. *Uncounted that carry* are values that are not counted and of which something depends: options\n\
          without another value that loses nothing (section 4), and numbers that lose something before they double or halve (section 3).\n\n\
          A published time is an independent datum unless other published times tell it within 2.5 %, the tolerance that is counted. (a) A time within\n\
-         2.5 % of one that was counted before it in its row (one run size, all scenarios) adds nothing. (b) Of the rest of a column (cells that differ in the size of the run\n\
-         alone) count: 1 if all times are a multiple of their numbers of supersteps, within 2.5 %; 2 if they lie on a straight line; otherwise all of them.\n\n\
+         2.5 % of one that was counted before it in its row (one run size, all scenarios) adds nothing. (b) Of the rest of a column, whose cells differ in the size of the run\n\
+         alone, one counts if all times are a multiple of their numbers of supersteps, within 2.5 %. Two count if they lie on a straight line, and otherwise all of them.\n\n\
          | paper | constants | counted elsewhere | numbers | options | before | uncounted options that carry | uncounted numbers that carry | cells | columns | repeat their row | independent | decisions | schedules | runs they tell |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -153,9 +153,9 @@ fn held_out(text: &mut String, tables: &Tables) {
     text.push_str(
         "\n## 2. Held-out predictions\n\n\
          The numbers that are counted are fitted again to all cells but some, and predict those. **Options stay as they are: they were chosen while looking at\n\
-         all cells, so their selection is not held out.** The simulator enters as a linear model: the slopes of each cell by each number come from two runs with the number\n\
-         moved by 0.1 % to either side; the smaller one counts, since a decision that turns is no slope. The fit is robust (Huber: errors below 1 % count squared, larger ones\n\
-         linearly). A number that the remaining cells do not fix to within a quarter of its value stays as it is (*unfixed*, the most in a fit).\n\n\
+         all cells, so their selection is not held out.** The simulator enters as a linear model. The slopes of each cell by each number come from two runs with the number\n\
+         moved by 0.1 % to either side. The smaller one counts, since a decision that turns is no slope. The fit is robust (Huber: errors below 1 % count squared, larger ones\n\
+         linearly). A number stays as it is if the remaining cells do not fix it to within a quarter of its value (*unfixed*, the most in a fit).\n\n\
          | paper | looked at | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error |\n|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for one in &tables.held_out {
@@ -175,7 +175,7 @@ fn held_out(text: &mut String, tables: &Tables) {
         );
     }
     text.push_str(
-        "\nWhat the fit to all cells of a paper makes of each number (it looks at times alone; decisions, schedules and figures fixed some of them):\n\n\
+        "\nEach number fitted to all cells of its paper. The fit looks at times alone; decisions, schedules and figures fixed some of the numbers.\n\n\
          | paper | number | value | fitted again |\n|---|---|---|---|\n",
     );
     for one in &tables.refitted {
@@ -211,7 +211,7 @@ fn as_it_is(text: &mut String, papers: &[Quick]) {
     put!(
         text,
         "As they are: {}.\n",
-        all.collect::<Vec<_>>().join("; ")
+        all.collect::<Vec<_>>().join(". ")
     );
 }
 
@@ -221,9 +221,9 @@ fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
         text,
         "\n## 3. Sensitivity of every number\n\n\
          Every number that is fitted or inferred, alone; the keys of one constant move together. The three columns have cells within 2.5 %, decisions and call schedules that\n\
-         come out at -1 %, as it is and at +1 %. The window is the largest interval around the value in which no cell within 2.5 %, no decision and no schedule is lost (one by one: a new\n\
-         one makes up for nothing). It is searched from the value outwards on a grid of factors 1 + s, below 1/(1 + s), s = {} %, up to the first loss;\n\
-         \"all\" is the whole grid, half to twice the value (not searched in between where the ends change no time).\n",
+         come out at -1 %, as it is and at +1 %. In the window, the largest interval around the value, no cell within 2.5 %, no decision and no schedule is lost. A new\n\
+         one makes up for nothing. It is searched outwards from the value up to the first loss, on a grid of factors 1 + s, below 1/(1 + s). Here s is\n\
+         {} %. The whole grid, half to twice the value, is \"all\"; it is not searched in between where the ends change no time.\n",
         grid.join(", ")
     );
     as_it_is(text, papers);
@@ -309,8 +309,8 @@ fn options(tables: &Tables, is_counted: bool) -> Vec<Choice<'_>> {
 fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
     text.push_str(
         "\n## 4. Ablation of every option\n\n\
-         Every option with a word or a switch that the experiments and platforms of a paper set, and whole numbers and zeros that are fitted or inferred, alone: each other value that the format\n\
-         knows (whole numbers: one less and one more). A number that is lost was there as it is and is no more; \"free\" loses nothing. *default* marks what holds where a file says nothing.\n",
+         Options with a word or a switch that the experiments and platforms of a paper set take each other value that the format\n\
+         knows, one at a time. So do whole numbers and zeros that are fitted or inferred: one less and one more. A number that is lost was there as it is and is no more; \"free\" loses nothing. *default* marks what holds where a file says nothing.\n",
     );
     let (counted, others) = (options(tables, true), options(tables, false));
     let carrying = |all: &[Choice<'_>]| all.iter().filter(|one| one.carries()).count();

@@ -1,4 +1,4 @@
-//! What SimGrid's parser reads although it is not XML: mended where it stands, so that lines and columns stay.
+//! Mends texts that SimGrid's parser reads although they are no XML. Lines and columns stay.
 
 /// The text with a blank in the place of what XML forbids: a declaration that is not at the beginning, and `--` in comments.
 pub(super) fn mended(text: &str) -> String {

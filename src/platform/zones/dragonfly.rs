@@ -1,5 +1,5 @@
-//! A dragonfly: groups of chassis of blades of hosts; blades of a chassis, equal blades of the chassis of a group, and the groups are
-//! each joined all to all (Kim, Dally, Scott and Abts 2008), with minimal routes.
+//! A dragonfly: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. The blades of a chassis, equal
+//! blades of the chassis of a group, and the groups are each joined all to all.
 //!
 //! ```text
 //!  host ─local─ blade ─green─ blade of the chassis ─black─ same blade of another chassis ─blue─ another group
