@@ -801,6 +801,27 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
 }
 
 #[test]
+fn a_run_that_lasts_until_a_failure_is_refused() {
+    let mut platform = machine(&[&[1e9]], WIRE, WIRE);
+    let plans = Plans::new(vec![plan(&[2e9], &[])]);
+    let run = |date: f64, platform: &mut migsim::platform::Platform| {
+        platform.failure = Some(migsim::platform::Failure {
+            name: "h0".into(),
+            date: seconds(date),
+        });
+        let case = Case::new(platform, &plans, [0]);
+        case.run_with(Script(vec![]))
+    };
+    // It ends at 2 s.
+    assert!(run(2.0, &mut platform).is_ok());
+    let error = run(1.5, &mut platform).expect_err("h0 fails").to_string();
+    assert!(
+        error.contains("`h0` fails at 1.5 s, before the run ends at 2 s"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_missing_route_is_an_error_that_names_both_hosts() {
     let mut platform = machine(&[&[1e9], &[1e9]], WIRE, WIRE);
     let Routes::Clustered { pairs, .. } = &mut platform.routes else {

@@ -11,9 +11,10 @@ use super::reschedule::Rescheduling;
 use super::shortcut::Shortcuts;
 use super::superstep::Superstep;
 use super::world::{Setup, World};
-use crate::error::Error;
+use crate::error::{Error, Problem};
+use crate::platform::{Failure, Platform};
 use crate::policy::Policy;
-use crate::units::{ProcessId, Seconds};
+use crate::units::{ProcessId, Seconds, Time};
 
 /// Simulates one run.
 ///
@@ -371,9 +372,25 @@ impl<'a, 'r> Run<'a, 'r> {
         debug_assert!(self.world.engine.is_idle(), "nothing is left to wait for");
         let mut outcome = self.world.outcome;
         outcome.makespan = self.world.engine.now();
+        check_failures(self.world.setup.platform, outcome.makespan)?;
         outcome.flows = self.world.engine.flows();
         self.world.log.date(outcome.makespan.get());
         outcome.event_hash = self.world.log.to_string();
         Ok(outcome)
     }
+}
+/// Failures are not simulated: a run that lasts until the first one is refused.
+fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
+    let Some(failure) = &platform.failure else {
+        return Ok(());
+    };
+    if makespan.get() <= failure.date.get() {
+        return Ok(());
+    }
+    let Failure { name, date } = failure;
+    let message = format!("`{name}` fails at {date}, before the run ends at {makespan}");
+    let problem = Problem::new(message).source(platform.name.clone());
+    let hint =
+        "failures are not simulated: remove the `state_file` from the platform, or shorten the run";
+    Err(Error::Run(problem.hint(hint)))
 }

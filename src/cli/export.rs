@@ -238,7 +238,11 @@ fn is_told(key: &str) -> bool {
     TOLD.contains(&key.split('.').next().unwrap_or_default())
 }
 
-pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn platform(
+    command: &PlatformCommand,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let (platform, file, memory) = match command {
         PlatformCommand::Show {
             platform,
@@ -249,6 +253,7 @@ pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result
         } => {
             let limits = limits(memory, None, Purpose::Look);
             let loaded = super::show::read(platform, limits)?;
+            say_notes(&loaded.notes, errors);
             return super::show::platform(&loaded, svg.as_deref(), *rows, *form, out);
         }
         PlatformCommand::Export {
@@ -259,6 +264,7 @@ pub(super) fn platform(command: &PlatformCommand, out: &mut dyn Write) -> Result
         } => (platform, out, memory),
     };
     let loaded = super::show::read(platform, limits(memory, None, Purpose::Trace))?;
+    say_notes(&loaded.notes, errors);
     let export = platform::to_simgrid(&loaded.platform)?;
     if !export.profiles.is_empty() && file.is_none() {
         let problem =

@@ -168,7 +168,7 @@ fn dispatch(
             return reproduce::reproduce(reproduce, (out, errors));
         }
         args::Command::Trace(command) => export::trace(registry, command, out, errors),
-        args::Command::Platform(command) => export::platform(command, out),
+        args::Command::Platform(command) => export::platform(command, out, errors),
         args::Command::Workload(command) => show::workload(registry, command, out, errors),
         args::Command::List { what, form } => list::list(registry, *what, form.form(), out),
         args::Command::Schema { format } => generate::schema(registry, *format, out),

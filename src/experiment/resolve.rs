@@ -247,7 +247,9 @@ impl Experiment {
     /// to other platforms), the application, its load and its mapping.
     pub fn notes(&self) -> Vec<String> {
         let said = self.said.iter().cloned();
-        notes(self.remark.clone()).into_iter().chain(said).collect()
+        let of_platform = self.platform.notes.iter().cloned();
+        let remarks = notes(self.remark.clone()).into_iter();
+        remarks.chain(of_platform).chain(said).collect()
     }
 
     /// The name of the application.

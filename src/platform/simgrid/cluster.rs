@@ -432,6 +432,9 @@ fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
             let (from, to) = part.split_once('-').unwrap_or((part, part));
             match (from.trim().parse(), to.trim().parse()) {
                 (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
+                _ if part.contains(['−', '–']) => Err(format!(
+                    "`{part}` is not a range of numbers: a range has the minus sign of the keyboard (`-`)"
+                )),
                 _ => Err(format!("`{part}` is not a range of numbers such as `0-9`")),
             }
         })

@@ -27,75 +27,107 @@ pub(super) enum Connection {
 #[derive(Debug, Default)]
 pub(super) struct Traces<'a> {
     /// Inline ones by name; `None` if broken.
-    pub inline: BTreeMap<&'a str, Option<Profile>>,
+    pub inline: BTreeMap<&'a str, Option<Events>>,
     /// Element and kind: the trace, and whether the element was met.
     pub connected: BTreeMap<(&'a str, Connection), (Node<'a, 'a>, &'a str, bool)>,
-    /// Files by path as they were found: the profile and the SHA-256.
-    pub files: BTreeMap<String, (Result<Profile, Problem>, String)>,
+    /// Files by path as they were found: the events and the SHA-256.
+    pub files: BTreeMap<String, (Result<Events, Problem>, String)>,
 }
 
-/// The profile in a file, and the SHA-256 of the file.
-pub(super) fn read_file(path: &str) -> (Result<Profile, Problem>, String) {
+/// The events in a file, and the SHA-256 of the file.
+pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
     match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
         Ok(text) => {
-            let profile = read_profile(path, &text);
-            (profile, sha256(text.as_bytes()))
+            let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            let events = Events::read(content, None).map_err(|wrong| in_file(path, wrong));
+            (events, sha256(text.as_bytes()))
         }
     }
+}
+
+/// A problem on a line of a file.
+pub(super) fn in_file(path: &str, (line, message): (usize, String)) -> Problem {
+    Problem::new(message).source(path).at(line.max(1), 1)
 }
 
 /// The profile in the text of a file; a problem has its line.
 pub(crate) fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    parse(text, None)
-        .map_err(|(line, message)| Problem::new(message).source(path).at(line.max(1), 1))
+    parse(text, None).map_err(|wrong| in_file(path, wrong))
 }
 
-/// Reads a profile; an error comes with its line. Of two steps at one date the second one holds.
-pub(super) fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
-    let mut period = period;
-    let mut pause = None;
-    let mut steps = Vec::new();
-    let mut lines = Vec::new();
-    let text = text.replace("\r\n", "\n");
-    for (line, number) in text.split(['\n', '\r']).map(str::trim).zip(1..) {
-        if line.is_empty() || line.starts_with(['#', '%']) {
-            continue;
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let value = words.get(1).and_then(|word| word.parse::<f64>().ok());
-        match (words[0], value, words.len()) {
-            ("PERIODICITY", Some(value), 2) => period = Some(value),
-            ("LOOPAFTER", Some(value), 2) => pause = Some(value),
-            ("STOCHASTIC", ..) => {
-                return Err((number, "stochastic profiles are not supported".to_owned()));
+/// The events of a profile: dates \[s\] and values with their lines, and after which time they begin again.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Events {
+    steps: Vec<(f64, f64)>,
+    lines: Vec<usize>,
+    repeat: Option<f64>,
+}
+
+impl Events {
+    /// Reads events; an error comes with its line. Of two at one date the second one holds.
+    pub(super) fn read(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
+        let (mut period, mut pause) = (period, None);
+        let (mut steps, mut lines) = (Vec::<(f64, f64)>::new(), Vec::new());
+        let text = text.replace("\r\n", "\n");
+        for (line, number) in text.split(['\n', '\r']).map(str::trim).zip(1..) {
+            if line.is_empty() || line.starts_with(['#', '%']) {
+                continue;
             }
-            (date, Some(value), 2) if date.parse::<f64>().is_ok() => {
-                let date = date.parse().unwrap_or(f64::NAN);
-                if steps.last().is_some_and(|last: &(f64, f64)| last.0 == date) {
-                    steps.pop();
-                    lines.pop();
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let value = words.get(1).and_then(|word| word.parse::<f64>().ok());
+            match (words[0], value, words.len()) {
+                ("PERIODICITY", Some(value), 2) => period = Some(value),
+                ("LOOPAFTER", Some(value), 2) => pause = Some(value),
+                ("STOCHASTIC", ..) => {
+                    return Err((number, "stochastic profiles are not supported".to_owned()));
                 }
-                steps.push((date, value));
-                lines.push(number);
-            }
-            _ => {
-                let message = format!("`{line}` is not a time and a value");
-                return Err((number, message));
+                (date, Some(value), 2) if date.parse::<f64>().is_ok() => {
+                    let date = date.parse().unwrap_or(f64::NAN);
+                    if steps.last().is_some_and(|last| last.0 == date) {
+                        steps.pop();
+                        lines.pop();
+                    }
+                    steps.push((date, value));
+                    lines.push(number);
+                }
+                _ => {
+                    let message = format!("`{line}` is not a time and a value");
+                    return Err((number, message));
+                }
             }
         }
+        let Some(&(last, _)) = steps.last() else {
+            return Err((1, "the profile has no events".to_owned()));
+        };
+        if period.is_some() && pause.is_some() {
+            return Err((1, "PERIODICITY and LOOPAFTER exclude each other".to_owned()));
+        }
+        Ok(Self {
+            steps,
+            lines,
+            repeat: period.or(pause.map(|pause| last + pause)),
+        })
     }
-    let Some(&(last, _)) = steps.last() else {
-        return Err((1, "the profile has no events".to_owned()));
-    };
-    if period.is_some() && pause.is_some() {
-        return Err((1, "PERIODICITY and LOOPAFTER exclude each other".to_owned()));
+
+    /// The capacity that the events describe; an error comes with its line.
+    pub(super) fn profile(&self) -> Result<Profile, (usize, String)> {
+        let broken = (0..self.steps.len()).find(|&at| !is_step(&self.steps, at));
+        let line = broken.map_or(1, |at| self.lines[at]);
+        Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
     }
-    let repeat = period.or(pause.map(|pause| last + pause));
-    let broken = (0..steps.len()).find(|&at| !is_step(&steps, at));
-    let line = broken.map_or(1, |at| lines[at]);
-    Profile::new(steps, repeat).map_err(|problem| (line, problem.message))
+
+    /// The first date at which the value says that something is off.
+    pub(super) fn first_failure(&self) -> Option<f64> {
+        let off = self.steps.iter().find(|step| step.1 <= 0.0);
+        off.map(|step| step.0.max(0.0))
+    }
+}
+
+/// Reads a profile; an error comes with its line.
+fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
+    Events::read(text, period)?.profile()
 }
 
 /// Whether [`Profile::new`] accepts the step after those before it.

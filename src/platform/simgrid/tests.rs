@@ -284,6 +284,40 @@ fn errors_say_what_and_where() {
 }
 
 #[test]
+fn what_has_no_meaning_here_is_noted() {
+    let inside = "<host id='a' speed='5'><disk id='d' read_bw='1Bps' write_bw='1Bps'/><prop id='x' value='y'/></host><storage id='s'/>";
+    let notes = zone("4.1", inside).unwrap().notes;
+    assert_eq!(
+        notes,
+        [
+            "1 number without unit: taken in f, Bps and s",
+            "passed over, since it has no meaning here: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
+        ]
+    );
+    let text = "<platform version='4'><config id='General'><prop id='network/TCP-gamma' value='20000'/><prop id='tracing' value='1'/></config>
+        <zone id='z' routing='Full'><host id='a' speed='1f'/></zone></platform>";
+    let notes = from_simgrid("a.xml", text).unwrap().notes;
+    assert!(
+        notes[0].contains("add `--net tcp_gamma=20000`"),
+        "{notes:?}"
+    );
+    assert!(notes[1].ends_with("1 `<config>`"), "{notes:?}");
+}
+
+#[test]
+fn the_first_failure_is_kept() {
+    let trace = |values: &str| {
+        let inside = format!(
+            "<host id='a' speed='1f'/><host id='b' speed='1f'/><trace id='t' periodicity='9'>{values}</trace><trace_connect kind='HOST_AVAIL' trace='t' element='b'/>"
+        );
+        zone("4.1", &inside).unwrap().platform.failure
+    };
+    assert_eq!(trace("0 1\n5 1"), None);
+    let failure = trace("0 1\n5 -1\n6 1").unwrap();
+    assert_eq!((&*failure.name, failure.date.get()), ("b", 5.0));
+}
+
+#[test]
 fn what_is_no_platform_is_an_error() {
     for text in [
         "",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use roxmltree::Node;
 
-use super::profile::{Connection, parse, read_file};
+use super::profile::{Connection, Events, in_file, read_file};
 use super::xml::Reader;
 use crate::platform::Profile;
 
@@ -33,17 +33,22 @@ impl<'a> Reader<'a, '_> {
         let Some(id) = self.required(node, "id") else {
             return;
         };
-        let profile = match self.given(node, "file") {
-            Some(_) => self.profile_in_file(node, "file"),
-            None => self.inline_profile(node),
-        };
-        if self.traces.inline.insert(id, profile).is_some() {
-            let problem = self.problem_at(node, "id", format!("trace `{id}` is defined twice"));
-            self.note(problem);
+        if self.traces.inline.contains_key(id) {
+            // SimGrid keeps the first one.
+            let note = format!("trace `{id}` is defined twice; the first one holds");
+            self.notes.push(note);
+            return;
         }
+        let events = match self.given(node, "file") {
+            Some(_) => self.events_in_file(node, "file"),
+            None => self.inline_events(node),
+        };
+        self.traces
+            .inline
+            .insert(id, events.map(|(_, events)| events));
     }
 
-    fn inline_profile(&mut self, node: Node<'a, 'a>) -> Option<Profile> {
+    fn inline_events(&mut self, node: Node<'a, 'a>) -> Option<(Option<String>, Events)> {
         let text: String = node.children().filter_map(|child| child.text()).collect();
         let period = match node.attribute("periodicity") {
             None => None,
@@ -57,8 +62,8 @@ impl<'a> Reader<'a, '_> {
                 }
             },
         };
-        match parse(&text, period) {
-            Ok(profile) => Some(profile),
+        match Events::read(&text, period) {
+            Ok(events) => Some((None, events)),
             Err((_, message)) => {
                 self.report(node, message);
                 None
@@ -114,36 +119,18 @@ impl<'a> Reader<'a, '_> {
         attribute: &str,
         kind: Connection,
     ) -> Option<Profile> {
-        let connected = self
-            .traces
-            .connected
-            .get_mut(&(element, kind))
-            .map(|entry| {
-                entry.2 = true;
-                (entry.0, entry.1)
-            });
-        let profile = match (self.given(node, attribute), connected) {
-            (None, None) => None,
-            (Some(_), None) => self.profile_in_file(node, attribute),
-            (None, Some((connection, trace))) => {
-                if let Some(profile) = self.traces.inline.get(trace) {
-                    profile.clone()
-                } else {
-                    let problem = self
-                        .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
-                        .names_no("trace", trace);
-                    let names: Vec<&str> = self.traces.inline.keys().copied().collect();
-                    self.note(problem.known("traces", names));
-                    None
-                }
+        let (file, events) = self.events(node, element, attribute, kind)?;
+        let profile = match (events.profile(), file) {
+            (Ok(profile), _) => profile,
+            (Err(wrong), Some(file)) => {
+                self.note(in_file(&file, wrong));
+                return None;
             }
-            (Some(_), Some(_)) => {
-                let message = format!("`{element}` has a trace and the attribute `{attribute}`");
-                let problem = self.problem_at(node, attribute, message);
-                self.note(problem);
-                None
+            (Err((_, message)), None) => {
+                self.report(node, message);
+                return None;
             }
-        }?;
+        };
         if kind == Connection::Bandwidth && profile.least() <= 0.0 {
             let message = format!("the bandwidth profile of link `{element}` has a value of 0");
             let problem = self.problem_at(node, attribute, message);
@@ -153,19 +140,58 @@ impl<'a> Reader<'a, '_> {
         Some(profile)
     }
 
-    /// When a host or link first fails \[s\], by the file or trace of its state; no step to 0, no failure.
+    /// When a host or link first fails \[s\], by the file or trace of its state; none if it never does.
     pub(super) fn first_failure(
         &mut self,
         node: Node<'a, 'a>,
         element: &'a str,
         kind: Connection,
     ) -> Option<f64> {
-        let profile = self.profile(node, element, "state_file", kind)?;
-        let failure = profile.once().iter().find(|step| step.1 <= 0.0);
-        failure.map(|step| step.0)
+        let (_, events) = self.events(node, element, "state_file", kind)?;
+        events.first_failure()
     }
 
-    fn profile_in_file(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Profile> {
+    /// The events of a host or link, with the file that they stand in.
+    fn events(
+        &mut self,
+        node: Node<'a, 'a>,
+        element: &'a str,
+        attribute: &str,
+        kind: Connection,
+    ) -> Option<(Option<String>, Events)> {
+        let connected = self.traces.connected.get_mut(&(element, kind));
+        let connected = connected.map(|entry| {
+            entry.2 = true;
+            (entry.0, entry.1)
+        });
+        match (self.given(node, attribute), connected) {
+            (None, None) => None,
+            (Some(_), None) => self.events_in_file(node, attribute),
+            (None, Some((connection, trace))) => {
+                if let Some(events) = self.traces.inline.get(trace) {
+                    return events.clone().map(|events| (None, events));
+                }
+                let problem = self
+                    .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
+                    .names_no("trace", trace);
+                let names: Vec<&str> = self.traces.inline.keys().copied().collect();
+                self.note(problem.known("traces", names));
+                None
+            }
+            (Some(_), Some(_)) => {
+                let message = format!("`{element}` has a trace and the attribute `{attribute}`");
+                let problem = self.problem_at(node, attribute, message);
+                self.note(problem);
+                None
+            }
+        }
+    }
+
+    fn events_in_file(
+        &mut self,
+        node: Node<'a, 'a>,
+        attribute: &str,
+    ) -> Option<(Option<String>, Events)> {
         let name = node.attribute(attribute)?;
         let folder = Path::new(self.source).parent().unwrap_or(Path::new(""));
         let path = folder.join(name).to_string_lossy().into_owned();
@@ -174,7 +200,7 @@ impl<'a> Reader<'a, '_> {
             self.traces.files.insert(path.clone(), read);
         }
         match &self.traces.files.get(&path)?.0 {
-            Ok(profile) => Some(profile.clone()),
+            Ok(events) => Some((Some(path), events.clone())),
             Err(problem) if problem.location.line_column.is_some() => {
                 let problem = problem.clone();
                 self.note(problem);

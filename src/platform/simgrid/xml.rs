@@ -205,12 +205,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         };
         let mut speeds = Vec::new();
         for text in list.split(',') {
-            let value = self.parsed(text, &units::SPEED).and_then(|value| {
-                let speed = InstructionsPerSecond::new(value);
-                speed.ok_or_else(|| format!("speed `{}` is out of range", text.trim()))
-            });
-            match value {
-                Ok(speed) => speeds.push(speed),
+            match self.parsed(text, &units::SPEED) {
+                Ok(speed) => speeds.push((speed, text.trim())),
                 Err(message) => {
                     let problem = self.problem_at(node, name, message);
                     self.note(problem);
@@ -220,13 +216,19 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
         let state = self.given(node, "pstate").unwrap_or("0");
         let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
-        let speed = index.and_then(|index| speeds.get(index).copied());
-        if speed.is_none() {
+        let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
             let message = format!("there is no power state `{state}`");
             let problem = self.problem_at(node, "pstate", message);
             self.note(problem.hint(format!("states are counted from 0 to {}", speeds.len() - 1)));
+            return None;
+        };
+        let found = InstructionsPerSecond::new(speed);
+        if found.is_none() {
+            let message = format!("speed `{text}` is out of range");
+            let problem = self.problem_at(node, name, message);
+            self.note(problem);
         }
-        speed
+        found
     }
 
     pub(super) fn bandwidth(&mut self, node: Node<'a, 'a>, name: &str) -> Option<BytesPerSecond> {
