@@ -346,7 +346,10 @@ mod tests {
             .iter()
             .map(|flag| flag.name)
             .collect();
-        assert_eq!(names, ["n", "procs", "grid", "trace", "data"]);
+        assert_eq!(
+            names,
+            ["n", "procs", "grid", "work", "messages", "trace", "data"]
+        );
         let files = registry.file_keys();
         for key in [
             "platform",

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use crate::support;
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
+    "data",
     "experiment",
     "flags",
     "folder",

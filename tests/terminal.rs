@@ -59,13 +59,15 @@ fn bash_completes_names_and_files() {
 fn zsh_and_fish_offer_names_beside_files() {
     let script = |shell: &str| String::from_utf8(migsim(&["completions", shell]).stdout).unwrap();
     let zsh = script("zsh");
-    assert!(zsh.contains("{compadd -- lbm sw-dynamic") && zsh.contains("ufrgs-sw; _files}"));
+    assert!(
+        zsh.contains("{compadd -- grid5000 lbm sw-dynamic") && zsh.contains("ufrgs-sw; _files}")
+    );
     assert!(zsh.contains(":(never migbsp migbsp-2007"));
     let fish = script("fish");
     let platform = |line: &&str| line.contains("-l platform ");
     let line = fish.lines().find(platform).unwrap();
     assert!(
-        line.contains(" -r -a \"lbm") && !line.contains(" -f "),
+        line.contains(" -r -a \"grid5000") && !line.contains(" -f "),
         "{line}"
     );
     for (place, names) in [

@@ -6,6 +6,7 @@ mod call_options; // waiting for calls, moves as if alone
 mod circles; // files depend on one another in one direction, along the map of README and library
 mod cli; // the command: transcripts, folders, determinism
 mod corpus; // what fuzzing has found, once more
+mod data; // data of DARMA/vt and tables as applications: run, explained, exported, read again
 mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
 mod explain; // run folders: read again or refused, and explained

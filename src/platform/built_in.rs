@@ -3,6 +3,10 @@
 use serde_json::Value;
 
 const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "grid5000.json",
+        include_str!("../../platforms/grid5000.json"),
+    ),
     ("lbm.json", include_str!("../../platforms/lbm.json")),
     (
         "sw-dynamic.json",

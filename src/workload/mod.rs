@@ -10,6 +10,7 @@ mod recorded;
 pub mod registry;
 pub mod sw;
 pub mod synthetic;
+pub mod table;
 pub mod trace;
 pub mod vt;
 

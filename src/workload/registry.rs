@@ -14,6 +14,7 @@ use super::lbm::{Lbm, LbmConfig};
 use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
+use super::table::{Table as Tables, TableConfig};
 use super::trace::Trace;
 use super::vt::{RankFile, Vt, VtConfig, rank_files};
 use super::{Setting, Workload};
@@ -43,6 +44,11 @@ pub(crate) fn standard() -> Table {
         row::<SyntheticConfig>(
             "synthetic",
             "patterns and distributions of work and messages, drawn from a seed, for any number of processes",
+            "-",
+        ),
+        row::<TableConfig>(
+            "table",
+            "CSV tables: the work of each process in each superstep and, if there are any, the messages",
             "-",
         ),
         row::<TraceConfig>(
@@ -335,6 +341,45 @@ impl WorkloadOptions for TraceConfig {
     }
 }
 
+impl WorkloadOptions for TableConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        OptionFlag::new(
+            "work",
+            FlagValues::Texts,
+            "The work of `--app table`: a CSV file with the columns superstep, process, work [unit] and, if known, memory [unit]",
+        )
+        .shown_as("FILE"),
+        OptionFlag::new(
+            "messages",
+            FlagValues::Texts,
+            "The messages of `--app table`: a CSV file with the columns superstep, from, to, bytes",
+        )
+        .shown_as("FILE"),
+    ];
+    const FILES: &'static [&'static str] = &["work", "messages"];
+    const TITLE: &'static [&'static str] = &["work"];
+
+    fn application(self) -> Result<Built, Error> {
+        let read = |key: &str, file: &String| {
+            let bytes = read_bytes(file.as_ref());
+            bytes.map_err(|problem| problem.key(format!("workload.{key}")))
+        };
+        let work = read("work", &self.work)?;
+        let messages = self.messages.as_ref();
+        let messages = messages.map(|file| read("messages", file)).transpose()?;
+        let application = Tables::of_bytes(&work, messages.as_deref(), &self)?;
+        let files = [Some(self.work), self.messages].into_iter().flatten();
+        let bytes = [Some(work), messages].into_iter().flatten();
+        Ok(Built {
+            inputs: files
+                .zip(bytes)
+                .map(|(file, bytes)| (file, sha256(&bytes)))
+                .collect(),
+            ..Built::new(application)
+        })
+    }
+}
+
 impl WorkloadOptions for VtConfig {
     const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
         "data",
@@ -470,7 +515,7 @@ mod tests {
         let error = standard().find("lU").unwrap_err().to_string();
         assert!(
             error.contains(
-                "hint: did you mean `lu`? known applications: lbm, lu, sw, synthetic, trace, vt"
+                "hint: did you mean `lu`? known applications: lbm, lu, sw, synthetic, table, trace, vt"
             ),
             "{error}"
         );

@@ -4,6 +4,7 @@
 
 #![expect(clippy::result_large_err, reason = "the error of the library as it is")]
 
+mod data;
 mod drawn;
 mod folders;
 mod loads;
@@ -25,6 +26,8 @@ pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("platform", platforms::json),
     ("simgrid", platforms::simgrid),
     ("trace", traces::trace),
+    ("vt", data::vt),
+    ("table", data::table),
     ("settings", settings::settings),
     ("load", loads::load),
     ("folder", folders::folder),

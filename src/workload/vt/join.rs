@@ -80,6 +80,9 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
             .hint("give data with tasks: each phase of a file lists those of its rank")
             .into());
     }
+    for memory in &mut tasks.vt.memory {
+        *memory = memory.or(config.memory);
+    }
     each_phase(ranks, &numbers, |of_ranks, is_new| {
         tasks.add_phase(of_ranks, is_new);
     });

@@ -99,6 +99,17 @@ fn shown(value: &Value) -> String {
     }
 }
 
+/// The keys of a task.
+const TASK_KEYS: [&str; 7] = [
+    "entity",
+    "node",
+    "resource",
+    "time",
+    "subphases",
+    "user_defined",
+    "attributes",
+];
+
 const WHOLE: &str = "it must be a whole number that is not negative";
 const NUMBER: &str = "it must be a finite number that is not negative";
 
@@ -348,18 +359,7 @@ impl Reader<'_> {
             self.complain(&path(), format!("{} is not an object", name()), "a task is `{\"entity\": {...}, \"node\": 0, \"resource\": \"cpu\", \"time\": 0.5}`");
             return None;
         };
-        self.check_keys(
-            task,
-            &[
-                "entity",
-                "node",
-                "resource",
-                "time",
-                "subphases",
-                "user_defined",
-                "attributes",
-            ],
-        );
+        self.check_keys(task, &TASK_KEYS);
         let entity_path = || format!("{}.entity", path());
         let inside = Place {
             path: &entity_path,
@@ -370,57 +370,54 @@ impl Reader<'_> {
             self.read.left_out.add(Kind::NoObject);
             return None;
         }
-        let migratable = entity.get("migratable");
-        if !migratable.is_some_and(Value::is_boolean) {
-            let message = match migratable {
-                None => format!("{} has no `migratable`", name()),
-                Some(other) => format!("`migratable` of {} is {}", name(), shown(other)),
-            };
-            self.complain(
-                &format!("{}.migratable", entity_path()),
-                message,
-                "write `true`, or `false` if the task must stay on its rank",
-            );
-        }
+        let is_migratable = self.migratable(entity, &inside);
+        self.node(task, &here);
         let seconds = self.number(task, "time", &here)?;
         let work = Instructions::new(seconds * self.config.speed.get());
         if work.is_none() {
-            self.complain(
-                &format!("{}.time", path()),
-                format!("`time` of {} is out of range", name()),
-                NUMBER,
-            );
+            let message = format!("`time` of {} is out of range", name());
+            self.complain(&format!("{}.time", path()), message, NUMBER);
         }
-        if let Some(node) = task
-            .get("node")
-            .filter(|node| node.as_u64() != Some(rank as u64))
-        {
-            let message = format!(
-                "`node` of {} is {}, not the rank of the file",
-                name(),
-                shown(node)
-            );
-            self.complain(&format!("{}.node", path()), message, "a task stands in the file of the rank where it was: move it there, or correct `node`");
-        }
-        if task
-            .get("subphases")
-            .and_then(Value::as_array)
-            .is_some_and(|all| !all.is_empty())
-        {
+        let subphases = task.get("subphases").and_then(Value::as_array);
+        if subphases.is_some_and(|all| !all.is_empty()) {
             self.read.left_out.add(Kind::Subphases);
         }
-        let attributes = object(task.get("attributes")).map_or(0, Map::len);
-        self.read
-            .left_out
-            .add_many(Kind::UserDefined, attributes as u64);
+        let attributes = object(task.get("attributes")).map_or(0, Map::len) as u64;
+        self.read.left_out.add_many(Kind::UserDefined, attributes);
         let memory = self.memory(object(task.get("user_defined")));
         Some(Task {
             id: number,
             entity: entity.clone(),
-            is_migratable: migratable == Some(&Value::Bool(true)),
+            is_migratable,
             work: work?,
-            memory: memory.or(self.config.memory),
+            memory,
         })
+    }
+
+    /// Whether a task may migrate.
+    fn migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
+        let name = (here.name)();
+        let message = match entity.get("migratable") {
+            Some(Value::Bool(is_migratable)) => return *is_migratable,
+            None => format!("{name} has no `migratable`"),
+            Some(other) => format!("`migratable` of {name} is {}", shown(other)),
+        };
+        let hint = "write `true`, or `false` if the task must stay on its rank";
+        self.complain(&format!("{}.migratable", (here.path)()), message, hint);
+        false
+    }
+
+    /// Makes sure that a task was on the rank of the file.
+    fn node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
+        let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
+        let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
+            return;
+        };
+        let (name, node) = ((here.name)(), shown(node));
+        let message = format!("`node` of {name} is {node}, not the rank of the file");
+        let hint =
+            "a task stands in the file of the rank where it was: move it there, or correct `node`";
+        self.complain(&format!("{}.node", (here.path)()), message, hint);
     }
 
     /// The number of a task, or of an end of a communication.
@@ -519,23 +516,8 @@ impl Reader<'_> {
             );
             return None;
         };
-        let is_object = |key: &str| {
-            edge.get(key)
-                .and_then(|end| end.get("type"))
-                .is_none_or(|kind| kind == "object")
-        };
-        let is_wanted = match kind {
-            "SendRecv" => true,
-            "Broadcast" => self.config.broadcasts == Broadcasts::Send,
-            _ => false,
-        };
-        if !is_wanted || !is_object("from") || !is_object("to") {
-            let kind = if kind == "Broadcast" && !is_wanted {
-                Kind::Broadcast
-            } else {
-                Kind::OtherCommunication
-            };
-            self.read.left_out.add(kind);
+        if let Some(left_out) = self.left_out(kind, edge) {
+            self.read.left_out.add(left_out);
             return None;
         }
         let mut end = |key: &str| {
@@ -562,6 +544,19 @@ impl Reader<'_> {
             return None;
         }
         Some(Edge { from, to, size })
+    }
+
+    /// What a communication counts as, if it is no message.
+    fn left_out(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
+        let is_object = |key: &str| {
+            let end = edge.get(key).and_then(|end| end.get("type"));
+            end.is_none_or(|kind| kind == "object")
+        };
+        match kind {
+            "Broadcast" if self.config.broadcasts == Broadcasts::Drop => Some(Kind::Broadcast),
+            "SendRecv" | "Broadcast" if is_object("from") && is_object("to") => None,
+            _ => Some(Kind::OtherCommunication),
+        }
     }
 
     fn whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {

@@ -176,86 +176,112 @@ fn compressed_data_is_known_by_its_content() {
     assert_eq!((vt.processes(), vt.supersteps()), (4, 3));
 }
 
+/// What is said of the two ranks after a change of the first one.
+fn told(change: &dyn Fn(&mut Value)) -> String {
+    let [mut zero, one] = two_ranks();
+    change(&mut zero);
+    read(&[zero, one]).unwrap_err().to_string()
+}
+
 #[test]
-fn what_is_wrong_is_told_with_rank_phase_and_task() {
-    let told = |change: &dyn Fn(&mut Value)| {
-        let [mut zero, one] = two_ranks();
-        change(&mut zero);
-        read(&[zero, one]).unwrap_err().to_string()
-    };
-    let task = |key: &'static str, value: Value| {
-        move |data: &mut Value| data["phases"][1]["tasks"][1][key] = value.clone()
-    };
-    for (text, change) in [
+fn what_is_wrong_with_a_task_is_told_with_rank_and_phase() {
+    for (key, value, text) in [
         (
+            "time",
+            json!(-1),
             "`time` of task 8 in phase 5 of rank 0 is -1\n  --> data.0.json:1:",
-            &task("time", json!(-1)) as &dyn Fn(&mut Value),
         ),
         (
+            "time",
+            json!(1e305),
             "`time` of task 8 in phase 5 of rank 0 is out of range",
-            &task("time", json!(1e305)),
         ),
         (
+            "node",
+            json!(1),
             "`node` of task 8 in phase 5 of rank 0 is 1, not the rank of the file",
-            &task("node", json!(1)),
         ),
         (
+            "entity",
+            json!(null),
             "task number 2 in phase 5 of rank 0 has no entity",
-            &task("entity", json!(null)),
         ),
         (
+            "entity",
+            json!({}),
             "task number 2 in phase 5 of rank 0 has neither `id` nor `seq_id`",
-            &task("entity", json!({})),
         ),
         (
+            "entity",
+            json!({ "id": "x" }),
             "`id` of task number 2 in phase 5 of rank 0 is \"x\"",
-            &task("entity", json!({ "id": "x" })),
         ),
         (
+            "entity",
+            json!({ "id": 8 }),
             "task 8 in phase 5 of rank 0 has no `migratable`",
-            &task("entity", json!({ "id": 8 })),
         ),
-        (
-            "the type of the data of rank 0 is \"LBStatsfile\", not `LBDatafile`",
-            &|data| data["type"] = json!("LBStatsfile"),
-        ),
-        ("the data of rank 0 has no list `phases`", &|data| {
-            data["phases"] = json!(5);
-        }),
-        ("phase 2 of rank 0 is there twice", &|data| {
-            data["phases"][1]["id"] = json!(2);
-        }),
-        ("`tasks` of phase 2 of rank 0 is 7, not a list", &|data| {
-            data["phases"][0]["tasks"] = json!(7);
-        }),
-        ("rank 1 has no phase 9, which rank 0 has", &|data| {
-            data["phases"][1]["id"] = json!(9);
-        }),
-        ("the file of rank 0 says that its rank is 3", &|data| {
-            data["metadata"] = json!({ "rank": 3 });
-        }),
-        (
-            "`bytes` of communication number 1 in phase 2 of rank 0 is null",
-            &|data| {
-                data["phases"][0]["communications"][0]["bytes"] = json!(null);
-            },
-        ),
-        ("are too many", &|data| {
-            data["metadata"] = json!({ "phases": { "identical_to_previous": { "list": [], "range": [[0, 1_000_000_000_000_000_u64]] } } });
-        }),
     ] {
-        let error = told(change);
+        let error = told(&|data| data["phases"][1]["tasks"][1][key] = value.clone());
         assert!(
             error.contains(text) && error.contains("hint: "),
             "{text}: {error}"
         );
     }
-    assert!(
-        read(&[json!({ "phases": [] })])
-            .unwrap_err()
-            .to_string()
-            .contains("no phase in the data")
-    );
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_rank() {
+    let range = json!({ "phases": { "identical_to_previous": { "list": [], "range": [[0, 1_000_000_000_000_u64]] } } });
+    for (path, value, text) in [
+        (
+            "/type",
+            json!("LBStatsfile"),
+            "the type of the data of rank 0 is \"LBStatsfile\", not `LBDatafile`",
+        ),
+        (
+            "/phases",
+            json!(5),
+            "the data of rank 0 has no list `phases`",
+        ),
+        ("/phases/1/id", json!(2), "phase 2 of rank 0 is there twice"),
+        (
+            "/phases/0/tasks",
+            json!(7),
+            "`tasks` of phase 2 of rank 0 is 7, not a list",
+        ),
+        (
+            "/phases/1/id",
+            json!(9),
+            "rank 1 has no phase 9, which rank 0 has",
+        ),
+        (
+            "/phases/0/communications/0/bytes",
+            json!(null),
+            "`bytes` of communication number 1 in phase 2 of rank 0 is null",
+        ),
+        (
+            "/metadata",
+            json!({ "rank": 3 }),
+            "the file of rank 0 says that its rank is 3",
+        ),
+        (
+            "/metadata",
+            range,
+            "phases 0 to 1000000000000 of rank 0 are too many",
+        ),
+    ] {
+        let error = told(&|data| match data.pointer_mut(path) {
+            Some(place) => *place = value.clone(),
+            None => data["metadata"] = value.clone(),
+        });
+        assert!(
+            error.contains(text) && error.contains("hint: "),
+            "{text}: {error}"
+        );
+    }
+    let none = read(&[json!({ "phases": [] })]).unwrap_err().to_string();
+    assert!(none.contains("no phase in the data"), "{none}");
 }
 
 #[test]
