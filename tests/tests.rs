@@ -5,6 +5,7 @@ mod book; // the book: current, no dead link, blocks that can be read, flags tha
 mod call_options; // waiting for calls, moves as if alone
 mod circles; // files depend on one another in one direction, along the map of README and library
 mod cli; // the command: transcripts, folders, determinism
+mod compare; // folders compared as policies: the same numbers, other applications refused; bounds below optima below policies
 mod corpus; // what fuzzing has found, once more
 mod data; // data of DARMA/vt and tables as applications: run, explained, exported, read again
 mod dependencies; // licences and sources of all packages

@@ -811,6 +811,9 @@ pub(super) struct TuneArguments {
 pub(super) struct CompareArguments {
     #[command(flatten)]
     pub(super) varied: VariedArguments,
+    /// Run folders: two or more are compared as they are, and nothing is run
+    #[arg(value_name = "RUN", value_hint = clap::ValueHint::DirPath)]
+    pub(super) others: Vec<PathBuf>,
 
     /// The policies, separated by commas [default: never,migbsp,greedy,greedy-refine,refine]
     #[arg(long, value_name = "POLICIES", help_heading = "Comparison")]

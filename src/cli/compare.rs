@@ -1,16 +1,18 @@
 //! `migsim compare`: several policies on one application, from best to worst, and what follows from it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde_json::json;
 
 use super::args::CompareArguments;
+use super::explain::again;
 use super::memory_limit::limits;
 use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar_and_farewell};
+use super::run::{given, pairs};
 use super::sweep::{open_store, varied};
 use super::threads::threads;
 use super::winners;
@@ -18,10 +20,13 @@ use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
-use crate::output::{Cell, Form, Sheet, Table, Tone, cannot_write, numbers, words, write_file};
+use crate::output::{
+    Cell, Form, Run, Sheet, Table, Tone, cannot_write, numbers, words, write_file,
+};
 use crate::registry::Registry;
 use crate::sweep::compare::{Comparison, Standing, known};
 use crate::sweep::compare_page::{self, Example, Examples};
+use crate::sweep::compare_runs::{Folder, Judged, Runs};
 use crate::sweep::folder;
 use crate::sweep::run::{missing_from, run};
 use crate::sweep::stats::{Sample, short};
@@ -39,6 +44,10 @@ pub(super) fn compare(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<bool, Error> {
+    let named = arguments.varied.settings.experiment.as_deref();
+    if !arguments.others.is_empty() || named.is_some_and(|path| path.join("run.json").is_file()) {
+        return folders(registry, arguments, out, errors).map(|()| true);
+    }
     let sweep = sweep_of(registry, arguments)?;
     let memory = &arguments.varied.settings.memory;
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
@@ -110,6 +119,92 @@ fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
         say(errors, &text);
     }
     failed.is_empty()
+}
+
+/// Refuses flags that would change a run which is done.
+fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<(), Error> {
+    let settings = &arguments.varied.settings;
+    let set = given(registry, settings)
+        .into_iter()
+        .map(|one| one.source());
+    let set = set.chain(pairs(settings)?.into_iter().map(|flag| flag.flag));
+    let own = [
+        ("--policies", arguments.policies.is_some()),
+        ("--map", arguments.map.is_some()),
+        ("--hindsight", arguments.hindsight.is_some()),
+        ("--shard", arguments.shard.is_some()),
+        ("--vary", !arguments.varied.vary.is_empty()),
+        ("--seeds", arguments.varied.seeds.is_some()),
+        ("--load", !settings.load.is_empty()),
+    ];
+    let own = own.iter().filter(|one| one.1).map(|one| one.0.to_owned());
+    if let Some(flag) = set.chain(own).next() {
+        let problem = Problem::new("the settings of finished runs are fixed").source(flag);
+        let hint = "leave the flag out, or name an experiment instead of run folders";
+        return Err(problem.hint(hint).into());
+    }
+    Ok(())
+}
+
+/// Compares run folders, as far as these hold it.
+fn folders(
+    registry: &Registry,
+    arguments: &CompareArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    refuse_settings(registry, arguments)?;
+    let settings = &arguments.varied.settings;
+    let paths: Vec<&PathBuf> = settings
+        .experiment
+        .iter()
+        .chain(&arguments.others)
+        .collect();
+    if let [one] = paths[..] {
+        let problem = Problem::new("one run is no comparison").source(one.display().to_string());
+        return Err(problem.hint("name two run folders or more").into());
+    }
+    let read = |path: &&PathBuf| -> Result<Folder, Error> {
+        let run = Run::read(registry, path)?;
+        let path = (*path).clone();
+        Ok(Folder { path, run })
+    };
+    let folders: Vec<Folder> = paths.iter().map(read).collect::<Result<_, _>>()?;
+    let runs = Runs::of(registry, &folders)?;
+    if !arguments.quiet {
+        say_notes(&runs.notes, errors);
+    }
+    let limits = limits(&settings.memory, arguments.threads, Purpose::Explanation);
+    let judged = |index: usize| {
+        let known = again(registry, &folders[index].path, limits).ok();
+        Judged {
+            known: known.map(|experiment| {
+                let platform = &experiment.platform.platform;
+                let clusters = compare_page::clusters(platform, &experiment.placement);
+                (experiment.lower_bound().get(), clusters)
+            }),
+        }
+    };
+    let comparison = runs.comparison(judged);
+    let json = comparison.to_json();
+    if let Some(folder) = &arguments.out {
+        let examples = runs.examples(&folders, &comparison, judged);
+        let title = format!("Comparison of {}", counted(folders.len(), "run"));
+        let table = table(&comparison);
+        let page = compare_page::page(&title, &comparison, &table, Some(&examples));
+        std::fs::create_dir_all(folder)
+            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+        write_file(
+            &folder.join("compare.json"),
+            format!("{json:#}\n").as_bytes(),
+        )?;
+        write_file(&folder.join("index.html"), page.as_bytes())?;
+    }
+    match arguments.form.form_unless(arguments.quiet) {
+        None => Ok(()),
+        Some(Form::Json) => print_json(out, &json),
+        Some(form) => print(out, &sheet(&comparison).render(form)),
+    }
 }
 
 /// Does the runs of the plan that are missing.
@@ -224,11 +319,9 @@ fn page(
             .iter()
             .find(|run| run.scenario == Scenario::Iii);
         let run = run.expect("scenario iii is one of those that are run");
-        let example = Example {
-            policy: one.policy.clone(),
-            outcome: run.outcome.clone(),
-            ledger: results.ledger(run),
-        };
+        let ledger = results.ledger(run);
+        let platform = &experiment.platform.platform;
+        let example = Example::of(&one.policy, &run.outcome, ledger.as_ref(), platform);
         Ok((experiment, example))
     });
     let runs: Vec<(Experiment, Example)> = runs.collect::<Result<_, Error>>()?;
@@ -238,9 +331,8 @@ fn page(
         return Ok(compare_page::page(&title, comparison, &table, None));
     };
     let examples = Examples {
-        seed,
-        platform: &first.platform.platform,
-        placement: &first.placement,
+        which: format!("seed {seed}"),
+        clusters: compare_page::clusters(&first.platform.platform, &first.placement),
         runs: runs.iter().map(|(_, example)| example.clone()).collect(),
     };
     let title = format!("{title}: {}", first.app());

@@ -13,7 +13,7 @@ use super::run::{files, given, layers, pairs, read_experiment};
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
-use crate::memory::Purpose;
+use crate::memory::{Limits, Purpose};
 use crate::output::{Case, Overview, Question, Run, Story, write_named};
 use crate::registry::Registry;
 
@@ -52,7 +52,11 @@ pub(super) fn explain(
     let effect = case.map(|case| {
         let experiment = match experiment {
             Some(experiment) => experiment,
-            None => again(registry, arguments).map_err(|error| error.first_line())?,
+            None => {
+                let folder = folder(arguments).unwrap_or(Path::new(""));
+                let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
+                again(registry, folder, memory).map_err(|error| error.first_line())?
+            }
         };
         let progress = Progress::default();
         with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {
@@ -86,8 +90,12 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
 }
 
 /// The experiment of a run folder, ready to be done again with decisions that are forced.
-fn again(registry: &Registry, arguments: &ExplainArguments) -> Result<Experiment, Error> {
-    let manifest = folder(arguments).unwrap_or(Path::new("")).join("run.json");
+pub(super) fn again(
+    registry: &Registry,
+    folder: &Path,
+    limits: Limits,
+) -> Result<Experiment, Error> {
+    let manifest = folder.join("run.json");
     let mut document = read_experiment(registry, &manifest)?;
     for file in files(registry, &document.value) {
         if std::fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
@@ -101,12 +109,7 @@ fn again(registry: &Registry, arguments: &ExplainArguments) -> Result<Experiment
     }
     let mut layers = Layers::default();
     layers.push_file(document);
-    let memory = &arguments.settings.memory;
-    Experiment::load_with(
-        registry,
-        &layers,
-        limits(memory, None, Purpose::Explanation),
-    )
+    Experiment::load_with(registry, &layers, limits)
 }
 
 /// The run: read, if a folder is named, else done now, with scenario i to compare; then also what was run.

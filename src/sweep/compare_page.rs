@@ -11,12 +11,12 @@ use super::compare::{Comparison, Standing};
 use super::page::SHOWN;
 use super::stats::short;
 use crate::bsp::Outcome;
-use crate::experiment::Ledger;
+use crate::experiment::{Ledger, Term};
 use crate::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style, round_ticks};
 use crate::output::frame::{Page, prose, section};
 use crate::output::{Cell, Table, escaped, numbers, words};
 use crate::platform::Platform;
-use crate::units::HostId;
+use crate::units::{HostId, Time};
 use crate::words::counted;
 
 /// A run of a policy that the page shows.
@@ -24,23 +24,69 @@ use crate::words::counted;
 pub struct Example {
     /// The policy.
     pub policy: String,
-    /// What happened.
-    pub outcome: Outcome,
-    /// Its difference to scenario i by term.
-    pub ledger: Option<Ledger>,
+    /// Its makespan \[s\].
+    pub makespan: f64,
+    /// When each superstep began, when its last process had computed, when it ended \[s\].
+    pub supersteps: Vec<[f64; 3]>,
+    /// When each call was waited for from, until when, and until when its moves held the run up \[s\].
+    pub calls: Vec<[f64; 3]>,
+    /// The moves in their order: after so many supersteps, from which cluster to which.
+    pub moves: Vec<(usize, usize, usize)>,
+    /// Its difference to scenario i by term, and their sum \[s\].
+    pub terms: Option<(Vec<(Term, f64)>, f64)>,
+}
+
+impl Example {
+    /// A run that has been done here.
+    pub fn of(
+        policy: &str,
+        outcome: &Outcome,
+        ledger: Option<&Ledger>,
+        platform: &Platform,
+    ) -> Self {
+        let dates = |start: Time, computed: Time, end: Time| [start, computed, end].map(Time::get);
+        let supersteps = outcome.supersteps.iter();
+        let calls = outcome.calls.iter();
+        let cluster = |host: HostId| platform.cluster_of(host).index();
+        let moves = outcome.migrations.iter();
+        let mut moves: Vec<_> = moves
+            .map(|one| (one.superstep + 1, cluster(one.from), cluster(one.to)))
+            .collect();
+        moves.sort_by_key(|one| one.0);
+        Self {
+            policy: policy.to_owned(),
+            makespan: outcome.makespan.get(),
+            supersteps: supersteps
+                .map(|one| dates(one.start, one.computed, one.end))
+                .collect(),
+            calls: calls
+                .map(|one| dates(one.wait.from, one.wait.until, one.held_until))
+                .collect(),
+            moves,
+            terms: ledger.map(|ledger| (ledger.terms().collect(), ledger.difference_s())),
+        }
+    }
 }
 
 /// What the page shows beside the comparison.
 #[derive(Debug)]
-pub struct Examples<'a> {
-    /// The seed of the runs.
-    pub seed: u64,
-    /// The machine.
-    pub platform: &'a Platform,
-    /// Where processes start.
-    pub placement: &'a [HostId],
+pub struct Examples {
+    /// Which runs these are, as headings say it.
+    pub which: String,
+    /// The clusters, and how many processes start in each; none if that is not known.
+    pub clusters: Vec<(String, u32)>,
     /// The runs, the best policy first.
     pub runs: Vec<Example>,
+}
+
+/// The clusters of a machine, and how many processes start in each.
+pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)> {
+    let names = platform.clusters.iter().map(|one| (one.name.clone(), 0));
+    let mut clusters: Vec<(String, u32)> = names.collect();
+    for host in placement {
+        clusters[platform.cluster_of(*host).index()].1 += 1;
+    }
+    clusters
 }
 
 /// The page.
@@ -48,7 +94,7 @@ pub fn page(
     title: &str,
     comparison: &Comparison,
     table: &Table,
-    examples: Option<&Examples<'_>>,
+    examples: Option<&Examples>,
 ) -> String {
     let verdict = format!(
         "<p class=\"verdict\">{}</p>\n{}",
@@ -64,20 +110,22 @@ pub fn page(
         );
     }
     if let Some(examples) = examples.filter(|examples| !examples.runs.is_empty()) {
-        let seed = examples.seed;
+        let which = &examples.which;
         body += &section(
             "time",
-            &format!("Runs: seed {seed}, on one axis of time"),
+            &format!("Runs: {which}, on one axis of time"),
             &strips(&examples.runs),
         );
-        body += &section(
-            "places",
-            &format!("Places: processes by cluster, seed {seed}"),
-            &places(examples),
-        );
+        if !examples.clusters.is_empty() {
+            body += &section(
+                "places",
+                &format!("Places: processes by cluster, {which}"),
+                &places(examples),
+            );
+        }
         body += &section(
             "terms",
-            &format!("Terms: scenario iii less scenario i, seed {seed}"),
+            &format!("Terms: scenario iii less scenario i, {which}"),
             &terms(&examples.runs),
         );
     }
@@ -158,10 +206,7 @@ const PHASES: [(&str, &str); 4] = [
 
 /// A strip for each run: what the time of each column was spent on.
 fn strips(runs: &[Example]) -> String {
-    let longest = runs
-        .iter()
-        .map(|run| run.outcome.makespan.get())
-        .fold(0.0, f64::max);
+    let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
     let height = AXIS + runs.len() as f64 * (STRIP + LABEL);
     let mut svg = format!(
         "<svg role=\"img\" aria-label=\"Phases of the runs on one axis of time\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" style=\"min-width:600px;max-width:100%;height:auto\" font-family=\"sans-serif\" font-size=\"12\" fill=\"currentColor\">\n"
@@ -173,11 +218,11 @@ fn strips(runs: &[Example]) -> String {
             "<text x=\"0\" y=\"{:.0}\">{} · {} s · {} · {}</text>",
             top + LABEL - 5.0,
             escaped(&run.policy),
-            short(run.outcome.makespan.get()),
-            counted(run.outcome.calls.len(), "call"),
-            counted(run.outcome.migrations.len(), "move")
+            short(run.makespan),
+            counted(run.calls.len(), "call"),
+            counted(run.moves.len(), "move")
         );
-        svg += &strip(&run.outcome, longest, top + LABEL);
+        svg += &strip(run, longest, top + LABEL);
     }
     for (date, label) in round_ticks(longest, 9) {
         let x = WIDTH * date / longest.max(f64::MIN_POSITIVE);
@@ -205,7 +250,7 @@ fn strips(runs: &[Example]) -> String {
 }
 
 /// The columns of a run, neighbours that look alike as one.
-fn strip(outcome: &Outcome, longest: f64, top: f64) -> String {
+fn strip(run: &Example, longest: f64, top: f64) -> String {
     let mut spent = vec![[0.0_f64; PHASES.len()]; COLUMNS];
     let column = if longest > 0.0 {
         longest / COLUMNS as f64
@@ -229,16 +274,14 @@ fn strip(outcome: &Outcome, longest: f64, top: f64) -> String {
             now = end;
         }
     };
-    for dates in &outcome.supersteps {
-        let (start, end) = (dates.start.get(), dates.end.get());
-        let computed = dates.computed.get().clamp(start, end.max(start));
+    for &[start, computed, end] in &run.supersteps {
+        let computed = computed.clamp(start, end.max(start));
         add(0, start, computed);
         add(1, computed, end);
     }
-    for call in &outcome.calls {
-        let (from, until) = (call.wait.from.get(), call.wait.until.get());
+    for &[from, until, held] in &run.calls {
         add(2, from, until);
-        add(3, until, call.held_until.get());
+        add(3, until, held);
     }
     let shares: Vec<[u32; PHASES.len()]> = spent
         .iter()
@@ -300,9 +343,8 @@ fn rounded(number: f64) -> u32 {
 }
 
 /// The processes of each cluster: a table that a slider moves through the supersteps.
-fn places(examples: &Examples<'_>) -> String {
-    let platform = examples.platform;
-    let clusters = platform.clusters.len();
+fn places(examples: &Examples) -> String {
+    let clusters = examples.clusters.len();
     let mut columns = vec![words("cluster", "cluster")];
     columns.extend(
         examples
@@ -314,17 +356,17 @@ fn places(examples: &Examples<'_>) -> String {
     let histories: Vec<Vec<(usize, Vec<u32>)>> = examples
         .runs
         .iter()
-        .map(|run| history(&run.outcome, examples, clusters))
+        .map(|run| history(run, &examples.clusters))
         .collect();
-    for (index, cluster) in platform.clusters.iter().enumerate() {
-        let mut row = vec![Cell::text(&cluster.name)];
+    for (index, (cluster, _)) in examples.clusters.iter().enumerate() {
+        let mut row = vec![Cell::text(cluster)];
         for history in &histories {
             let count = history.last().map_or(0, |last| last.1[index]);
             row.push(Cell::count(count as usize));
         }
         table.push(row);
     }
-    let supersteps = examples.runs[0].outcome.supersteps.len();
+    let supersteps = examples.runs[0].supersteps.len();
     let data = json!({ "histories": histories, "clusters": clusters });
     // `<` cannot end the element: the data are numbers.
     format!(
@@ -356,19 +398,12 @@ const PLACES: &str = "\"use strict\";
 ";
 
 /// The processes of each cluster from the start on, after each superstep with moves.
-fn history(outcome: &Outcome, examples: &Examples<'_>, clusters: usize) -> Vec<(usize, Vec<u32>)> {
-    let platform = examples.platform;
-    let mut counts = vec![0; clusters];
-    for host in examples.placement {
-        counts[platform.cluster_of(*host).index()] += 1;
-    }
+fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
+    let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
-    let mut moves: Vec<_> = outcome.migrations.iter().collect();
-    moves.sort_by_key(|migration| migration.superstep);
-    for migration in moves {
-        counts[platform.cluster_of(migration.from).index()] -= 1;
-        counts[platform.cluster_of(migration.to).index()] += 1;
-        let after = migration.superstep + 1;
+    for &(after, from, to) in &run.moves {
+        counts[from] = counts[from].saturating_sub(1);
+        counts[to] += 1;
         match history.last_mut() {
             Some(last) if last.0 == after => last.1.clone_from(&counts),
             _ => history.push((after, counts.clone())),
@@ -379,11 +414,14 @@ fn history(outcome: &Outcome, examples: &Examples<'_>, clusters: usize) -> Vec<(
 
 /// The ledgers side by side.
 fn terms(runs: &[Example]) -> String {
+    let known = || {
+        runs.iter()
+            .filter_map(|run| Some((run, run.terms.as_ref()?)))
+    };
     let mut columns = vec![words("term [s]", "term")];
-    columns.extend(runs.iter().map(|run| numbers(&run.policy, "seconds")));
+    columns.extend(known().map(|(run, _)| numbers(&run.policy, "seconds")));
     let mut table = Table::new("terms", "", &columns);
-    let ledgers: Vec<&Ledger> = runs.iter().filter_map(|run| run.ledger.as_ref()).collect();
-    let Some(first) = ledgers.first() else {
+    let Some((_, (first, _))) = known().next() else {
         return "<p>There is no scenario i to compare with.</p>\n".to_owned();
     };
     let cell = |seconds: f64| {
@@ -392,16 +430,13 @@ fn terms(runs: &[Example]) -> String {
             format!("{}{}", if seconds > 0.0 { "+" } else { "" }, short(seconds)),
         )
     };
-    for (at, (term, _)) in first.terms().enumerate() {
+    for (at, (term, _)) in first.iter().enumerate() {
         let mut row = vec![Cell::text(term.name())];
-        row.extend(ledgers.iter().map(|ledger| {
-            let own = ledger.terms().nth(at).map_or(0.0, |(_, seconds)| seconds);
-            cell(own)
-        }));
+        row.extend(known().map(|(_, (terms, _))| cell(terms.get(at).map_or(0.0, |one| one.1))));
         table.push(row);
     }
     let mut sum = vec![Cell::text("sum")];
-    sum.extend(ledgers.iter().map(|ledger| cell(ledger.difference_s())));
+    sum.extend(known().map(|(_, (_, sum))| cell(*sum)));
     table.push(sum);
     table.html(SHOWN)
 }
@@ -426,15 +461,17 @@ mod tests {
         let experiment = Experiment::load(&settings, Limits::default()).unwrap();
         let results = experiment.run(&Progress::default()).unwrap();
         let run = results.get(Scenario::Iii).unwrap();
+        let platform = &experiment.platform.platform;
+        let ledger = results.ledger(run);
         let examples = Examples {
-            seed: 1,
-            platform: &experiment.platform.platform,
-            placement: &experiment.placement,
-            runs: vec![Example {
-                policy: "refine/every=10".into(),
-                outcome: run.outcome.clone(),
-                ledger: results.ledger(run),
-            }],
+            which: "seed 1".into(),
+            clusters: clusters(platform, &experiment.placement),
+            runs: vec![Example::of(
+                "refine/every=10",
+                &run.outcome,
+                ledger.as_ref(),
+                platform,
+            )],
         };
         let labels = |longest: f64| -> Vec<String> {
             let ticks = round_ticks(longest, 9).into_iter();
@@ -450,7 +487,7 @@ mod tests {
         // No column is left empty, wherever rounding puts the ends of columns.
         for part in 1..=40 {
             let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
-            let svg = strip(&run.outcome, longest, 0.0);
+            let svg = strip(&examples.runs[0], longest, 0.0);
             let mut filled = BTreeMap::new();
             for rectangle in svg.lines() {
                 let number = |key: &str| -> f64 {
@@ -465,8 +502,7 @@ mod tests {
             });
             assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
         }
-        let clusters = examples.platform.clusters.len();
-        for (_, counts) in history(&run.outcome, &examples, clusters) {
+        for (_, counts) in history(&examples.runs[0], &examples.clusters) {
             assert_eq!(counts.iter().sum::<u32>(), 25);
         }
         let plan: Plan = serde_json::from_value(json!({

@@ -9,6 +9,7 @@
 mod change;
 pub mod compare;
 pub mod compare_page;
+pub mod compare_runs;
 pub mod config;
 mod draw;
 pub mod effects;

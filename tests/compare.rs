@@ -1,0 +1,137 @@
+//! Comparisons: run folders as policies, kind refusals, bounds below optima below policies.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{ROUNDING, migsim, migsim_in, read, said, succeeded};
+
+/// A run folder of Smith-Waterman.
+fn run(folder: &Path, name: &str, flags: &str) {
+    let all = format!("run --app sw --scenario i,iii --quiet --out {name} {flags}");
+    let words: Vec<&str> = all.split_whitespace().collect();
+    succeeded(migsim_in(folder, &words));
+}
+
+fn compared(folder: &Path, arguments: &str) -> Value {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let output = succeeded(migsim_in(folder, &words));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn folders_give_the_numbers_of_a_comparison_that_runs_them() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    run(folder, "a", "--n 10 --policy refine/every=5");
+    run(folder, "b", "--n 10 --policy migbsp");
+    let found = compared(folder, "compare a b --json --out page");
+    let policies = "--policies refine/every=5,migbsp";
+    let ran = compared(
+        folder,
+        &format!("compare --app sw --n 10 {policies} --json"),
+    );
+    assert_eq!(found, ran);
+    let page = read(folder, "page/index.html");
+    for part in ["refine/every=5", "id=\"barrier\"", "Terms: scenario iii"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(page.len() < 3_000_000);
+}
+
+#[test]
+fn runs_that_differ_in_their_seed_are_one_policy() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    for policy in ["never", "refine"] {
+        for seed in ["1", "2"] {
+            let flags = format!("--n 10 --policy {policy} --load walk --seed {seed}");
+            run(folder, &format!("{policy}-{seed}"), &flags);
+        }
+    }
+    let all = "compare never-1 never-2 refine-1 refine-2 --json";
+    let found = compared(folder, all);
+    assert_eq!(found["seeds"], 2);
+    assert_eq!(found["policies"].as_array().unwrap().len(), 2);
+    let lacking = migsim_in(folder, &["compare", "never-1", "never-2", "refine-1"]);
+    assert_eq!(lacking.status.code(), Some(2));
+    assert!(
+        said(&lacking).contains("has no run with seed 2"),
+        "{}",
+        said(&lacking)
+    );
+}
+
+#[test]
+fn folders_that_cannot_be_compared_are_refused_and_other_differences_told() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    run(folder, "a", "--n 10 --policy refine");
+    run(folder, "larger", "--policy migbsp --n 12");
+    run(
+        folder,
+        "dear",
+        "--n 10 --policy migbsp --set costs.move.fixed=1s",
+    );
+    let refused = |arguments: &[&str], part: &str| {
+        let output = migsim_in(folder, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(said(&output).contains(part), "{}", said(&output));
+    };
+    refused(&["compare", "a", "larger"], "another application");
+    refused(&["compare", "a"], "one run is no comparison");
+    refused(&["compare", "a", "a"], "the same run");
+    refused(&["compare", "a", "dear", "--n", "10"], "are fixed");
+    refused(&["compare", "a", "nothing"], "nothing");
+    let told = succeeded(migsim_in(folder, &["compare", "a", "dear"]));
+    assert!(said(&told).contains("differ in `costs`"), "{}", said(&told));
+}
+
+#[test]
+fn no_policy_beats_hindsight_and_hindsight_not_the_bound() {
+    for (app, policies) in [
+        ("--app sw --n 10", "never,migbsp,greedy,refine"),
+        (
+            "--app lu --n 40 --procs 8 --grid 2x4",
+            "never,migbsp,greedy-refine,prefix",
+        ),
+    ] {
+        let text = format!(
+            "compare {app} --load walk --seeds 1..2 --policies {policies} --hindsight 20 --json"
+        );
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let output = succeeded(migsim(&words));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let hindsight = found["hindsight_s"]["mean"].as_f64().unwrap();
+        for one in found["policies"].as_array().unwrap() {
+            let makespan = one["makespan_s"]["mean"].as_f64().unwrap();
+            let regret = one["regret_percent"].as_f64().unwrap();
+            let above = one["above_bound_percent"].as_f64().unwrap();
+            assert!(makespan >= hindsight * (1.0 - ROUNDING), "{app}: {one}");
+            assert!(0.0 <= regret && regret <= above, "{app}: {one}");
+        }
+    }
+}
+
+#[test]
+fn bounds_lie_below_the_best_known_in_all_cases_of_the_study() {
+    let table = include_str!("../results/rivals.csv");
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let columns = reader.headers().unwrap().clone();
+    let place = |name: &str| columns.iter().position(|one| one == name).unwrap();
+    let [regret, above] = ["regret_percent", "above_bound_percent"].map(place);
+    let mut rows = 0;
+    for row in reader.records() {
+        let row = row.unwrap();
+        let number = |column: usize| row[column].parse::<f64>().unwrap();
+        // Bound <= best known <= makespan, so that what lies above the bound is no less than the regret.
+        assert!(
+            number(regret) >= 0.0 && number(above) >= number(regret),
+            "{row:?}"
+        );
+        rows += 1;
+    }
+    assert_eq!(rows, 13 * (13 + 10));
+}
