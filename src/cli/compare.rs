@@ -24,7 +24,7 @@ use crate::output::{
     Cell, Form, Run, Sheet, Table, Tone, cannot_write, numbers, words, write_file,
 };
 use crate::registry::Registry;
-use crate::sweep::compare::{Comparison, Standing, known};
+use crate::sweep::compare::{Comparison, Standing, best_calls, known};
 use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::compare_runs::{Folder, Judged, Runs};
 use crate::sweep::folder;
@@ -89,7 +89,11 @@ pub(super) fn compare(
         return Ok(say_failed((&plan, &store), errors));
     }
     let budget = arguments.hindsight.unwrap_or(0) as usize;
-    let known = threads.install(|| known((&sweep, &plan), (limits, &common), budget))?;
+    let mut known = threads.install(|| known((&sweep, &plan), (limits, &common), budget))?;
+    if let Some(barriers) = arguments.when {
+        let with = (limits, &common);
+        known.best_calls = threads.install(|| best_calls((&sweep, &plan), with, barriers as usize));
+    }
     let comparison = Comparison::of(&plan, store.rows(), &known);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
@@ -132,6 +136,7 @@ fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<
         ("--policies", arguments.policies.is_some()),
         ("--map", arguments.map.is_some()),
         ("--hindsight", arguments.hindsight.is_some()),
+        ("--when", arguments.when.is_some()),
         ("--shard", arguments.shard.is_some()),
         ("--vary", !arguments.varied.vary.is_empty()),
         ("--seeds", arguments.varied.seeds.is_some()),
@@ -382,7 +387,7 @@ fn with_interval(sample: Sample) -> String {
 
 /// From best to worst.
 fn table(comparison: &Comparison) -> Table {
-    let columns = [
+    let mut columns = vec![
         numbers("rank", "rank"),
         words("policy", "policy"),
         numbers("makespan iii [s]", "makespan_s"),
@@ -395,6 +400,11 @@ fn table(comparison: &Comparison) -> Table {
         numbers("regret [%]", "regret_percent"),
         numbers("above bound [%]", "above_bound_percent"),
     ];
+    let has_calls = |one: &Standing| one.trigger_regret.is_some();
+    let has_calls = comparison.standings.iter().any(has_calls);
+    if has_calls {
+        columns.push(numbers("trigger regret [%]", "trigger_regret_percent"));
+    }
     let mut table = Table::new("policies", "", &columns);
     let number = |value: f64| Cell::value(value, short(value));
     for (place, one) in comparison.standings.iter().enumerate() {
@@ -414,7 +424,7 @@ fn table(comparison: &Comparison) -> Table {
             None => Cell::empty(),
         };
         let rank = if one.ties_with_best { 1 } else { place + 1 };
-        table.push([
+        let mut row = vec![
             Cell::count(rank),
             Cell::text(&one.policy),
             Cell::value(makespan.mean, with_interval(*makespan)),
@@ -430,7 +440,11 @@ fn table(comparison: &Comparison) -> Table {
             number(costs[1]),
             number(regret.mean),
             above_bound.map_or_else(Cell::empty, number),
-        ]);
+        ];
+        if has_calls {
+            row.push(optional(&one.trigger_regret));
+        }
+        table.push(row);
     }
     table
 }

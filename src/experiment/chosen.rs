@@ -110,6 +110,18 @@ impl Chosen {
         )))
     }
 
+    /// The policy without its own trigger, called when another one says so.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub(super) fn build_called(
+        &self,
+        trigger: Box<dyn trigger::Trigger>,
+    ) -> Result<Box<dyn Policy>, Error> {
+        let policy = self.entry.build(&self.options)?;
+        Ok(Box::new(Triggered::new(trigger, policy, false)))
+    }
+
     /// The key `policy` with all defaults filled in.
     ///
     /// # Errors

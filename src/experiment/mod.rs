@@ -18,6 +18,7 @@ mod ledger;
 mod resolve;
 mod run;
 mod shared;
+mod when;
 
 pub use crate::memory::Limits;
 pub(crate) use basis::{Remark, notes};
@@ -34,3 +35,4 @@ pub use resolve::{Experiment, Input};
 pub use run::{Progress, Results, ScenarioRun};
 pub use shared::Shared;
 pub(crate) use shared::remembered;
+pub use when::BestCalls;

@@ -43,6 +43,8 @@ pub struct Standing {
     pub above_bound: Option<f64>,
     /// `T / best known - 1` \[%\].
     pub regret: Sample,
+    /// `T / best - 1` \[%\] against the best supersteps to call the same policy at, if they were searched for.
+    pub trigger_regret: Option<Sample>,
     /// Whether the 95 % interval of [`Self::behind`] contains 0 (with one seed: whether the makespans are equal).
     pub ties_with_best: bool,
 }
@@ -68,6 +70,8 @@ pub struct Known {
     pub bounds: Vec<f64>,
     /// The best plan in hindsight of each seed \[s\]; empty if it was not searched for.
     pub hindsight: Vec<f64>,
+    /// The makespan with the best calls by setting, and by seed \[s\]; empty if they were not searched for.
+    pub best_calls: Vec<Vec<Option<f64>>>,
 }
 
 impl Comparison {
@@ -101,6 +105,11 @@ impl Comparison {
             .collect();
         for (best, found) in best_known.iter_mut().zip(&known.hindsight) {
             *best = best.min(*found);
+        }
+        for own in &known.best_calls {
+            for (best, found) in best_known.iter_mut().zip(own) {
+                *best = best.min(found.unwrap_or(f64::INFINITY));
+            }
         }
         let alone = found.first().and_then(|one| {
             let times: Option<Vec<f64>> =
@@ -210,6 +219,7 @@ impl Comparison {
                 "above_bound_percent": one.above_bound,
                 "regret_percent": one.regret.mean,
                 "regret_ci95_percent": one.regret.half_width(),
+                "trigger_regret_percent": one.trigger_regret.map(|regret| regret.mean),
                 "ties_with_best": one.ties_with_best,
             })
         };
@@ -272,7 +282,25 @@ pub fn known(
     Ok(Known {
         bounds: all.iter().map(|one| one.0).collect(),
         hindsight: all.iter().filter_map(|one| one.1).collect(),
+        best_calls: Vec::new(),
     })
+}
+
+/// The makespans with the best calls that [`best_calls`](crate::experiment::Experiment::best_calls) finds, by setting and by seed \[s\]; none where a run fails.
+pub fn best_calls(
+    (sweep, plan): (&Sweep, &Plan),
+    (limits, common): (Limits, &Common),
+    barriers: usize,
+) -> Vec<Vec<Option<f64>>> {
+    let seeds = plan.seeds.len();
+    let runs = (0..plan.settings.len() * seeds).into_par_iter();
+    let of_run = |run: usize| {
+        let experiment = plan.experiment(sweep, plan.run(run), (limits, &common.files));
+        let found = experiment.ok()?.best_calls(barriers, &Progress::default());
+        Some(found.ok()?.makespan.get())
+    };
+    let all: Vec<Option<f64>> = runs.map(of_run).collect();
+    all.chunks(seeds).map(<[_]>::to_vec).collect()
 }
 
 /// What a policy is compared with, seed by seed.
@@ -304,6 +332,13 @@ impl Others<'_> {
         };
         let bounds = &self.known.bounds;
         let has_bounds = bounds.len() == times.len() && bounds.iter().all(|bound| *bound > 0.0);
+        // What the policy did itself is one of the choices.
+        let own_best: Option<Vec<f64>> = self.known.best_calls.get(setting).and_then(|best| {
+            let pairs = best.iter().zip(times);
+            pairs
+                .map(|(best, time)| Some(best.as_ref()?.min(*time)))
+                .collect()
+        });
         let behind = times.iter().zip(&self.first);
         let behind: Vec<f64> = behind.map(|(own, best)| own - best).collect();
         let behind = Sample::of(&behind).filter(|_| place > 0);
@@ -319,6 +354,7 @@ impl Others<'_> {
             costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
             above_bound: has_bounds.then(|| above(bounds).map_or(0.0, |above| above.mean)),
             regret: above(&self.best_known)?,
+            trigger_regret: own_best.and_then(|best| above(&best)),
             ties_with_best: behind.is_none_or(is_no_worse),
         })
     }
@@ -367,6 +403,7 @@ mod tests {
         let known = Known {
             bounds: vec![4.0, 5.0, 7.0],
             hindsight: vec![5.0, 5.0, 7.0],
+            best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
         };
         let comparison = Comparison::of(&plan, &rows, &known);
         let names: Vec<&str> = comparison
@@ -383,6 +420,9 @@ mod tests {
         // 25, 20 and 0 % above the bounds; 0, 20 and 0 % above what is known.
         assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
         assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);
+        // 0, 20 and 0 % above its own best calls; nobody searched for those of the others.
+        assert!((a.trigger_regret.unwrap().mean - 20.0 / 3.0).abs() < 1e-9);
+        assert!(b.trigger_regret.is_none());
         let verdict = comparison.verdict();
         assert!(
             verdict.starts_with("No difference between `a` and `c`: 6.00 s (95 %, 3 seeds)."),

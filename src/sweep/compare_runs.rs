@@ -121,7 +121,7 @@ impl Runs {
         let bounds: Option<Vec<f64>> = bounds.map(|index| Some(judged(*index).known?.0)).collect();
         let known = Known {
             bounds: bounds.unwrap_or_default(),
-            hindsight: Vec::new(),
+            ..Known::default()
         };
         Comparison::of(&self.plan, &self.rows, &known)
     }

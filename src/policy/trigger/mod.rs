@@ -8,6 +8,7 @@
 mod boulmier;
 mod entry;
 mod every;
+mod listed;
 mod marquez;
 mod menon;
 mod menon_offline;
@@ -24,6 +25,7 @@ pub use boulmier::BoulmierOptions;
 pub(crate) use entry::row;
 pub use entry::{Entry, Kind, Table, TriggerOptions};
 pub use every::EveryOptions;
+pub(crate) use listed::Listed;
 pub use marquez::MarquezOptions;
 pub use menon::{ImprovedMenonOptions, MenonOptions};
 pub use menon_offline::{MenonOfflineEdition, MenonOfflineOptions};
