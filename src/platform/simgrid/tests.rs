@@ -305,6 +305,33 @@ fn what_has_no_meaning_here_is_noted() {
 }
 
 #[test]
+fn nested_zones_are_exported_with_equal_routes() {
+    let inside = "<cluster id='a' prefix='a-' suffix='' radical='0-3' speed='1Gf' bw='1MBps' lat='1us' limiter_link='2MBps' bb_bw='3MBps' bb_lat='2us'/>
+        <cluster id='b' prefix='b-' suffix='' radical='0-3' speed='1Gf' bw='1MBps' lat='1us' topology='TORUS' topo_parameters='2,2' loopback_bw='9MBps'/>
+        <zone id='c' routing='Floyd'><host id='c-0' speed='1f'/><router id='r'/><link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX'/><route src='c-0' dst='r'><link_ctn id='l' direction='UP'/></route></zone>
+        <link id='bb' bandwidth='1MBps' latency='5us' sharing_policy='FATPIPE'/>
+        <zoneRoute src='a' dst='b' gw_dst='b-3'><link_ctn id='bb'/></zoneRoute>
+        <zoneRoute src='a' dst='c' gw_dst='r'><link_ctn id='bb'/></zoneRoute>
+        <zoneRoute src='b' dst='c' gw_src='b-1' gw_dst='r'><link_ctn id='bb'/></zoneRoute>";
+    let before = zone("4.1", inside).unwrap().platform;
+    let export = to_simgrid(&before).unwrap().xml;
+    let after = from_simgrid("b.xml", &export).unwrap().platform;
+    let hosts = || (0..before.hosts.len()).map(HostId::from_index);
+    for (from, to) in hosts().flat_map(|from| hosts().map(move |to| (from, to))) {
+        let names = |platform: &Platform| -> Option<Vec<String>> {
+            let route = platform.route(from, to)?;
+            let name = |link: crate::units::LinkId| platform.links[link.index()].name.clone();
+            Some(route.links().map(name).collect())
+        };
+        assert_eq!(names(&before), names(&after), "{from:?} {to:?}");
+    }
+    let peers = "<zone id='y' routing='Vivaldi'><peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/></zone>
+        <zone id='w' routing='Vivaldi'><peer id='q' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/></zone>
+        <link id='l' bandwidth='1Bps'/><zoneRoute src='y' dst='w'><link_ctn id='l'/></zoneRoute>";
+    assert!(zone("4.1", peers).is_ok());
+}
+
+#[test]
 fn the_first_failure_is_kept() {
     let trace = |values: &str| {
         let inside = format!(

@@ -3,7 +3,7 @@
 //! | form | when | size |
 //! | --- | --- | --- |
 //! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, no profiles, no latencies of pairs | clusters² |
-//! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise | hosts² |
+//! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
 //! `SimGrid` has no memory of hosts: it is left out. If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
 //! faster than any other, and the other links have none.
@@ -251,6 +251,12 @@ impl Writer<'_> {
         self.has_pair_latencies = pairs()
             .filter_map(route)
             .any(|route| route.latency.is_some());
+        if self.has_pair_latencies && matches!(platform.routes, Routes::Zoned { .. }) {
+            let problem = Problem::new("the delays of some routes are distances (Vivaldi)");
+            return Err(problem
+                .hint("SimGrid adds up the latencies of links: keep the file that you have")
+                .into());
+        }
         let varies = platform
             .links
             .iter()
@@ -287,6 +293,7 @@ impl Writer<'_> {
             }
         }
         for a in (0..platform.hosts.len()).map(HostId::from_index) {
+            self.own_loopback(a);
             for b in (a.index() + 1..platform.hosts.len()).map(HostId::from_index) {
                 self.routes(a, b, &latencies);
             }
@@ -308,6 +315,18 @@ impl Writer<'_> {
             host.speed.get(),
             host.cores
         ));
+    }
+
+    /// The route of a host to itself, where that is not the loopback of the network model.
+    fn own_loopback(&mut self, host: HostId) {
+        let platform = self.platform;
+        if let Some(route) = platform.route(host, host) {
+            let links = self.links_of(route.links());
+            let name = escape(&platform.hosts[host.index()].name);
+            self.line(format_args!(
+                "  <route src=\"{name}\" dst=\"{name}\">{links}</route>"
+            ));
+        }
     }
 
     fn routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
