@@ -30,7 +30,7 @@
 //! | direct evaluation with a `FlowBatch` (`bsp`) | all start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
 //! | `contention`, in a batch | always for large batches: flows that never meet are closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
 //! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 8 ms; LU 500/25: 1 instead of 4 ms |
-//! | `holding`, in a batch | flows meet 48 others or more on a link, on average | 4 000 processes behind full uplinks: 0.24 instead of 7.6 s |
+//! | `holding`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind full uplinks: 0.24 instead of 7.6 s |
 //! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |
 //! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
 //! | events | everything else: capacities that change, late receives, overlapped calls | - |

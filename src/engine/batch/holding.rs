@@ -13,7 +13,7 @@ use crate::platform::Platform;
 use crate::units::to_u32;
 
 /// Flows are a crowd if those on the link of a flow are at least so many, on average over all links of all flows.
-const CROWD: u64 = 48;
+const CROWD: u64 = 12;
 /// Fewer flows are none.
 const LEAST: usize = 256;
 
