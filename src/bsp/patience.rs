@@ -23,9 +23,9 @@ use crate::units::{Bytes, HostId, Instructions, Seconds};
 const MOST_CHANGES: f64 = 1e9;
 /// The least time of an activity that is looked at \[s\]; at a change of everything each microsecond there are enough of them in it.
 const LONG: f64 = 100.0;
-/// How many changes are looked at to measure all rates.
+/// The number of changes looked at to measure all rates.
 const LOOKED_AT: usize = 500_000;
-/// How many of one capacity, at least and at most.
+/// The number of changes of one capacity, at least and at most.
 const OF_ONE: (usize, usize) = (16, 4096);
 /// The CPU time of a change \[s\], for the message.
 const CHANGE: f64 = 1e-7;

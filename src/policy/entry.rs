@@ -44,7 +44,7 @@ pub type Entry = plugin::Entry<Kind>;
 /// The policies, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// What can be done with the options of a policy.
+/// A kind of policy: the operations on its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     make: Make,
@@ -52,7 +52,7 @@ pub struct Kind {
     narrator: &'static dyn Narrator,
 }
 
-/// How its options are read.
+/// The way to read its options.
 #[derive(Clone, Copy, Debug)]
 enum Make {
     /// A policy with a trigger of its own.
@@ -146,7 +146,7 @@ impl Entry {
         self.kind.ranges
     }
 
-    /// Who tells of its calls.
+    /// The narrator of its calls.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.kind.narrator
     }

@@ -64,7 +64,7 @@ pub trait Policy: fmt::Debug + Send {
         true
     }
 
-    /// What it holds of each pair of a process and a cluster, and of its calls, beyond what any policy does \[B\]: see [`crate::memory`].
+    /// The memory for each pair of a process and a cluster, and for its calls, beyond that of any policy \[B\]: see [`crate::memory`].
     fn memory(&self, _pairs: f64, _supersteps: f64) -> f64 {
         0.0
     }
@@ -72,7 +72,7 @@ pub trait Policy: fmt::Debug + Send {
     /// Told after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
     fn on_outcome(&mut self, _moved: usize) {}
 
-    /// What is wrong with its own state, if anything is: asked after each call. A fault stops the run.
+    /// The fault of its own state, if there is one: asked after each call. A fault stops the run.
     fn fault(&self) -> Option<String> {
         None
     }
@@ -87,9 +87,9 @@ pub struct View<'a> {
     pub superstep: usize,
     /// The date: of the barrier in [`Policy::is_call_due`], of the call in [`Policy::decide`].
     pub now: Time,
-    /// Where each process is.
+    /// The host of each process.
     pub placement: &'a [HostId],
-    /// What was measured in this superstep.
+    /// The measures of this superstep.
     pub measures: &'a Measures,
     /// The memory of each process, which a migration carries.
     pub memory: &'a [Bytes],
@@ -101,7 +101,7 @@ pub struct View<'a> {
     pub migrations_happen: bool,
     /// The messages of this superstep.
     pub messages: &'a [Message],
-    /// How many supersteps the application has.
+    /// The number of supersteps of the application.
     pub supersteps: usize,
     /// The price of the last call, its migrations included; zero before the first one.
     pub last_price: Seconds,
@@ -110,7 +110,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// How many processes there are.
+    /// The number of processes.
     pub fn processes(&self) -> usize {
         self.placement.len()
     }
@@ -125,7 +125,7 @@ impl View<'_> {
         self.platform.cluster_of(self.placement[process])
     }
 
-    /// How long `work` takes alone on a host, its external load taken off.
+    /// The time of `work` alone on a host, its external load taken off.
     pub fn execution_time(&self, work: Instructions, host: HostId) -> Seconds {
         let left = (1.0 - self.external_load[host.index()]).max(1e-9);
         let speed = self.platform.hosts[host.index()].speed.get() * left;
@@ -133,12 +133,12 @@ impl View<'_> {
     }
 }
 
-/// What was measured in one superstep; the arrays are reused.
+/// The measures of one superstep; the arrays are reused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measures {
     /// Instructions of each process (I of the papers).
     pub work: Vec<Instructions>,
-    /// How much later than the first one each process began the superstep.
+    /// The delay of each process against the first one at the start of the superstep.
     pub delay: Vec<Seconds>,
     /// Time of the computation of each process, slowed by what shared its host (CT of the papers).
     pub compute: Vec<Seconds>,
@@ -150,7 +150,7 @@ pub struct Measures {
     pub traffic: Pairs<Traffic>,
 }
 
-/// What a process exchanged with the processes of one cluster in one superstep.
+/// The traffic of a process with the processes of one cluster in one superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
     /// Bytes sent to the cluster.
@@ -178,7 +178,7 @@ impl Measures {
         self.traffic.clear(processes);
     }
 
-    /// What `process` exchanged with `cluster`.
+    /// The traffic of `process` with `cluster`.
     pub fn traffic(&self, process: usize, cluster: usize) -> Traffic {
         self.traffic
             .get(process, cluster)
@@ -186,7 +186,7 @@ impl Measures {
             .unwrap_or_default()
     }
 
-    /// What `process` exchanged with `cluster`, to be added to.
+    /// The traffic of `process` with `cluster`, to be added to.
     #[inline]
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
         self.traffic
@@ -240,9 +240,9 @@ pub(crate) fn refill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
 /// One wish of a policy: `process` goes to host `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migration {
-    /// Who moves.
+    /// The process that moves.
     pub process: ProcessId,
-    /// Where it goes.
+    /// Its destination.
     pub to: HostId,
 }
 
@@ -256,7 +256,7 @@ impl Migration {
     }
 }
 
-/// What a policy has to say about a call: its state, thresholds and terms, made into JSON only when somebody reads it.
+/// A policy's account of a call: its state, thresholds and terms, made into JSON only when somebody reads it.
 pub trait Explain: fmt::Debug + Send + Sync {
     /// The explanation, for the decision record.
     fn to_json(&self) -> Map<String, Value>;
@@ -280,16 +280,16 @@ pub struct Decision {
     pub migrations: Vec<Migration>,
     /// Every process that was considered, with the reason of its verdict.
     pub candidates: Vec<Candidate>,
-    /// What else the policy has to say about this call.
+    /// The policy's further account of this call.
     pub explanation: Option<Arc<dyn Explain>>,
-    /// Who sends what to whom for this call, where calls are simulated as messages; none: as in MigBSP.
+    /// The procedure of this call, where calls are simulated as messages; none: as in MigBSP.
     pub procedure: Option<Procedure>,
 }
 
-/// How a call proceeds: its messages and its work, which are simulated where `costs.call.model` is `messages`.
+/// The procedure of a call: its messages and its work, which are simulated where `costs.call.model` is `messages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Procedure {
-    /// How the loads reach those who decide, and the decision the hosts.
+    /// The way of the loads to those who decide, and of the decision to the hosts.
     pub gather: Gather,
     /// Elementary operations of who decides.
     pub operations: u64,
@@ -331,7 +331,7 @@ impl PartialEq for Decision {
 pub struct Candidate {
     /// Who.
     pub process: ProcessId,
-    /// Where it is.
+    /// The host where it is.
     pub from: HostId,
     /// The cluster that it wants to go to.
     pub to_cluster: ClusterId,
@@ -349,7 +349,7 @@ pub struct Candidate {
     pub reason: Cow<'static, str>,
 }
 
-/// What the tests of policies share.
+/// Helpers of the tests of policies.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;

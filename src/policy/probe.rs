@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::random::Stream;
 use crate::units::{Bytes, Seconds};
 
-/// Where the snapshot is put.
+/// The place of the snapshot.
 pub(crate) type Snapshot = Arc<Mutex<Option<Value>>>;
 
 /// Up to so many cores latency and bandwidth stand in a snapshot, a number for each pair.
@@ -28,7 +28,7 @@ pub(crate) struct Probe {
     /// Counted from 0.
     superstep: usize,
     snapshot: Snapshot,
-    /// What strategies would know.
+    /// The knowledge of strategies.
     window: Window,
 }
 

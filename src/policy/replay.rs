@@ -34,7 +34,7 @@ pub struct ReplayConfig {
 pub struct ForcedMove {
     /// After which superstep, counted from 1.
     pub superstep: u64,
-    /// Which process, counted from 1: `24` or `"p24"`.
+    /// The process, counted from 1: `24` or `"p24"`.
     #[serde(deserialize_with = "process_number")]
     #[schemars(schema_with = "process_number_schema")]
     pub process: u32,

@@ -9,7 +9,7 @@ use super::View;
 use super::strategy::Row;
 use crate::units::{Bytes, Instructions};
 
-/// What was measured since the last call.
+/// The measures since the last call.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     supersteps: usize,

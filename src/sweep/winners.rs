@@ -24,7 +24,7 @@ pub struct Won {
 }
 
 impl Won {
-    /// How much longer the next policy takes \[%\]; none if there is no other.
+    /// The time by which the next policy is longer \[%\]; none if there is no other.
     pub fn margin(&self) -> Option<f64> {
         let [best, next, ..] = &self.comparison.standings[..] else {
             return None;
@@ -107,7 +107,7 @@ impl Winners {
         })
     }
 
-    /// What follows from it, in sentences.
+    /// The verdict, in sentences.
     pub fn verdict(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {

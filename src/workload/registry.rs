@@ -217,7 +217,7 @@ pub struct Built {
     pub workload: Box<dyn Workload>,
     /// The settings that it brings along (a trace may, for the runtime).
     pub settings: Vec<Setting>,
-    /// What a user should know of how it was read, a sentence each.
+    /// Notes for a user about how it was read, a sentence each.
     pub notes: Vec<String>,
     /// The files it was read from, for the manifest: path as given, and SHA-256 in hexadecimal digits.
     pub inputs: Vec<(String, String)>,

@@ -14,16 +14,16 @@ use crate::error::{Error, Problem};
 pub struct Case {
     /// Its name; without one its number in the file, from 1.
     pub name: String,
-    /// What it holds.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a case holds.
+/// The content of a case.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A barrier.
     Barrier(Box<Snapshot>),
-    /// What happens to loads between balancings.
+    /// The loads between balancings.
     History(History),
     /// Maxima and averages since the last balancing.
     Measured(Measured),

@@ -80,7 +80,7 @@ impl<'p> Check<'p> {
 /// Larger numbers are refused, so that sums and quotients stay finite.
 const LARGEST: f64 = 1e30;
 
-/// What a value may be.
+/// The range of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Range {
     Any,

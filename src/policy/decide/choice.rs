@@ -19,7 +19,7 @@ pub struct Choice {
     pub original: &'static str,
 }
 
-/// What a question is about: which policies, with which options.
+/// The policies and options that a question is about.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The policies, or triggers, with their variants if any; none: all.

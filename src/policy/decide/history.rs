@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::policy::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan, when_optimum};
 use crate::units::Seconds;
 
-/// What each superstep adds to the deviation of each processor from the average, and what a balancing leaves.
+/// The growth of each processor's deviation from the average by superstep, and the rest that a balancing leaves.
 ///
 /// The time of p in superstep t is `max(0, average_t + deviation_p)`. A balancing before t > 0 costs `balancing_cost` and sets the
 /// deviations to `residual`, as they are at the start; otherwise `increments_t` is added to them.
@@ -48,7 +48,7 @@ pub struct Growth {
     step: f64,
 }
 
-/// What a trigger does to a history.
+/// The effect of a trigger on a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     /// Before which supersteps it balances, counted from 0.

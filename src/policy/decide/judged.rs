@@ -9,7 +9,7 @@ use crate::policy::trigger;
 use crate::random::{Purpose, Stream};
 use crate::units::Seconds;
 
-/// What the strategies decide at a barrier.
+/// The decisions of the strategies at a barrier.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The largest host time as processes are now.
@@ -18,20 +18,20 @@ pub struct Verdict {
     pub bound: Seconds,
     /// The best assignment takes this; `None` where there are too many to try.
     pub optimum: Option<Seconds>,
-    /// What each strategy decides, in the order of the table.
+    /// The decision of each strategy, in the order of the table.
     pub judged: Vec<Judged>,
     /// Strategies that could not decide, and why.
     pub silent: Vec<(String, String)>,
 }
 
-/// What a strategy decides.
+/// The decision of a strategy.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The strategy and its options.
     pub choice: Choice,
-    /// What it decides.
+    /// The decision.
     pub assignment: Assignment,
-    /// How many processes move.
+    /// The number of processes that move.
     pub moves: usize,
     /// The largest host time then.
     pub max: Seconds,

@@ -16,12 +16,12 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         plain::trigger(scene)
     }
 
-    /// Which processes were candidates at the call, and why.
+    /// The candidates at the call, and why they were.
     fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<String> {
         listed(scene, call, &[])
     }
 
-    /// What is to be said of the host that a candidate was offered, behind its name.
+    /// A remark about the host that a candidate was offered, behind its name.
     fn offer(&self, _call: Record<'_>, _candidate: &Judged) -> String {
         String::new()
     }
@@ -34,13 +34,13 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         ]
     }
 
-    /// How many times as long computation and communication of a candidate take at its destination, without what the move itself takes;
+    /// The factors by which computation and communication of a candidate take longer at its destination, without the move itself;
     /// none if the policy foresees no times.
     fn changes(&self, _call: Record<'_>, candidate: &Judged) -> Option<[f64; 2]> {
         Some([ratio(candidate.go_s?, candidate.stay_s?); 2])
     }
 
-    /// Why a call without candidates had none.
+    /// The reason why a call without candidates had none.
     fn quiet(&self, call: Record<'_>) -> Quiet {
         Quiet::new(if call.explanation.is_empty() {
             "the policy gives no reason"

@@ -10,7 +10,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// How many times as long `go` takes as `stay`; as long, where that takes no time.
+/// The factor by which `go` takes longer than `stay`; as long, where that takes no time.
 pub fn ratio(go: f64, stay: f64) -> f64 {
     let ratio = go / stay;
     if stay > 0.0 && ratio.is_finite() {

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the record of a call has for sentences.
+/// The record of a call, for sentences.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Record<'a> {
     /// After which superstep.
     pub superstep: u64,
-    /// Who was considered.
+    /// The candidates.
     pub candidates: &'a [Judged],
-    /// What was decided.
+    /// The migrations that were decided.
     pub migrations: &'a [Decided],
-    /// What the policy says of its decision.
+    /// The policy's own account of its decision.
     pub explanation: &'a Map<String, Value>,
 }
 
@@ -24,13 +24,13 @@ pub struct Record<'a> {
 pub struct Judged {
     /// Who, counted from 1.
     pub process: u64,
-    /// Where it was.
+    /// The cluster where it was.
     pub from_cluster: String,
-    /// Where it was.
+    /// The host where it was.
     pub from_host: String,
-    /// Where it wanted to go.
+    /// The cluster that it wanted.
     pub to_cluster: String,
-    /// What it was offered there.
+    /// The host that it was offered there.
     pub to_host: Option<String>,
     /// The policy's measure of the benefit.
     pub score: f64,

@@ -14,9 +14,9 @@ pub struct Scene<'a> {
     pub options: &'a Value,
     /// After which superstep, counted from 1.
     pub superstep: u64,
-    /// How many supersteps the run has.
+    /// The number of supersteps of the run.
     pub supersteps: u64,
-    /// Which process, counted from 1; none: the call as a whole.
+    /// The process, counted from 1; none: the call as a whole.
     pub process: Option<u64>,
     /// Whether it is asked why the process did not move.
     pub why_not: bool,
@@ -49,12 +49,12 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Why a call moved nobody.
+/// The reason why a call moved nobody.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quiet {
     /// The reason, the same for all calls that have it.
     pub why: String,
-    /// What was short, and by how much at this call.
+    /// The quantity that was short, and by how much at this call.
     pub by: Option<Short>,
 }
 
@@ -86,7 +86,7 @@ pub struct Interval<'a> {
     pub length: u64,
     /// Supersteps from this call to the next one.
     pub next: u64,
-    /// How the supersteps of the interval were judged, from the first on: `+` stable, `-` unstable, `.` not judged.
+    /// The votes on the supersteps of the interval, from the first on: `+` stable, `-` unstable, `.` not judged.
     pub votes: &'a str,
 }
 

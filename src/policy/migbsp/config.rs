@@ -279,7 +279,7 @@ choice!(
         /// Hosts without a process that computed since the last call. Only such processes count as being on a host, for `set_index` and
         /// `index_form`, too.
         Inactive,
-        /// Those on which nothing computed within the memory (`load_memory`), whoever it was. A process then counts as being on a host
+        /// The hosts on which nothing computed within the memory (`load_memory`), whoever it was. A process then counts as being on a host
         /// if it computed in the calling superstep or has been sent there in this call, for `set_index`, too; a host that has fallen
         /// silent within the memory counts one process.
         Quiet,

@@ -42,7 +42,7 @@ pub(in crate::policy) struct Forecasts {
     last_computation: Vec<Option<usize>>,
 }
 
-/// What a process is foreseen to exchange with a cluster in a superstep.
+/// The predicted traffic of a process with a cluster in a superstep.
 #[derive(Clone, Copy, Debug, Default)]
 struct Exchange {
     bytes: f64,

@@ -104,10 +104,10 @@ pub(super) const TOLERANCE: OptionFlag = OptionFlag::new(
     "MigBSP's D: tolerance of the stability test (both generations)",
 );
 
-/// What is tried of α, in steps that grow as it does.
+/// The values of α that a search tries, in steps that grow as it does.
 pub(super) const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
 
-/// What is tried of D.
+/// The values of D that a search tries.
 pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
 
 /// Up to so many pairs of a process and a cluster all PM(i,j) of a call are computed and stand in its record; beyond, those of the candidates

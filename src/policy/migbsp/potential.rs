@@ -50,7 +50,7 @@ pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     }
 }
 
-/// What PM(i,j) is made of in one call.
+/// The terms of PM(i,j) in one call.
 #[derive(Debug)]
 pub(super) struct Potentials<'a> {
     config: &'a MigBspConfig,
@@ -89,7 +89,7 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// How many PM(i,j) there are.
+    /// The number of PM(i,j).
     pub(super) fn count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.powers.len() - excluded)

@@ -31,7 +31,7 @@ fn config() -> MigBspConfig {
     }
 }
 
-/// What a process does: its host, and its instructions in each superstep.
+/// A process: its host, and its instructions in each superstep.
 type Process = (u32, [f64; 2]);
 
 /// Shows two supersteps to the policy, which then has to call, and lets it decide.

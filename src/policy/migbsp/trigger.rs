@@ -40,7 +40,7 @@ enum Vote {
     None,
 }
 
-/// What a call does to the rule, for the decision record.
+/// The effect of a call on the rule, for the decision record.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::policy) struct Interval {
     pub(in crate::policy) alpha: u64,
@@ -139,7 +139,7 @@ impl Trigger {
         }
     }
 
-    /// What is wrong: both α are at least 1, and D is a number that is not negative.
+    /// The fault: both α are at least 1, and D is a number that is not negative.
     pub(in crate::policy) fn fault(&self) -> Option<String> {
         let Self {
             alpha,

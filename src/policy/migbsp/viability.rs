@@ -68,7 +68,7 @@ impl Reservations {
         self.computing[to.index()] += 1;
     }
 
-    /// How many processes count as being on a host.
+    /// The number of processes that count as being on a host.
     fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
             FreeHost::Inactive => self.active[host],
@@ -77,7 +77,7 @@ impl Reservations {
         }
     }
 
-    /// How many processes count as being on each host in the index of the clusters.
+    /// The numbers of processes that count as being on each host in the index of the clusters.
     pub(super) fn for_index(&self, config: &MigBspConfig) -> Vec<u32> {
         (0..self.mapped.len())
             .map(|host| self.occupancy(config, host))
@@ -90,7 +90,7 @@ fn is_computing(process: usize, view: &View<'_>) -> bool {
     view.measures.work[process].get() > 0.0
 }
 
-/// What a call knows: options, forecasts, view, and the supersteps over which times are counted.
+/// The data of a call: options, forecasts, view, and the supersteps over which times are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'a> {
     pub(super) config: &'a MigBspConfig,
@@ -101,11 +101,11 @@ pub(super) struct Call<'a> {
     pub(super) potentials: &'a Potentials<'a>,
 }
 
-/// Where a candidate could go, and what t1 and t2 are made of: what the decision record tells.
+/// The destination offered to a candidate, and the terms of t1 and t2: the content of the decision record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Weighing {
     pub(super) process: usize,
-    /// What the host offered, ICPU [instructions/s], and how many hosts of its cluster could have taken the process.
+    /// The offer of the host, ICPU [instructions/s], and the number of hosts of its cluster that could have taken the process.
     pub(super) power: f64,
     pub(super) offered: usize,
     /// The processes that count as being there, and by how much the process is slowed by them.
@@ -124,7 +124,7 @@ pub(super) struct Weighing {
 }
 
 impl Weighing {
-    /// What hosts that offer a process the same have in common.
+    /// The common properties of hosts that make a process the same offer.
     pub(super) fn equal_hosts(&self) -> (u64, u32) {
         (self.power.to_bits(), self.residents)
     }

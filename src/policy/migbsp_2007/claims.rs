@@ -18,7 +18,7 @@ pub struct Claim {
     pub id: &'static str,
     /// Whether it is true of the policy.
     pub holds: bool,
-    /// What was seen.
+    /// The observation.
     pub seen: String,
 }
 

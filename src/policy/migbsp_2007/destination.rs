@@ -19,7 +19,7 @@ pub(super) fn icpu(peak: InstructionsPerSecond, load: f64) -> f64 {
     peak.get() * (1.0 - load)
 }
 
-/// What the managers know of their hosts in a call.
+/// The managers' knowledge of their hosts in a call.
 #[derive(Clone, Debug)]
 pub(super) struct Offers<'a> {
     view: &'a View<'a>,

@@ -12,7 +12,7 @@ use crate::units::{HostId, Time};
 /// Marks that are kept: one more than reach over a window of 60 spacings, for the one that is beyond its start.
 const MARKS: usize = 62;
 
-/// What each host has done so far, and had done at earlier dates.
+/// The work of each host so far, and at earlier dates.
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
     /// Seconds of work at full speed since the start, per host.
@@ -21,7 +21,7 @@ pub(super) struct HostLoads {
     dates: Vec<f64>,
     marks: Vec<f64>,
     newest: usize,
-    /// What the hosts whose speed varies have left for us, integrated up to the start of the window and up to now.
+    /// The rest that hosts of varying speed have left for us, integrated up to the start of the window and up to now.
     left: Vec<Option<[Integral; 2]>>,
 }
 
@@ -69,7 +69,7 @@ impl HostLoads {
         (external + own).clamp(0.0, 1.0)
     }
 
-    /// What a host has done from `from` to now \[s\].
+    /// The time for which a host has worked from `from` to now \[s\].
     fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
         let total = self.busy[host];
         let mut later = (now.get(), total);

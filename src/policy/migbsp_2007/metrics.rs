@@ -140,7 +140,7 @@ impl Survey {
         }
     }
 
-    /// Those above `threshold` of the highest of each process, highest first, of equal ones the lowest rank first.
+    /// The potentials above `threshold` of the highest of each process, highest first, of equal ones the lowest rank first.
     pub(super) fn elected(self, threshold: f64) -> Vec<Potential> {
         let mut best = self.best;
         best.retain(|potential| potential.metrics.potential() > threshold);

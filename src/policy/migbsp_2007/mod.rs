@@ -109,7 +109,7 @@ impl MigBsp2007 {
     }
 }
 
-/// What the terms of a PM(i,j) take as JSON \[B\].
+/// The size of the terms of a PM(i,j) as JSON \[B\].
 const RECORD: f64 = 1500.0;
 
 /// The terms of a PM(i,j) for the decision record.

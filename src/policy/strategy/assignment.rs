@@ -9,13 +9,13 @@ pub struct Assignment {
     pub hosts: Vec<usize>,
     /// Elementary operations (comparisons and additions) of the strategy; of those that run on all hosts at once, on the busiest host.
     pub operations: u64,
-    /// How the loads reach those who decide, and the decision the hosts.
+    /// The way of the loads to those who decide, and of the decision to the hosts.
     pub gather: Gather,
-    /// What the strategy has to say about its decision: sentences without a full stop.
+    /// Remarks of the strategy about its decision: sentences without a full stop.
     pub words: Vec<String>,
 }
 
-/// Who must know the loads before the decision, and whom the decision must reach.
+/// The hosts that must know the loads before the decision, and those that the decision must reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gather {
     /// Nobody: each host knows its part of the decision beforehand.
@@ -45,7 +45,7 @@ impl Assignment {
         }
     }
 
-    /// How many processes get another host.
+    /// The number of processes that get another host.
     pub fn moves(&self, instance: &Instance<'_>) -> usize {
         let pairs = self.hosts.iter().zip(&instance.current);
         pairs.filter(|(new, old)| new != old).count()

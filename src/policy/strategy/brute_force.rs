@@ -20,13 +20,13 @@ use crate::units::Seconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BruteForceOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: BruteForceEdition,
     /// The most assignments that are tried.
     pub most: u64,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BruteForceEdition {
     /// The idea made right for unlike hosts.

@@ -19,7 +19,7 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiffusionOptions {
-    /// Who exchanges load with whom.
+    /// The hosts that exchange load with each other.
     pub neighbours: Neighbours,
     /// The imbalance that ends the virtual flow, as a fraction of the balanced time.
     pub epsilon: f64,
@@ -27,7 +27,7 @@ pub struct DiffusionOptions {
     pub rounds: u32,
 }
 
-/// Who exchanges load with whom.
+/// The hosts that exchange load with each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {

@@ -55,7 +55,7 @@ pub type Entry = plugin::Entry<Kind>;
 /// The strategies, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// What can be done with the options of a strategy.
+/// A kind of strategy: the operations on its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     pub(in crate::policy) build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,

@@ -24,13 +24,13 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: GreedyEdition,
     /// `charm-8` only: take speeds into account (`+LBTestPESpeed`); otherwise times count as they were measured.
     pub rate_aware: bool,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyEdition {
     /// The idea made right for unlike hosts.

@@ -25,17 +25,17 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyCommOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: GreedyCommEdition,
     /// Cost of a message between hosts \[s\].
     pub alpha: f64,
     /// Cost of a byte between hosts \[s/B\].
     pub beta: f64,
-    /// Where `ours` takes α and β from.
+    /// The source of α and β for `ours`.
     pub links: Links,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyCommEdition {
     /// The idea made right for unlike hosts.
@@ -47,7 +47,7 @@ pub enum GreedyCommEdition {
     Charm6,
 }
 
-/// Where the costs of messages come from.
+/// The source of the costs of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Links {

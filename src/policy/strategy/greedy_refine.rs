@@ -24,7 +24,7 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyRefineOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: GreedyRefineEdition,
     /// `ours` and `charm-8`: the largest load allowed, in largest loads of greedy.
     pub tolerance: f64,
@@ -36,7 +36,7 @@ pub struct GreedyRefineOptions {
     pub rate_aware: bool,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyRefineEdition {
     /// The idea made right for unlike hosts.
@@ -134,7 +134,7 @@ fn ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
 
 /// A host with at most this background load everywhere \[s\] leaves the heap of the original in the order of numbers.
 const QUIET: f64 = 0.001;
-/// What the original adds to the least load before it compares \[s\].
+/// The amount that the original adds to the least load before it compares \[s\].
 const SLACK: f64 = 0.01;
 
 impl GreedyRefineOptions {

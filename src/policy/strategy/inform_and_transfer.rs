@@ -28,9 +28,9 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InformAndTransferOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: InformAndTransferEdition,
-    /// How often all hosts inform and transfer.
+    /// The number of rounds in which all hosts inform and transfer.
     pub iterations: u32,
     /// The order in which a host offers its processes.
     pub order: Order,
@@ -38,7 +38,7 @@ pub struct InformAndTransferOptions {
     pub is_affine: bool,
     /// Cost of a byte that crosses hosts \[s/B\]; 0: messages do not count.
     pub beta: f64,
-    /// Which hosts a host knows.
+    /// The hosts that a host knows.
     pub knowledge: Knowledge,
     /// `gossip`: to how many hosts a host sends in a round.
     pub fanout: u32,
@@ -46,7 +46,7 @@ pub struct InformAndTransferOptions {
     pub rounds: u32,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum InformAndTransferEdition {
     /// The idea made right for unlike hosts.
@@ -67,18 +67,18 @@ pub enum Order {
     Decreasing,
     /// By growing load.
     Increasing,
-    /// Those that fit the excess over the average by falling load, then the rest by growing load.
+    /// First the processes that fit the excess over the average by falling load, then the rest by growing load.
     FewestMigrations,
 }
 
-/// Which hosts a host knows.
+/// The hosts that a host knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knowledge {
     /// All: decisions need no random numbers.
     #[default]
     Full,
-    /// Those of which messages told it.
+    /// The hosts of which messages told it.
     Gossip,
 }
 
@@ -368,7 +368,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What the larger work of two hosts falls by if a process goes from one to the other.
+    /// The amount by which the larger work of two hosts falls if a process goes from one to the other.
     fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
         let volume = self.volume_after(process, from, to);
         let before = f64::max(

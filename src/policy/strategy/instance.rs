@@ -38,7 +38,7 @@ pub struct Row {
     pub from: usize,
     /// The receiver.
     pub to: usize,
-    /// How many messages.
+    /// The number of messages.
     pub messages: f64,
     /// The bytes of all of them.
     pub bytes: Bytes,
@@ -54,12 +54,12 @@ pub trait Paths: fmt::Debug {
 }
 
 impl Instance<'_> {
-    /// How many hosts there are.
+    /// The number of hosts.
     pub fn hosts(&self) -> usize {
         self.speeds.len()
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub fn processes(&self) -> usize {
         self.current.len()
     }

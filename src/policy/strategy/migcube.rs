@@ -41,7 +41,7 @@ impl Point {
         compute + communication - memory
     }
 
-    /// How far apart two points are along each axis.
+    /// The distance of two points along each axis.
     fn away(&self, other: &Self) -> [f64; 3] {
         let pairs = [0, 1, 2].map(|axis| (self.metrics[axis], other.metrics[axis]));
         pairs.map(|(a, b)| (a - b).abs())

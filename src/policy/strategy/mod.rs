@@ -112,7 +112,7 @@ fn in_range<const N: usize>(
     }
 }
 
-/// What the tests of strategies share.
+/// Helpers of the tests of strategies.
 #[cfg(test)]
 mod testing {
     use super::*;
@@ -133,7 +133,7 @@ mod testing {
         }
     }
 
-    /// What a strategy decides, with the random numbers of seed 1.
+    /// The decision of a strategy, with the random numbers of seed 1.
     pub(super) fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
         let mut random = Stream::new(1, crate::random::Purpose::Policy);
         let assignment = options.strategy().unwrap().assign(instance, &mut random);

@@ -21,11 +21,11 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PrefixOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: PrefixEdition,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PrefixEdition {
     /// The idea made right for unlike hosts.

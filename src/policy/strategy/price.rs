@@ -11,7 +11,7 @@ use super::{Assignment, Gather, Instance, positive};
 use crate::error::Error;
 use crate::units::Seconds;
 
-/// What messages and operations take where the instance does not know.
+/// The times of messages and operations where the instance does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PriceOptions {
@@ -34,9 +34,9 @@ impl Default for PriceOptions {
     }
 }
 
-/// What a host sends for itself, and for each of its processes \[B\].
+/// The size of a host's report about itself, and about each of its processes \[B\].
 const SENT: [f64; 2] = [24.0, 16.0];
-/// What it gets back for each process \[B\].
+/// The size of the answer about each process \[B\].
 const RETURNED: f64 = 8.0;
 /// The host that decides for all.
 const ROOT: usize = 0;

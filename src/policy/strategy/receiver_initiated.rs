@@ -16,9 +16,9 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiverInitiatedOptions {
-    /// How many hosts a thief probes.
+    /// The number of hosts that a thief probes.
     pub probes: u32,
-    /// How far from the average a host must be, as a fraction of it.
+    /// The least distance of a host from the average, as a fraction of it.
     pub tolerance: f64,
 }
 

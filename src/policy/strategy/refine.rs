@@ -22,7 +22,7 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: RefineEdition,
     /// The least θ that is tried \[averages\].
     pub start: f64,
@@ -30,7 +30,7 @@ pub struct RefineOptions {
     pub step: f64,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineEdition {
     /// The idea made right for unlike hosts.
@@ -76,7 +76,7 @@ impl Strategy for RefineOptions {
 }
 
 impl RefineOptions {
-    /// How many steps above `start` the loosest θ is that could be needed.
+    /// The number of steps above `start` of the loosest θ that could be needed.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -155,7 +155,7 @@ struct Classic<'a> {
     times: Vec<f64>,
     background: Vec<f64>,
     average: f64,
-    /// What the processes of each host compute.
+    /// The work of the processes of each host.
     compute: Vec<f64>,
     /// That and the background load; of hosts without processes what an earlier try left.
     load: Vec<f64>,

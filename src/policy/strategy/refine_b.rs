@@ -25,7 +25,7 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineBOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: RefineBEdition,
     /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
@@ -44,7 +44,7 @@ pub enum Receiver {
     First,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineBEdition {
     /// The idea made right for unlike hosts.

@@ -3,7 +3,7 @@
 use super::Instance;
 use crate::random::Stream;
 
-/// Where the processes are while a strategy decides, and what their memory leaves free.
+/// The hosts of the processes while a strategy decides, and the memory left free.
 ///
 /// A process keeps its memory on its host until it moves, so that staying is always possible and no host is filled beyond its memory.
 #[derive(Clone, Debug)]
@@ -60,12 +60,12 @@ impl Room {
         self.used[host] > self.limit[host]
     }
 
-    /// Where the processes are.
+    /// The current hosts of the processes.
     pub(super) fn places(&self) -> &[usize] {
         &self.place
     }
 
-    /// Where the processes are at the end.
+    /// The last hosts of the processes.
     pub(super) fn into_places(self) -> Vec<usize> {
         self.place
     }

@@ -94,7 +94,7 @@ mod tests {
     use crate::random::{Purpose, Stream};
     use crate::units::Bytes;
 
-    /// What each strategy, in each of its variants, decides about an instance.
+    /// The decision of each strategy, in each of its variants, about an instance.
     fn all(instance: &Instance<'_>) -> Vec<(String, Assignment)> {
         let decide = |entry: &Entry, name: String, options: &Value| {
             let mut strategy = entry.build(options).unwrap();

@@ -35,7 +35,7 @@ pub type Entry = plugin::Entry<Kind>;
 /// The triggers, by name.
 pub type Table = plugin::Table<Kind>;
 
-/// What can be done with the options of a trigger.
+/// A kind of trigger: the operations on its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,

@@ -15,7 +15,7 @@ use crate::policy::strategy::Variant;
 pub struct EveryOptions {
     /// The period \[supersteps\].
     pub supersteps: NonZeroUsize,
-    /// How much earlier the first balancing comes \[supersteps\].
+    /// The lead of the first balancing \[supersteps\].
     pub offset: usize,
 }
 

@@ -21,11 +21,11 @@ use crate::policy::strategy::Variant;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MenonOfflineOptions {
-    /// Whose decisions.
+    /// The program or text whose decisions are made.
     pub edition: MenonOfflineEdition,
 }
 
-/// Whose decisions.
+/// The program or text whose decisions are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MenonOfflineEdition {
     /// As published.

@@ -57,7 +57,7 @@ pub struct Sample {
     pub avg: Seconds,
 }
 
-/// What the plan found.
+/// The result of the plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Balance after so many supersteps since the last balancing.

@@ -73,13 +73,13 @@ impl Observed {
         self.is_first_after_balancing || self.superstep == 0
     }
 
-    /// What the superstep lost to imbalance \[s\]: `max − avg`.
+    /// The time that the superstep lost to imbalance \[s\]: `max − avg`.
     pub(crate) fn imbalance(&self) -> f64 {
         self.max.get() - self.avg.get()
     }
 }
 
-/// What the tests of triggers share.
+/// Helpers of the tests of triggers.
 #[cfg(test)]
 mod testing {
     use super::*;
@@ -95,7 +95,7 @@ mod testing {
         }
     }
 
-    /// What a trigger says after each of some supersteps, obeyed.
+    /// The answers of a trigger after each of some supersteps, obeyed.
     pub(super) fn dues(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
         let mut trigger = options.trigger().unwrap();
         let mut was_due = false;

@@ -38,7 +38,7 @@ const HINDSIGHT: usize = 120;
 /// The runs of each search for good settings.
 const BUDGET: usize = 60;
 
-/// What is compared.
+/// The subjects of the comparison.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Study {
@@ -59,7 +59,7 @@ pub struct Case {
     pub name: String,
     /// `papers` or `loads`.
     pub group: String,
-    /// What it is, for people.
+    /// Its description, for people.
     pub what: String,
     /// The seeds; none: nothing is drawn.
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct Case {
     settings: Map<String, Value>,
 }
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The case.
@@ -148,7 +148,7 @@ fn share(a: &mut [f64], b: &mut [f64]) {
     }
 }
 
-/// What all runs of the study need.
+/// The common needs of all runs of the study.
 type With<'a> = (&'a Registry, Limits, &'a Common, &'a Done);
 
 impl Case {

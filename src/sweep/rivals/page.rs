@@ -111,7 +111,7 @@ pub fn csv(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// What a user should choose when, from the numbers alone; a line each.
+/// Advice for each kind of case, from the numbers alone; a line each.
 fn advice(outcomes: &[Outcome]) -> Vec<String> {
     let among = |is_one: &dyn Fn(&Outcome) -> bool| {
         let some: Vec<Outcome> = outcomes.iter().filter(|one| is_one(one)).cloned().collect();

@@ -22,7 +22,7 @@ pub struct VtConfig {
     pub memory: Option<Bytes>,
 }
 
-/// What becomes of the broadcasts in the data.
+/// The treatment of the broadcasts in the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Broadcasts {

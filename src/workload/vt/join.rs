@@ -162,7 +162,7 @@ struct Tasks {
     vt: Vt,
     /// The rank of each process in the last phase that it is in.
     places: Vec<usize>,
-    /// How often a task is on another rank than before.
+    /// The number of times that a task is on another rank than before.
     moves: u64,
 }
 
@@ -246,7 +246,7 @@ impl Tasks {
         Some(ProcessId::from_index(*process))
     }
 
-    /// What was read and what was left out, in a sentence.
+    /// The read and left-out data, in a sentence.
     fn note(&self, config: &VtConfig, numbers: &[u64]) -> String {
         let pinned = self.vt.movable.iter().filter(|movable| !**movable).count();
         let mut parts = vec![format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::words::counted;
 
-/// What is left out of the data.
+/// A kind of data that is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A message of a task to itself.
@@ -56,7 +56,7 @@ impl Kind {
     }
 }
 
-/// How often each was left out.
+/// The number of times that each kind was left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftOut(BTreeMap<Kind, u64>);
 

@@ -41,7 +41,7 @@ pub(super) struct Task {
     pub(super) memory: Option<Bytes>,
 }
 
-/// What one task sends to another one in a phase.
+/// A message of one task to another one in a phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
     pub(super) from: u64,
@@ -461,7 +461,7 @@ impl Reader<'_> {
         self.whole(keys, key, here)
     }
 
-    /// What a task says of its memory.
+    /// The memory that a task states.
     fn memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
         let keys = keys?;
         // LBAF writes -1 for what it does not know.

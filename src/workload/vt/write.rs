@@ -83,7 +83,7 @@ pub fn write(export: &Export<'_>) -> Vec<String> {
     texts
 }
 
-/// How vt knows a process: as it was recorded, or as an element of a collection that may migrate.
+/// A process as vt knows it: as it was recorded, or as an element of a collection that may migrate.
 fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     let own = workload
         .labels()

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::policy::explain::{Record, duration, ratio};
 use crate::words::counted;
 
-/// What t1 and t2 of MigBSP are made of, as its record has it.
+/// The terms of t1 and t2 of MigBSP, as its record has them.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Weighing {
     power_instructions_per_s: f64,
@@ -30,7 +30,7 @@ impl Weighing {
         Self::deserialize(own).ok()
     }
 
-    /// How many times as long computation and communication of a superstep take there.
+    /// The factors by which computation and communication of a superstep take longer there.
     pub(super) fn changes(&self) -> [f64; 2] {
         [
             ratio(self.go_compute_s, self.stay_compute_s),

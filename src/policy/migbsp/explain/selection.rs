@@ -105,7 +105,7 @@ pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Ve
     sentences
 }
 
-/// What a PM was at the call before.
+/// The value of a PM at the call before.
 fn before(scene: &Scene<'_>, now: &Potential) -> Option<String> {
     let last = scene.last_call()?;
     let known = potentials(last)?;
@@ -163,7 +163,7 @@ fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Strin
     }
 }
 
-/// Why the process is no candidate; none if it is one, or its PM is unknown.
+/// The reason why the process is no candidate; none if it is one, or its PM is unknown.
 fn verdict(call: Record<'_>, ranks: &[&Potential], process: u64) -> Option<String> {
     if call.candidates.iter().any(|one| one.process == process) {
         return Some("{} is a candidate.".into());

@@ -22,7 +22,7 @@ pub(in crate::policy) fn interval(explanation: &Map<String, Value>) -> Option<In
     })
 }
 
-/// Why a call was due after the superstep, or why not.
+/// The reasons why a call was due after the superstep, or why not.
 pub(in crate::policy) fn told(scene: &Scene<'_>) -> Vec<String> {
     let superstep = scene.superstep;
     let Some(call) = scene.call() else {
@@ -90,7 +90,7 @@ fn next(scene: &Scene<'_>, interval: Interval<'_>) -> String {
     }
 }
 
-/// How the supersteps of the interval were judged.
+/// The votes on the supersteps of the interval.
 fn votes(call: Record<'_>, interval: Interval<'_>) -> String {
     let of = |letter: char| {
         interval

@@ -72,7 +72,7 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
     }
 }
 
-/// Which of three places holds the median.
+/// The one of three places that holds the median.
 fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     if less(a, b) {
         if less(b, c) {
