@@ -218,12 +218,12 @@ impl PolicyOptions for MigBspConfig {
 
 /// Hands the hosts of those that move out by rising rank, where it makes no difference to t2: hosts of one cluster that offer the same,
 /// and processes of the same memory.
-fn hand_out_by_rank(judged: &mut [Candidate], weighed: &[Option<Weighing>], view: &View<'_>) {
+fn hand_out_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (at, (candidate, weighing)) in judged.iter().zip(weighed).enumerate() {
-        if let Some(weighing) = weighing
-            && candidate.accepted
-        {
+    let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
+    let candidates = judged.iter().enumerate().filter(was_weighed);
+    for ((at, candidate), weighing) in candidates.zip(weighed) {
+        if candidate.accepted {
             let memory = view.memory[candidate.process.index()].get().to_bits();
             let equal = (candidate.to_cluster, weighing.equal_hosts(), memory);
             groups.entry(equal).or_default().push(at);
@@ -281,10 +281,16 @@ impl Policy for MigBsp {
             horizon: supersteps(config.viability_horizon, alpha, next_alpha),
             potentials: &potentials,
         };
-        let (mut judged, weighed): (Vec<Candidate>, Vec<Option<Weighing>>) = chosen
-            .iter()
-            .map(|candidate| call.judge(candidate, &mut reservations))
-            .unzip();
+        // They stay until the end of the run, and may be many.
+        chosen.shrink_to_fit();
+        let mut judged: Vec<Candidate> = Vec::with_capacity(chosen.len());
+        let mut weighed: Vec<Weighing> = Vec::new();
+        for candidate in &chosen {
+            let (candidate, weighing) = call.judge(candidate, &mut reservations);
+            judged.push(candidate);
+            weighed.extend(weighing);
+        }
+        weighed.shrink_to_fit();
         let by_rank = config.candidate_order == CandidateOrder::PotentialLastAnswered;
         if by_rank {
             hand_out_by_rank(&mut judged, &weighed, view);
@@ -315,7 +321,7 @@ impl Policy for MigBsp {
                 .map(|process| process + 1)
                 .collect(),
             listed: listed.unwrap_or(chosen),
-            weighed: weighed.into_iter().flatten().collect(),
+            weighed,
             clusters,
         };
         Ok(Decision {

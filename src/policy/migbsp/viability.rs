@@ -5,6 +5,8 @@
 //! it is, against its foreseen time there with the costs of migration. A host is reserved at once, so that the next candidate
 //! sees it.
 
+use std::borrow::Cow;
+
 use super::config::{
     FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, ViabilityCommunication,
 };
@@ -149,6 +151,21 @@ struct Offer {
     offered: usize,
 }
 
+/// The reason of a process that would share its host with so many; a text of its own only where they are unusually many.
+fn not_viable(residents: u32) -> Cow<'static, str> {
+    macro_rules! reasons {
+        ($($count:literal)*) => {
+            [$(concat!("not viable: t1 <= t2 on a host shared with ", $count)),*]
+        };
+    }
+    const REASONS: [&str; 16] = reasons!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+    let known = REASONS.get((residents as usize).wrapping_sub(1));
+    known.map_or_else(
+        || format!("not viable: t1 <= t2 on a host shared with {residents}").into(),
+        |reason| Cow::Borrowed(*reason),
+    )
+}
+
 impl Call<'_> {
     /// Judges one candidate and reserves its host if it is to move; also what was weighed, if there was something to weigh.
     pub(super) fn judge(
@@ -188,8 +205,7 @@ impl Call<'_> {
             record.reason = "viable: t1 > t2".into();
             reservations.relocate(process, host, self.forecasts, self.view);
         } else if residents > 0 {
-            record.reason =
-                format!("not viable: t1 <= t2 on a host shared with {residents}").into();
+            record.reason = not_viable(residents);
         } else {
             record.reason = "not viable: t1 <= t2".into();
         }
