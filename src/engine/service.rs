@@ -460,7 +460,7 @@ mod tests {
         assert!((next - 0.85).abs() < 1e-12, "{next}");
         let mut ends = Vec::new();
         flows.end(next, |group, name, is_last| {
-            ends.push((group, name, is_last))
+            ends.push((group, name, is_last));
         });
         assert_eq!(ends, [(1, 1, true)]);
         flows.share(next);

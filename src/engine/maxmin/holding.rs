@@ -6,7 +6,7 @@
 //! ```text
 //! P_lm = Σ over the groups of l that m holds: n · c_l / w        Σ over the holders m of l:  P_lm · min(x_m, x_l) = C_l
 //! ```
-//! The groups of l with one holder form a class. If x_l falls below x_m, link l takes the class over; if x_l rises above the level of another
+//! The groups of l with one holder form a class. If `x_l` falls below `x_m`, link l takes the class over; if `x_l` rises above the level of another
 //! link j, the class of j that l holds moves to the least link of each of its groups. So a group is visited when its holder changes, not when
 //! its rate does. Levels are repaired as in [`super::incremental`], the lowest first.
 //!
@@ -92,6 +92,7 @@ const PART_MARKED: usize = 4;
 const PRICE_OF_USE: usize = 6;
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 struct Link {
     capacity: f64,
     /// Its classes, by holder.
@@ -756,7 +757,7 @@ impl HoldingMaxMin {
                 continue;
             }
             let found = left / rising;
-            let is_level = found >= 0.0 && found < f64::INFINITY;
+            let is_level = (0.0..f64::INFINITY).contains(&found);
             if !is_level {
                 return false; // also if it is no number
             }
@@ -1155,7 +1156,7 @@ impl HoldingMaxMin {
     }
 }
 
-/// A number for a link and a holder that looks random: the second round of SplitMix64 (Steele, Lea and Flood 2014).
+/// A number for a link and a holder that looks random: the second round of `SplitMix64` (Steele, Lea and Flood 2014).
 #[inline]
 fn hash(link: u32, holder: u32) -> u64 {
     let z = u64::from(link) << 32 | u64::from(holder);
