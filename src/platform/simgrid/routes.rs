@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::tree::{Builder, NamedLink, Node, Part};
 use crate::platform::zones::{
-    Bypass, Dijkstra, Floyd, Member, Place, Point, Private, Routing, Table, ZoneId,
+    Bypass, Dijkstra, Floyd, ITSELF, Member, Place, Point, Private, Routing, Table, ZoneId,
 };
 use crate::units::LinkId;
 
@@ -135,15 +135,10 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// The gateway of a member that is a zone; `Some(None)` for a host or router.
-    fn gateway(
-        &mut self,
-        node: Node<'a>,
-        attribute: &str,
-        member: Member,
-    ) -> Option<Option<Point>> {
+    /// The gateway of a member that is a zone; a host or router is its own one.
+    fn gateway(&mut self, node: Node<'a>, attribute: &str, member: Member) -> Option<Point> {
         let Member::Zone(zone) = member else {
-            return Some(None);
+            return Some(ITSELF);
         };
         if self.reader.given(node, attribute).is_none() {
             let only = self.gateways.get(&zone).copied();
@@ -154,7 +149,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 );
                 self.reader.report(node, message);
             }
-            return only.map(Some);
+            return only;
         }
         let found = self.named(node, attribute)?;
         let depth = self.zones.depth(zone);
@@ -162,7 +157,7 @@ impl<'a> Builder<'_, 'a, '_> {
             Member::Point(point)
                 if self.zones.ancestor(self.zones.zone_of(point), depth) == zone =>
             {
-                Some(Some(point))
+                Some(point)
             }
             _ => {
                 let name = node.attribute(attribute).unwrap_or("");
@@ -190,7 +185,7 @@ impl<'a> Builder<'_, 'a, '_> {
         };
         let bypass = Bypass {
             links: steps.iter().map(|step| step.0).collect(),
-            gateways: [out, into].map(|gateway| gateway.unwrap_or(Point::MAX)),
+            gateways: [out, into],
         };
         let bypasses = &mut self.zones.zone_mut(zone).bypasses;
         if bypasses.insert((from, to), bypass).is_some() {

@@ -1,4 +1,4 @@
-//! Clusters with a topology: TORUS, FAT_TREE, DRAGONFLY.
+//! Clusters with a topology: TORUS, `FAT_TREE`, DRAGONFLY.
 
 use super::cluster::{HostLinks, Hosts};
 use super::tree::{Builder, Node};

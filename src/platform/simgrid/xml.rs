@@ -149,6 +149,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     /// An attribute that is there and not empty.
+    #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
     pub(super) fn given(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         node.attribute(name)
             .filter(|value| !value.trim().is_empty())

@@ -26,6 +26,7 @@ pub(in crate::platform) struct Dragonfly {
 }
 
 /// A blade.
+#[expect(clippy::struct_field_names, reason = "its number in the chassis")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Blade {
     group: u32,

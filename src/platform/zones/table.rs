@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{ITSELF, Point};
+use super::Point;
 use crate::units::{LinkId, to_u32};
 
 /// The routes that a zone writes, by origin and destination.
@@ -36,13 +36,13 @@ impl Table {
         from: u32,
         to: u32,
         links: impl IntoIterator<Item = LinkId>,
-        gateways: [Option<Point>; 2],
+        gateways: [Point; 2],
     ) {
         let start = to_u32(self.links.len());
         self.links.extend(links);
         let edge = Edge {
             links: start..to_u32(self.links.len()),
-            gateways: gateways.map(|gateway| gateway.unwrap_or(ITSELF)),
+            gateways,
         };
         self.edges.push(((from, to), edge));
     }
