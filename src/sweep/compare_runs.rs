@@ -16,6 +16,7 @@ use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
 use crate::experiment::policy_label;
 use crate::output::{Run, RunOfScenario};
+use crate::policy::trigger;
 use crate::registry::Registry;
 
 /// What makes no difference between runs.
@@ -235,16 +236,16 @@ fn labels(
 /// The policy as `--policy` takes it: `refine/every=10`.
 fn policy(registry: &Registry, settings: &Value) -> String {
     let label = policy_label(settings);
-    let Some(trigger) = settings["trigger"]["name"].as_str() else {
+    let Some(named) = settings["trigger"]["name"].as_str() else {
         return label;
     };
     let main = registry
         .triggers()
-        .find(trigger)
+        .find(named)
         .ok()
-        .map(|entry| entry.main());
+        .map(trigger::Entry::main);
     let value = main.filter(|main| !main.is_empty());
-    let value = value.map(|main| &settings["trigger"][trigger][main]);
+    let value = value.map(|main| &settings["trigger"][named][main]);
     match value {
         Some(value) if !value.is_null() => format!("{label}={value}"),
         _ => label,
