@@ -67,7 +67,7 @@ fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
     }
 }
 
-/// What may be wrong with a field: what, and how to mend it.
+/// The problem of a field: a message and a hint.
 pub(super) type Complaint = (String, String);
 
 /// Work: in instructions, or in seconds on hosts of `speed` \[instr/s\].

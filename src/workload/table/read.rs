@@ -26,7 +26,7 @@ impl Table {
     /// The application in the bytes of the two files that `config` names.
     ///
     /// # Errors
-    /// What is wrong with a table, each problem with its line.
+    /// All problems of a table, each with its line.
     pub fn of_bytes(
         work: &[u8],
         messages: Option<&[u8]>,

@@ -21,7 +21,7 @@ impl Vt {
     /// Makes an application of the files of all ranks, by rank from 0; and a sentence about what was read and left out.
     ///
     /// # Errors
-    /// What is wrong with the files, each problem with its file, rank, phase and task.
+    /// All problems of the files, each with its file, rank, phase and task.
     pub fn of_files(files: &[RankFile], config: &VtConfig) -> Result<(Self, String), Error> {
         let mut read = Vec::with_capacity(files.len());
         let mut problems = Vec::new();

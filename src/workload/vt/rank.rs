@@ -546,7 +546,7 @@ impl Reader<'_> {
         Some(Edge { from, to, size })
     }
 
-    /// What a communication counts as, if it is no message.
+    /// The kind of a communication that is no message.
     fn left_out(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));

@@ -176,7 +176,7 @@ fn compressed_data_is_known_by_its_content() {
     assert_eq!((vt.processes(), vt.supersteps()), (4, 3));
 }
 
-/// What is said of the two ranks after a change of the first one.
+/// The error message for the two ranks after a change of the first one.
 fn told(change: &dyn Fn(&mut Value)) -> String {
     let [mut zero, one] = two_ranks();
     change(&mut zero);
