@@ -50,13 +50,12 @@ pub(super) fn explain(
     };
     let case = Case::of(&run, question)?;
     let effect = case.map(|case| {
-        let experiment = match experiment {
-            Some(experiment) => experiment,
-            None => {
-                let folder = folder(arguments).unwrap_or(Path::new(""));
-                let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
-                again(registry, folder, memory).map_err(|error| error.first_line())?
-            }
+        let experiment = if let Some(experiment) = experiment {
+            experiment
+        } else {
+            let folder = folder(arguments).unwrap_or(Path::new(""));
+            let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
+            again(registry, folder, memory).map_err(|error| error.first_line())?
         };
         let progress = Progress::default();
         with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {

@@ -72,7 +72,7 @@ impl Winners {
         for won in &self.cells {
             let x = left + won.place[0] as f64 * cell.0;
             let y = bottom - (won.place[1] + 1) as f64 * cell.1;
-            self.draw_cell(&mut drawing, won, ((x, y), cell), style);
+            draw_cell(&mut drawing, won, ((x, y), cell), style);
         }
         for (row, label) in rows.iter().enumerate() {
             let y = bottom - (row as f64 + 0.5) * cell.1 + 0.35 * size;
@@ -129,43 +129,42 @@ impl Winners {
         drawing.text(at, Anchor::Start, &remark, (size, BLACK));
         at.1
     }
+}
 
-    fn draw_cell(
-        &self,
-        drawing: &mut Drawing,
-        won: &Won,
-        ((x, y), (width, height)): ((f64, f64), (f64, f64)),
-        style: &Style,
-    ) {
-        let size = style.size();
-        let fill = colour(won.winner);
-        drawing.rectangle((x, y), (width - 1.0, height - 1.0), fill);
-        let (width, height) = (width - 1.0, height - 1.0);
-        let long = format!("{} {}", letter(won.winner), won.text);
-        let text = if font::width(&long, size) + 4.0 <= width {
-            long
-        } else {
-            letter(won.winner)
-        };
-        if !won.is_certain {
-            let mut start = -height + HATCH / 2.0;
-            while start < width {
-                let from = (x + start.max(0.0), y + (-start).max(0.0));
-                let to = (
-                    x + (start + height).min(width),
-                    y + height.min(width - start),
-                );
-                drawing.line(from, to, (WHITE, 0.8));
-                start += HATCH;
-            }
-            // The text stays legible on the lines.
-            let half = font::width(&text, size) / 2.0 + 1.5;
-            let corner = (x + width / 2.0 - half, y + height / 2.0 - 0.6 * size);
-            drawing.rectangle(corner, (2.0 * half, 1.2 * size), fill);
+fn draw_cell(
+    drawing: &mut Drawing,
+    won: &Won,
+    ((x, y), (width, height)): ((f64, f64), (f64, f64)),
+    style: &Style,
+) {
+    let size = style.size();
+    let fill = colour(won.winner);
+    drawing.rectangle((x, y), (width - 1.0, height - 1.0), fill);
+    let (width, height) = (width - 1.0, height - 1.0);
+    let long = format!("{} {}", letter(won.winner), won.text);
+    let text = if font::width(&long, size) + 4.0 <= width {
+        long
+    } else {
+        letter(won.winner)
+    };
+    if !won.is_certain {
+        let mut start = -height + HATCH / 2.0;
+        while start < width {
+            let from = (x + start.max(0.0), y + (-start).max(0.0));
+            let to = (
+                x + (start + height).min(width),
+                y + height.min(width - start),
+            );
+            drawing.line(from, to, (WHITE, 0.8));
+            start += HATCH;
         }
-        let at = (x + width / 2.0, y + height / 2.0 + 0.35 * size);
-        drawing.text(at, Anchor::Middle, &text, (size, ink(fill)));
+        // The text stays legible on the lines.
+        let half = font::width(&text, size) / 2.0 + 1.5;
+        let corner = (x + width / 2.0 - half, y + height / 2.0 - 0.6 * size);
+        drawing.rectangle(corner, (2.0 * half, 1.2 * size), fill);
     }
+    let at = (x + width / 2.0, y + height / 2.0 + 0.35 * size);
+    drawing.text(at, Anchor::Middle, &text, (size, ink(fill)));
 }
 
 fn colour(winner: usize) -> Colour {
