@@ -215,16 +215,22 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
             assert!(is_known(&file), "{kind}: {file}");
             let text = fs::read_to_string(Path::new(folder).join(&file)).unwrap();
             let mut found = Vec::new();
-            if file.ends_with(".csv") {
-                found.extend(text.lines().next().unwrap().split(',').map(str::to_owned));
-            } else if file.ends_with(".jsonl") {
-                let (_, record) = text.lines().next().unwrap().split_once(' ').unwrap();
-                keys(&serde_json::from_str(record).unwrap(), &mut found);
-            } else if file.ends_with(".json") {
-                let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
-                // A sweep file has a schema of its own.
-                value.as_object_mut().unwrap().remove("sweep");
-                keys(&value, &mut found);
+            let (_, ending) = file.rsplit_once('.').unwrap();
+            match ending {
+                "csv" => {
+                    found.extend(text.lines().next().unwrap().split(',').map(str::to_owned));
+                }
+                "jsonl" => {
+                    let (_, record) = text.lines().next().unwrap().split_once(' ').unwrap();
+                    keys(&serde_json::from_str(record).unwrap(), &mut found);
+                }
+                "json" => {
+                    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+                    // A sweep file has a schema of its own.
+                    value.as_object_mut().unwrap().remove("sweep");
+                    keys(&value, &mut found);
+                }
+                _ => {}
             }
             for name in found {
                 // Scenario ii has the columns of i.

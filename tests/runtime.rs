@@ -810,11 +810,12 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
             date: seconds(date),
         });
         let case = Case::new(platform, &plans, [0]);
-        case.run_with(Script(vec![]))
+        let done = case.run_with(Script(vec![]));
+        done.map_err(|error| error.to_string())
     };
     // It ends at 2 s.
     assert!(run(2.0, &mut platform).is_ok());
-    let error = run(1.5, &mut platform).expect_err("h0 fails").to_string();
+    let error = run(1.5, &mut platform).expect_err("h0 fails");
     assert!(
         error.contains("`h0` fails at 1.5 s, before the run ends at 2 s"),
         "{error}"
