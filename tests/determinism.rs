@@ -79,6 +79,20 @@ fn runs() -> Vec<Run> {
             ]),
         ),
         (
+            "vt",
+            small("vt", &[("workload.data", json!("tests/data/vt/lu"))]),
+        ),
+        (
+            "table",
+            small(
+                "table",
+                &[
+                    ("workload.work", json!("tests/data/table/work.csv")),
+                    ("workload.messages", json!("tests/data/table/messages.csv")),
+                ],
+            ),
+        ),
+        (
             "never",
             small(
                 "lu",

@@ -75,7 +75,7 @@ fn zsh_and_fish_offer_names_beside_files() {
         ("list", "apps experiments"),
         (
             "platform; and __fish_seen_subcommand_from show",
-            "lbm sw-dynamic",
+            "grid5000 lbm",
         ),
     ] {
         let start = format!("using_subcommand {place}\" -a \"{names} ");
@@ -84,7 +84,7 @@ fn zsh_and_fish_offer_names_beside_files() {
     // Each argument that takes a platform or an experiment was found.
     let bash = script("bash");
     assert_eq!(
-        bash.matches("compgen -f -W $'lbm\\nsw-dynamic\\n").count(),
+        bash.matches("compgen -f -W $'grid5000\\nlbm\\nsw-dynamic\\n").count(),
         bash.matches("--platform)").count()
     );
 }
