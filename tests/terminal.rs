@@ -84,7 +84,8 @@ fn zsh_and_fish_offer_names_beside_files() {
     // Each argument that takes a platform or an experiment was found.
     let bash = script("bash");
     assert_eq!(
-        bash.matches("compgen -f -W $'grid5000\\nlbm\\nsw-dynamic\\n").count(),
+        bash.matches("compgen -f -W $'grid5000\\nlbm\\nsw-dynamic\\n")
+            .count(),
         bash.matches("--platform)").count()
     );
 }
