@@ -184,7 +184,7 @@ fn both_versions_of_a_platform_are_the_same() {
     }
 }
 
-/// A folder of platforms `NAME.xml`, each with what `tests/simgrid/routes.cpp` prints of it in `NAME.routes`.
+/// A folder of platforms `NAME.xml`, each with the routes that SimGrid finds in it as `NAME.routes`, in the form of `routes.txt` of the cases.
 const FOLDER: &str = "MIGSIM_ROUTES";
 
 #[test]
