@@ -21,16 +21,28 @@ pub(super) fn count(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// So many threads ([`count`]). A single one is the one that asks, so that nothing is started.
+/// So many threads ([`count`]), or as many of them as the system starts: results are the same with any number.
+///
+/// A single one is the one that asks, so that nothing is started.
 pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
-    let count = count(wanted);
+    let mut count = count(wanted);
+    loop {
+        match pool(count) {
+            Err(_) if count > 1 => count /= 2,
+            pool => {
+                return pool.map_err(|error| {
+                    let problem = Problem::new(format!("cannot start threads: {error}"));
+                    problem.source("--threads").into()
+                });
+            }
+        }
+    }
+}
+
+fn pool(count: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {
     let mut threads = rayon::ThreadPoolBuilder::new().num_threads(count);
     if count == 1 && rayon::current_thread_index().is_none() {
         threads = threads.use_current_thread();
     }
-    let started = threads.build();
-    started.map_err(|error| {
-        let problem = Problem::new(format!("cannot start threads: {error}"));
-        problem.source("--threads").into()
-    })
+    threads.build()
 }

@@ -99,7 +99,8 @@ fn open(path: &Path) -> IoResult<File> {
     // To open a pipe takes until somebody opens its other end, so it happens aside.
     let (opened, result) = mpsc::channel();
     let path = path.to_owned();
-    std::thread::spawn(move || opened.send(File::open(path)));
+    let waiting = std::thread::Builder::new();
+    waiting.spawn(move || opened.send(File::open(path)))?;
     let nobody = || format!("no program has opened this pipe for writing for {PATIENCE:?}");
     result
         .recv_timeout(PATIENCE)
