@@ -80,17 +80,22 @@ DRAWN = {**ALL, "bytes": "1 MB", "bytes_spread": 0.9}
 RING = {"pattern": "ring", "supersteps": 10, "instructions": "1e8 instr", "bytes": "1 MB"}
 
 
+# Where links change: work of a round figure would end on the very date of a change. SimGrid adds up the dates of changes, and its sum is then
+# a rounding early or late: it may give the message the bandwidth before the change, and dates differ by 1e-4.
+UNROUND = {"instructions": "1.001e8 instr"}
+
+
 def shape(name, label, platform, keys, sizes, floor):
     return {"name": name, "label": label, "platform": platform, "keys": keys, "sizes": sizes, "floor": floor}
 
 
 # Floors are ratios to SimGrid 3.32; none where that was not fixed beforehand.
 SHAPES = [
-    shape("all-changing", "all-to-all, equal, changing links of hosts", profiles_of_hosts(), ALL, (25, 50, 100), 10),
-    shape("random-changing", "3 random messages, changing links of hosts", profiles_of_hosts(), RANDOM, (250, 500, 1000), 8),
-    shape("ring-changing", "ring, changing links of hosts", profiles_of_hosts(), RING, (250, 500, 1000), 25),
-    shape("all-changing-uplinks", "all-to-all, equal, changing uplinks", profiles_of_uplinks(), ALL, (25, 50, 100), 40),
-    shape("random-changing-uplinks", "3 random messages, changing uplinks", profiles_of_uplinks(), RANDOM, (250, 500, 1000), 10),
+    shape("all-changing", "all-to-all, equal, changing links of hosts", profiles_of_hosts(), ALL | UNROUND, (25, 50, 100), 10),
+    shape("random-changing", "3 random messages, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), 8),
+    shape("ring-changing", "ring, changing links of hosts", profiles_of_hosts(), RING | UNROUND, (250, 500, 1000), 25),
+    shape("all-changing-uplinks", "all-to-all, equal, changing uplinks", profiles_of_uplinks(), ALL | UNROUND, (25, 50, 100), 40),
+    shape("random-changing-uplinks", "3 random messages, changing uplinks", profiles_of_uplinks(), RANDOM | UNROUND, (250, 500, 1000), 10),
     shape("chain-40", "3 random messages, 40 routers in a line", chain(40), RANDOM, (100, 200, 400), 8),
     shape("chain-100", "3 random messages, 100 routers in a line", chain(100), RANDOM, (125, 250, 500), 8),
     shape("all-tree", "all-to-all, equal, tree of unlike clusters", tree(), ALL, (25, 50, 100), None),
