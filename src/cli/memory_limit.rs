@@ -49,17 +49,15 @@ fn addresses(threads: usize) -> f64 {
     let taken = line("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
     // A single thread is the one that is there; the one that watches for Ctrl-C and draws the progress is another one.
     let others = if threads > 1 { threads } else { 0 } + 1;
-    taken + others as f64 * THREAD + others.min(STARTING) as f64 * SPARE
+    let spare = if threads > 1 { SPARE } else { 0.0 };
+    taken + others as f64 * THREAD + spare
 }
 
 /// The address space that a thread reserves \[B\]: its stack, and the heap of its own that glibc gives it.
 const THREAD: f64 = 66.0 * 1024.0 * 1024.0;
 
-/// The address space that a thread takes besides for a moment, when glibc makes its heap: twice the heap, of which an aligned half stays.
+/// The address space that one of several threads takes besides for a moment: glibc reserves two heaps and keeps the aligned one.
 const SPARE: f64 = 64.0 * 1024.0 * 1024.0;
-
-/// The most threads that are in that moment at once.
-const STARTING: usize = 2;
 
 /// The first number after the words at the begin of a line.
 fn line(file: &str, start: &str) -> Option<f64> {
