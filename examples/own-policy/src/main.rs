@@ -70,8 +70,7 @@ impl Workload for Ring {
 }
 
 fn main() -> std::process::ExitCode {
-    let registry = Registry::standard()
-        .policy::<Roulette>("roulette", "a random process to a random host", "-")
-        .workload::<Ring>("ring", "each process sends to the next one", "-");
-    migsim::cli::main_with(registry)
+    let own = Registry::standard();
+    let own = own.policy::<Roulette>("roulette", "a random process to a random host", "-");
+    migsim::cli::main_with(own.workload::<Ring>("ring", "each sends to the next one", "-"))
 }
