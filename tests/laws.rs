@@ -254,6 +254,9 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
         BarrierKind::Sequential,
         BarrierKind::Tree,
         BarrierKind::Dissemination,
+        BarrierKind::RecursiveDoubling,
+        BarrierKind::DoubleRing,
+        BarrierKind::Library,
         BarrierKind::RootSerial,
     ];
     let gathers = vec![

@@ -360,6 +360,51 @@ fn a_dissemination_barrier_costs_a_message_per_round() {
 }
 
 #[test]
+fn a_barrier_of_recursive_doubling_costs_a_message_per_round_and_some_outside() {
+    // log2 p rounds; in each, every link carries one message out and one in.
+    for (processes, rounds) in [(1, 0.0), (2, 1.0), (4, 2.0), (8, 3.0)] {
+        let found = barrier_times(processes, |size| {
+            plain(BarrierKind::RecursiveDoubling, size)
+        });
+        let what = format!("{processes} processes");
+        assert_times(found, [rounds * D, rounds * (D + 2.0)], &what);
+    }
+    // Else a notice before the rounds, a release after them and its answer. The notice delays a partner by d, but a process without one sends
+    // at once: of 5, process 1 waits for nobody in its first round. Of 7, process 4 waits there for 3, and then 2 for it.
+    for (processes, messages) in [(3, 3.0), (5, 4.0), (6, 4.0), (7, 5.0), (12, 5.0)] {
+        let [found, _] = barrier_times(processes, |size| {
+            plain(BarrierKind::RecursiveDoubling, size)
+        });
+        let what = format!("{processes} processes");
+        assert_close(found, messages * D, ROUNDING, &what);
+    }
+}
+
+#[test]
+fn a_double_ring_costs_two_messages_per_process_and_an_answer() {
+    for processes in [2, 3, 5] {
+        let [found, _] = barrier_times(processes, |size| plain(BarrierKind::DoubleRing, size));
+        let what = format!("{processes} processes");
+        assert_close(found, (2 * processes + 1) as f64 * D, ROUNDING, &what);
+    }
+}
+
+#[test]
+fn the_library_chooses_its_barrier_by_the_number_of_processes() {
+    for (processes, chosen) in [
+        (3, BarrierKind::RecursiveDoubling),
+        (4, BarrierKind::Central),
+        (7, BarrierKind::Central),
+        (8, BarrierKind::RecursiveDoubling),
+        (12, BarrierKind::RecursiveDoubling),
+    ] {
+        let of = |kind| barrier_times(processes, |size| plain(kind, size));
+        let what = format!("{processes} processes");
+        assert_times(of(BarrierKind::Library), of(chosen), &what);
+    }
+}
+
+#[test]
 fn a_root_that_pays_for_a_barrier_delays_it_only_if_it_is_the_last() {
     // Four processes, 0.1 s each: process 1 arrives 0.4 s after it is ready, the others at once.
     let runtime = RuntimeConfig {

@@ -37,12 +37,15 @@ impl Workload for Again<'_> {
     }
 }
 
-const BARRIERS: [BarrierKind; 6] = [
+const BARRIERS: [BarrierKind; 9] = [
     BarrierKind::Ideal,
     BarrierKind::Central,
     BarrierKind::Sequential,
     BarrierKind::Tree,
     BarrierKind::Dissemination,
+    BarrierKind::RecursiveDoubling,
+    BarrierKind::DoubleRing,
+    BarrierKind::Library,
     BarrierKind::RootSerial,
 ];
 

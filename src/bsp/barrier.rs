@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
 use super::event::{BarrierMessage, Token};
 use super::patience::Patience;
+use super::script::{Action, Script};
 use crate::error::Error;
 use crate::units::{Bytes, HostId, Seconds};
 
@@ -62,7 +63,7 @@ enum Protocol {
     Central(Central),
     Sequential(Sequential),
     Tree { gathered: Vec<u32> },
-    Dissemination(Dissemination),
+    Scripted(Scripted),
 }
 
 /// As ideal, but process 0 arrives after `price`, and all leave some time after the last arrival: `release`, and
@@ -103,16 +104,19 @@ struct Sequential {
     is_releasing: bool,
 }
 
-/// Everybody notifies somebody, in rounds.
+/// Each process works through its script of sends and receives ([`Script`]).
 #[derive(Debug)]
-struct Dissemination {
-    rounds: u32,
-    /// Per process: parity of its current barrier, the round it is in (`rounds`: not at the barrier), and the rounds whose
+struct Scripted {
+    script: Script,
+    /// Per process: parity of its current barrier, the action it is at ([`AWAY`]: not at the barrier), and the slots whose
     /// notice it has, for even and odd barriers, one bit each.
     parity: Vec<u32>,
-    round: Vec<u32>,
-    received: Vec<[u32; 2]>,
+    at: Vec<u32>,
+    received: Vec<[u64; 2]>,
 }
+
+/// The place in its script of a process that is not at the barrier.
+const AWAY: u32 = u32::MAX;
 
 impl Barrier {
     /// A barrier whose coordinator, if it has one, runs on `coordinator`.
@@ -123,7 +127,8 @@ impl Barrier {
         coordinator: HostId,
     ) -> Self {
         let count = processes as usize;
-        let protocol = match config.kind {
+        let kind = config.kind.of_library(processes);
+        let protocol = match kind {
             _ if processes == 1 => Protocol::Ideal { arrived: 0 },
             BarrierKind::Ideal => Protocol::Ideal { arrived: 0 },
             BarrierKind::Central => Protocol::Central(Central {
@@ -157,15 +162,15 @@ impl Barrier {
             BarrierKind::Tree => Protocol::Tree {
                 gathered: vec![0; count],
             },
-            BarrierKind::Dissemination => {
-                let rounds = u32::BITS - (processes - 1).leading_zeros();
-                Protocol::Dissemination(Dissemination {
-                    rounds,
-                    parity: vec![1; count],
-                    round: vec![rounds; count],
-                    received: vec![[0; 2]; count],
-                })
-            }
+            BarrierKind::Dissemination
+            | BarrierKind::RecursiveDoubling
+            | BarrierKind::DoubleRing
+            | BarrierKind::Library => Protocol::Scripted(Scripted {
+                script: Script::new(kind, processes),
+                parity: vec![1; count],
+                at: vec![AWAY; count],
+                received: vec![[0; 2]; count],
+            }),
         };
         Self {
             bytes: config.bytes,
@@ -227,12 +232,11 @@ impl Barrier {
             Protocol::Tree { gathered } => {
                 gather_in_tree(gathered, process, *processes, *bytes, leaving, context)
             }
-            Protocol::Dissemination(dissemination) => {
+            Protocol::Scripted(scripted) => {
                 let at = process as usize;
-                dissemination.parity[at] ^= 1;
-                dissemination.round[at] = 0;
-                dissemination.notify(process, *processes, *bytes, context)?;
-                dissemination.go_on(process, *processes, *bytes, leaving, context)
+                scripted.parity[at] ^= 1;
+                scripted.at[at] = 0;
+                scripted.go_on(process, *bytes, leaving, context)
             }
         }
     }
@@ -245,7 +249,7 @@ impl Barrier {
                 let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
                 sequential.release == Release::Simultaneous && in_order.contains(&sequential.gather)
             }
-            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Dissemination(_) => false,
+            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Scripted(_) => false,
         }
     }
 
@@ -280,7 +284,7 @@ impl Barrier {
                 let released = placement.iter().try_fold(gathered, &mut release)?;
                 Some((released, 2 * arrival.len() as u64))
             }
-            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Dissemination(_) => None,
+            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Scripted(_) => None,
         }
     }
 
@@ -345,9 +349,9 @@ impl Barrier {
                 leaving.push_back(process);
                 release_children(process, *processes, *bytes, context)
             }
-            (Protocol::Dissemination(dissemination), Round { to, round, parity }) => {
-                dissemination.received[to as usize][parity as usize] |= 1 << round;
-                dissemination.go_on(to, *processes, *bytes, leaving, context)
+            (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
+                scripted.received[to as usize][parity as usize] |= 1 << slot;
+                scripted.go_on(to, *bytes, leaving, context)
             }
             // Each protocol gets its own notices only.
             (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
@@ -591,47 +595,36 @@ fn release_children(
         .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
 }
 
-impl Dissemination {
-    /// Sends the notice of the round that `process` is in.
-    fn notify(
-        &self,
-        process: u32,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        let (round, parity) = (self.round[process as usize], self.parity[process as usize]);
-        // In 64 bits: the sum may pass 2^32.
-        let to = (u64::from(process) + (1_u64 << round)) % u64::from(processes);
-        let to = u32::try_from(to).expect("below the number of processes");
-        context.between(
-            process,
-            to,
-            bytes,
-            BarrierMessage::Round { to, round, parity },
-        )
-    }
-
-    /// Takes `process` through all rounds whose notices it has.
+impl Scripted {
+    /// Takes `process` through its script up to the next receive whose notice it does not have.
     fn go_on(
         &mut self,
         process: u32,
-        processes: u32,
         bytes: Bytes,
         leaving: &mut VecDeque<u32>,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
-        let at = process as usize;
-        let parity = self.parity[at] as usize;
-        while self.round[at] < self.rounds && self.received[at][parity] & (1 << self.round[at]) != 0
-        {
-            self.round[at] += 1;
-            if self.round[at] < self.rounds {
-                self.notify(process, processes, bytes, context)?;
-            } else {
-                self.received[at][parity] = 0;
-                leaving.push_back(process);
+        let place = process as usize;
+        let parity = self.parity[place];
+        while self.at[place] != AWAY {
+            match self.script.action(process, self.at[place]) {
+                Some(Action::Send { to, slot }) => {
+                    let message = BarrierMessage::Round { to, slot, parity };
+                    context.between(process, to, bytes, message)?;
+                }
+                Some(Action::Receive { slot }) => {
+                    if self.received[place][parity as usize] & (1 << slot) == 0 {
+                        return Ok(());
+                    }
+                }
+                None => {
+                    self.at[place] = AWAY;
+                    self.received[place][parity as usize] = 0;
+                    leaving.push_back(process);
+                    return Ok(());
+                }
             }
+            self.at[place] += 1;
         }
         Ok(())
     }

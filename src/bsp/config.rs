@@ -42,12 +42,30 @@ pub enum BarrierKind {
     Tree,
     /// In round r each process notifies the one 2^r further on; ⌈log2 p⌉ rounds.
     Dissemination,
+    /// In round r each process exchanges notices with the one whose number differs in bit r. Without a power of two, each process above the
+    /// largest one first notifies a partner below and is released last, by a synchronous send: the partner waits for an answer.
+    RecursiveDoubling,
+    /// A notice goes around all processes twice, from each one to the next; that of the second round is sent synchronously.
+    DoubleRing,
+    /// The choice of Open MPI 4.1 by the number of processes: `central` for 4 to 7, else `recursive-doubling`.
+    Library,
     /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
     /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
     /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper
     /// are unstable). With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process
     /// after the other, and those that computed for longer; no process counts that wait as its own time.
     RootSerial,
+}
+
+impl BarrierKind {
+    /// The kind that a library takes for so many processes, if that is left to it.
+    pub(super) const fn of_library(self, processes: u32) -> Self {
+        match (self, processes) {
+            (Self::Library, 4..8) => Self::Central,
+            (Self::Library, _) => Self::RecursiveDoubling,
+            _ => self,
+        }
+    }
 }
 
 /// The order in which the coordinator of a sequential barrier receives.

@@ -24,8 +24,8 @@ pub(super) enum BarrierMessage {
     Arrived(u32),
     /// This process may leave.
     Leave(u32),
-    /// Dissemination: to a process, in a round, of an even or odd barrier.
-    Round { to: u32, round: u32, parity: u32 },
+    /// Scripted: to a process, into one of its slots, of an even or odd barrier.
+    Round { to: u32, slot: u32, parity: u32 },
 }
 
 /// The stage of a process in its superstep.

@@ -7,7 +7,7 @@
 //!   then rescheduling: is a call due? decision -> price -> migrations           reschedule, call, migration
 //! ```
 //!
-//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, six barriers,
+//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, nine barriers,
 //! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
 
 mod barrier;
@@ -21,6 +21,7 @@ mod patience;
 mod record;
 mod reschedule;
 mod run;
+mod script;
 mod shortcut;
 mod superstep;
 mod world;
