@@ -85,8 +85,8 @@ RING = {"pattern": "ring", "supersteps": 10, "instructions": "1e8 instr", "bytes
 UNROUND = {"instructions": "1.001e8 instr"}
 
 
-def shape(name, label, platform, keys, sizes, floor):
-    return {"name": name, "label": label, "platform": platform, "keys": keys, "sizes": sizes, "floor": floor}
+def shape(name, label, platform, keys, sizes, floor, sends="concurrent"):
+    return {"name": name, "label": label, "platform": platform, "keys": keys, "sizes": sizes, "floor": floor, "sends": sends}
 
 
 # Floors are ratios to SimGrid 3.32; none where that was not fixed beforehand.
@@ -106,4 +106,5 @@ SHAPES = [
     shape("beside-uplinks", "ring and 1 random message, full uplinks", uplinks(), BESIDE, (1000, 2000, 4000), None),
     shape("all-two", "all-to-all, drawn, one link between two clusters", two(), DRAWN, (25, 50, 100), None),
     shape("pairs-one", "2 random messages, one switch", one(), PAIRS, (1000, 2000, 4000), None),
+    shape("sequential-changing", "3 random messages, one after another, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), None, "sequential"),
 ]

@@ -2,8 +2,9 @@
 //
 //   replay PLATFORM TRACE detached|kept [--cfg=... of SimGrid]
 //
-// In every superstep a process computes, starts all its messages at once, waits until it has everything that is addressed to
-// it, and enters a barrier that costs nothing. Sends are `detached` (forgotten once started) or `kept` and
+// In every superstep a process computes, sends its messages, waits until it has everything that is addressed to
+// it, and enters a barrier that costs nothing. The messages leave at once (`runtime sends concurrent`), or each when the one before has arrived
+// (`runtime sends sequential`). Concurrent sends are `detached` (forgotten once started) or `kept` and
 // awaited before the barrier: the dates are the same, the faster one depends on the case. Prints `name value` lines: the date of the end, the messages, the CPU time of the simulation
 // loop alone (platform and trace are read before it) and the peak memory. Traces with another barrier, late receives or moves are refused.
 #include <simgrid/s4u.hpp>
@@ -49,13 +50,17 @@ struct Process {
   std::exit(2);
 }
 
-// A setting of the runtime: concurrent sends, early receives and an ideal barrier, whose other keys mean nothing.
+bool is_sequential = false;
+
+// A setting of the runtime: early receives and an ideal barrier, whose other keys mean nothing.
 void runtime(std::istringstream& words)
 {
   std::string key;
   std::string value;
   words >> key >> value;
-  const bool is_right = key == "sends" ? value == "concurrent" : key == "receives" ? value == "early" : key == "barrier.kind" ? value == "ideal" : true;
+  if (key == "sends")
+    is_sequential = value == "sequential";
+  const bool is_right = key == "sends" ? is_sequential || value == "concurrent" : key == "receives" ? value == "early" : key == "barrier.kind" ? value == "ideal" : true;
   if (!is_right)
     refuse("cannot replay `runtime " + key + " " + value + "`");
 }
@@ -130,7 +135,9 @@ void live(const Process& process, size_t number)
     if (turn.flops > 0)
       s4u::this_actor::execute(turn.flops);
     for (unsigned i = 0; i < turn.sends; i++, ++message)
-      if (is_kept)
+      if (is_sequential)
+        mailboxes[message->to]->put(&payload, message->bytes);
+      else if (is_kept)
         kept.push_back(mailboxes[message->to]->put_async(&payload, message->bytes));
       else
         mailboxes[message->to]->put_init(&payload, message->bytes)->detach();
