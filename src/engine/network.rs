@@ -68,6 +68,19 @@ impl<T> Flow<T> {
         self.event.is_some() || self.is_held
     }
 
+    /// Its links, each as often as it is counted for it.
+    fn links(&self) -> impl Iterator<Item = u32> + '_ {
+        let shared = self.uses.iter().map(|used| used.0);
+        shared.chain(self.unshared.iter().chain(&self.pipes_back).copied())
+    }
+
+    /// It has ended: `users` counts the flows on links, unless it is empty.
+    fn leave(&self, users: &mut [u32]) {
+        if !users.is_empty() {
+            self.links().for_each(|link| users[link as usize] -= 1);
+        }
+    }
+
     /// The most that its route and window leave it \[B/s\].
     fn bound(&self) -> f64 {
         self.narrowest.min(self.window)
@@ -100,8 +113,8 @@ pub(super) struct Network<T> {
     sharing: usize,
     /// The flows that share links once there are many, until nothing is in progress.
     held: HeldFlows,
-    /// Whether the bandwidth of any link may change.
-    varies: bool,
+    /// How many flows there are on each link, in both directions; empty if no link varies.
+    users: Vec<u32>,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
@@ -115,6 +128,7 @@ impl<T: Copy> Network<T> {
         });
         let capacities = platform.links.iter();
         let capacities = capacities.map(|link| (link.bandwidth.get(), !link.is_shared));
+        let varies = platform.links.iter().any(crate::platform::Link::varies);
         let pipes = model
             .follows_pipes(platform)
             .then(|| Box::new(PipesProblem::new(capacities)));
@@ -128,7 +142,7 @@ impl<T: Copy> Network<T> {
             levels: IncrementalMaxMin::default(),
             sharing: 0,
             held: HeldFlows::default(),
-            varies: platform.links.iter().any(crate::platform::Link::varies),
+            users: vec![0; if varies { platform.links.len() } else { 0 }],
             lost_bytes: false,
         }
     }
@@ -160,11 +174,16 @@ impl<T: Copy> Network<T> {
     /// Ends those that end now: `ended(token)`.
     pub(super) fn end_held(&mut self, now: f64, mut ended: impl FnMut(T)) {
         let Self {
-            held, flows, free, ..
+            held,
+            flows,
+            free,
+            users,
+            ..
         } = self;
         held.end(now, |slot, _, _| {
             let flow = &mut flows[slot as usize];
             flow.is_held = false;
+            flow.leave(users);
             free.push(slot);
             ended(flow.token);
         });
@@ -219,6 +238,10 @@ impl<T: Copy> Network<T> {
                 }
             }
         }
+        if !self.users.is_empty() {
+            let links = self.flows[slot as usize].links();
+            links.for_each(|link| self.users[link as usize] += 1);
+        }
         let delay = self.model.delay(self.latency(slot));
         if delay > 0.0 || bytes <= 0.0 {
             self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
@@ -248,6 +271,16 @@ impl<T: Copy> Network<T> {
         let token = flow.token;
         self.remove(slot);
         Some(token)
+    }
+
+    /// Whether a flow is on a link that varies.
+    pub(super) fn is_used(&self, link: usize) -> bool {
+        self.users[link] > 0
+    }
+
+    /// Whether each flow uses the links of its way back, too.
+    pub(super) fn is_answered(&self) -> bool {
+        self.model.crosstraffic
     }
 
     /// Changes the capacity of a link \[B/s\].
@@ -366,7 +399,11 @@ impl<T: Copy> Network<T> {
     /// From now on the flows that share links end by the service of links.
     fn hold_all<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
         let capacities = self.links.iter().map(|link| link.bandwidth);
-        self.held = HeldFlows::new(capacities, self.varies, self.model.bandwidth_factor);
+        self.held = HeldFlows::new(
+            capacities,
+            !self.users.is_empty(),
+            self.model.bandwidth_factor,
+        );
         self.levels = IncrementalMaxMin::default();
         self.sharing = 0;
         for slot in 0..to_u32(self.flows.len()) {
@@ -480,6 +517,7 @@ impl<T: Copy> Network<T> {
     fn remove(&mut self, slot: u32) {
         self.free.push(slot);
         let flow = &self.flows[slot as usize];
+        flow.leave(&mut self.users);
         if self.pipes.is_some() {
             self.is_changed = true;
         } else if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {

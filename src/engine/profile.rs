@@ -1,13 +1,14 @@
 //! Changes of capacity by profiles and loads, in order of their absolute times.
 //!
-//! Only the next step of each is held. A host on which nothing runs sleeps: its changes are taken when somebody needs it again, all at
-//! once and without the heap. Cost: 20 ns a change of those that are awake, and what its step costs.
+//! Only the next step of each is held. A host on which nothing runs sleeps, and so does a link without flows: their changes are taken when
+//! somebody needs them again, without the heap. Those of a link that has slept are skipped but for the last one. Capacities that change
+//! at one date are a chain, which is one entry of the heap. Cost: 10 ns a change of those that are awake, and what its step costs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::platform::{Platform, Steps};
+use crate::platform::{Link, Platform, ProfileSteps, Steps};
 use crate::units::{HostId, LinkId, to_u32};
 
 /// What changes.
@@ -39,9 +40,14 @@ pub(crate) struct Changes {
     varying: Vec<Varying>,
     /// Where in `varying` the speed of each host stands; `NONE`: it does not vary.
     of_host: Vec<u32>,
-    /// (date in bits, place in `varying`) of those that are awake. Dates are not negative, so their bits sort as they do.
+    /// The same for the bandwidth of each link; empty if none varies.
+    of_link: Vec<u32>,
+    /// (date in bits, first place in `varying`) of each chain of those that are awake. Dates are not negative, so their bits sort as
+    /// they do. A date may have several chains; the places in a chain increase.
     next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// How many hosts are awake.
+    /// The place that was put into a chain last.
+    last: u32,
+    /// How many hosts and links are awake that may sleep.
     awake: usize,
 }
 
@@ -52,13 +58,57 @@ struct Varying {
     /// Its next change: the date, infinite after the last one, and the value from then on.
     date: f64,
     value: f64,
-    steps: Box<dyn Steps>,
+    course: Course,
     is_awake: bool,
+    /// The place after it in its chain.
+    follower: u32,
+}
+
+/// The changes of a capacity after the next one.
+#[derive(Debug)]
+enum Course {
+    Profile(ProfileSteps),
+    Generated(Box<dyn Steps>),
 }
 
 const NONE: u32 = u32::MAX;
 
+impl Target {
+    /// Whether its changes wait while nobody needs it.
+    fn may_sleep(self) -> bool {
+        !matches!(self, Self::Latency(_))
+    }
+}
+
+impl Course {
+    fn of_link(link: &Link) -> Option<Self> {
+        match (&link.bandwidth_profile, &*link.loads) {
+            (Some(profile), []) => Some(Self::Profile(profile.steps())),
+            _ => link.capacity().map(Self::Generated),
+        }
+    }
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        match self {
+            Self::Profile(steps) => steps.next(),
+            Self::Generated(steps) => steps.next(),
+        }
+    }
+}
+
 impl Varying {
+    fn new(target: Target, mut course: Course) -> Self {
+        let (date, value) = course.next().unwrap_or((f64::INFINITY, 0.0));
+        Self {
+            target,
+            date,
+            value,
+            course,
+            is_awake: false,
+            follower: NONE,
+        }
+    }
+
     /// Takes its next change.
     fn advance(&mut self) -> Change {
         let change = Change {
@@ -66,8 +116,24 @@ impl Varying {
             target: self.target,
             value: self.value,
         };
-        (self.date, self.value) = self.steps.next().unwrap_or((f64::INFINITY, 0.0));
+        (self.date, self.value) = self.course.next().unwrap_or((f64::INFINITY, 0.0));
         change
+    }
+
+    /// Takes the last change that `is_due`, of which there is one; of those of a course without closed form, `most` are passed over.
+    fn advance_to_last(&mut self, most: u64, is_due: impl Fn(f64) -> bool) -> Option<Change> {
+        if let Course::Profile(steps) = &mut self.course
+            && let Some((date, value)) = steps.skip_to_last(&is_due)
+        {
+            (self.date, self.value) = (date, value);
+        }
+        for _ in 0..most {
+            let change = self.advance();
+            if !(self.date.is_finite() && is_due(self.date)) {
+                return Some(change);
+            }
+        }
+        None
     }
 }
 
@@ -77,44 +143,48 @@ impl Changes {
         let mut changes = Self {
             varying: Vec::new(),
             of_host: vec![NONE; platform.hosts.len()],
+            of_link: Vec::new(),
             next: BinaryHeap::new(),
+            last: NONE,
             awake: 0,
         };
         for (index, host) in platform.hosts.iter().enumerate() {
             if let Some(steps) = host.availability() {
                 changes.of_host[index] = to_u32(changes.varying.len());
-                changes.add(Target::Speed(HostId::from_index(index)), steps);
+                let target = Target::Speed(HostId::from_index(index));
+                let course = Course::Generated(steps);
+                changes.varying.push(Varying::new(target, course));
             }
         }
         for (index, link) in platform.links.iter().enumerate() {
             let id = LinkId::from_index(index);
-            if let Some(steps) = link.capacity() {
-                changes.add(Target::Bandwidth(id), steps);
+            if let Some(course) = Course::of_link(link) {
+                changes.of_link.resize(platform.links.len(), NONE);
+                changes.of_link[index] = to_u32(changes.varying.len());
+                let target = Target::Bandwidth(id);
+                changes.varying.push(Varying::new(target, course));
             }
             if let Some(profile) = &link.latency_profile {
-                changes.add(Target::Latency(id), Box::new(profile.steps()));
+                let course = Course::Profile(profile.steps());
+                changes
+                    .varying
+                    .push(Varying::new(Target::Latency(id), course));
             }
         }
-        for place in 0..changes.varying.len() {
+        for place in 0..to_u32(changes.varying.len()) {
             changes.rouse(place);
         }
         changes
     }
 
-    fn add(&mut self, target: Target, mut steps: Box<dyn Steps>) {
-        let (date, value) = steps.next().unwrap_or((f64::INFINITY, 0.0));
-        self.varying.push(Varying {
-            target,
-            date,
-            value,
-            steps,
-            is_awake: false,
-        });
-    }
-
     /// Whether nothing varies.
     pub(crate) fn is_empty(&self) -> bool {
         self.varying.is_empty()
+    }
+
+    /// Whether the bandwidth of a link varies.
+    pub(crate) fn has_links(&self) -> bool {
+        !self.of_link.is_empty()
     }
 
     /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
@@ -124,38 +194,71 @@ impl Changes {
             .map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
     }
 
-    /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or is no host.
-    pub(crate) fn pop(&mut self, is_needed: impl FnOnce(HostId) -> bool) -> Option<Change> {
+    /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or never sleeps.
+    pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
         let mut first = self.next.peek_mut()?;
-        let Reverse((_, place)) = *first;
+        let Reverse((date, place)) = *first;
         let varying = &mut self.varying[place as usize];
         let change = varying.advance();
-        let host = match change.target {
-            Target::Speed(host) => Some(host),
-            Target::Bandwidth(_) | Target::Latency(_) => None,
-        };
-        if varying.date.is_finite() && host.is_none_or(is_needed) {
-            *first = Reverse((varying.date.to_bits(), place));
+        let follower = std::mem::replace(&mut varying.follower, NONE);
+        let is_over = !varying.date.is_finite();
+        let stays = !is_over && (!change.target.may_sleep() || is_needed(change.target));
+        varying.is_awake = stays;
+        let next_date = varying.date.to_bits();
+        if follower != NONE {
+            *first = Reverse((date, follower));
+            drop(first);
+            if stays {
+                self.put(place);
+            }
+        } else if stays && !can_follow(&self.varying, self.last, place) {
+            *first = Reverse((next_date, place));
+            self.last = place;
         } else {
             PeekMut::pop(first);
-            varying.is_awake = false;
-            self.awake -= usize::from(host.is_some());
+            if stays {
+                self.put(place);
+            }
         }
+        self.awake -= usize::from(!stays && change.target.may_sleep());
         Some(change)
     }
 
-    /// Lets all hosts sleep: their changes are not announced until they are woken.
-    pub(crate) fn let_hosts_sleep(&mut self) {
+    /// Puts a place into a chain of its date.
+    fn put(&mut self, place: u32) {
+        if can_follow(&self.varying, self.last, place) {
+            self.varying[self.last as usize].follower = place;
+        } else {
+            let date = self.varying[place as usize].date;
+            self.next.push(Reverse((date.to_bits(), place)));
+        }
+        self.last = place;
+    }
+
+    /// Lets all hosts and links sleep: their changes are not announced until they are woken.
+    pub(crate) fn let_sleep(&mut self) {
         if self.awake == 0 {
             return;
         }
-        let varying = &mut self.varying;
-        self.next.retain(|Reverse((_, place))| {
-            let varying = &mut varying[*place as usize];
-            varying.is_awake = !matches!(varying.target, Target::Speed(_));
-            varying.is_awake
-        });
         self.awake = 0;
+        self.last = NONE;
+        let chains = std::mem::take(&mut self.next);
+        let mut restless = Vec::new();
+        for Reverse((_, first)) in chains {
+            let mut place = first;
+            while place != NONE {
+                let varying = &mut self.varying[place as usize];
+                varying.is_awake = !varying.target.may_sleep();
+                if varying.is_awake {
+                    restless.push(place);
+                }
+                place = std::mem::replace(&mut varying.follower, NONE);
+            }
+        }
+        restless.sort_unstable();
+        for place in restless {
+            self.put(place);
+        }
     }
 
     /// Takes the next change of a host that sleeps, if it `is_due`.
@@ -169,27 +272,74 @@ impl Changes {
         is_taken.then(|| varying.advance())
     }
 
+    /// Takes the last change that `is_due` of a link that sleeps; `Err` if there are more than `most` before it.
+    pub(crate) fn take_last_due(
+        &mut self,
+        link: LinkId,
+        most: u64,
+        is_due: impl Fn(f64) -> bool,
+    ) -> Result<Option<Change>, TooMany> {
+        let Some(place) = self.of_link.get(link.index()) else {
+            return Ok(None);
+        };
+        let varying = self.varying.get_mut(*place as usize);
+        let is_taken = |varying: &&mut Varying| {
+            !varying.is_awake && varying.date.is_finite() && is_due(varying.date)
+        };
+        let taken = varying.filter(is_taken);
+        let change = taken.map(|varying| varying.advance_to_last(most, &is_due));
+        change.map_or(Ok(None), |change| change.ok_or(TooMany).map(Some))
+    }
+
     /// The absolute date of the next change of a host \[s\]; infinite if there is none.
     pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
-        let varying = self.varying.get(self.of_host[host.index()] as usize);
+        self.date_at(self.of_host[host.index()])
+    }
+
+    /// The absolute date of the next change of a link's bandwidth \[s\]; infinite if there is none.
+    pub(crate) fn next_date_of_link(&self, link: LinkId) -> f64 {
+        let place = self.of_link.get(link.index());
+        place.map_or(f64::INFINITY, |place| self.date_at(*place))
+    }
+
+    fn date_at(&self, place: u32) -> f64 {
+        let varying = self.varying.get(place as usize);
         varying.map_or(f64::INFINITY, |varying| varying.date)
     }
 
     /// Wakes a host.
     pub(crate) fn wake(&mut self, host: HostId) {
-        let place = self.of_host[host.index()];
+        self.wake_at(self.of_host[host.index()]);
+    }
+
+    /// Wakes a link.
+    pub(crate) fn wake_link(&mut self, link: LinkId) {
+        self.wake_at(self.of_link[link.index()]);
+    }
+
+    fn wake_at(&mut self, place: u32) {
         if place != NONE && !self.varying[place as usize].is_awake {
-            self.rouse(place as usize);
+            self.rouse(place);
         }
     }
 
-    fn rouse(&mut self, place: usize) {
-        let varying = &mut self.varying[place];
+    fn rouse(&mut self, place: u32) {
+        let varying = &mut self.varying[place as usize];
         if varying.date.is_finite() {
             varying.is_awake = true;
-            let date = varying.date.to_bits();
-            self.next.push(Reverse((date, to_u32(place))));
-            self.awake += usize::from(matches!(varying.target, Target::Speed(_)));
+            self.awake += usize::from(varying.target.may_sleep());
+            self.put(place);
         }
     }
 }
+
+/// Whether a place may follow the one that was put into a chain last: it is there still, and changes at the same date.
+fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
+    let date = varying[place as usize].date;
+    let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
+    last < place && varying.get(last as usize).is_some_and(has_date)
+}
+
+/// More changes than anybody can wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooMany;

@@ -12,7 +12,7 @@ use super::network::Network;
 use super::profile::{Change, Changes, Target};
 use super::queue::EventQueue;
 use crate::error::{Error, Problem};
-use crate::platform::Platform;
+use crate::platform::{Platform, Route};
 use crate::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 
 /// What can happen at a date.
@@ -38,8 +38,10 @@ pub struct Simulation<'p, T> {
     /// Tokens of the activities that have ended at the current date and were not handed out yet, last one first.
     ended: Vec<T>,
     flows: u64,
-    /// How many changes of capacity there were.
+    /// How many changes of capacity were applied.
     changed: u64,
+    /// Until when no bandwidth changes \[s\], absolute; of the past, if that is not known.
+    links_keep: f64,
     /// [`MOST_CHANGES`]; fewer in tests.
     most_changes: u64,
 }
@@ -66,6 +68,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
             ended: Vec::new(),
             flows: 0,
             changed: 0,
+            links_keep: f64::NEG_INFINITY,
             most_changes: MOST_CHANGES,
         };
         // A change at date 0 holds for what starts at date 0.
@@ -104,8 +107,8 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.queue.is_empty() && self.ended.is_empty() && !self.network.has_held()
     }
 
-    /// Until when (local date, \[s\]) neither the speeds of `hosts` nor any link change, while nothing is in progress. What these hosts
-    /// have is up to date then ([`Self::available`]).
+    /// Until when (local date, \[s\]) neither the speeds of `hosts` nor any latency change, while nothing is in progress. What these hosts
+    /// have is up to date then ([`Self::available`]). For bandwidths see [`Self::links_steady_until`].
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -114,13 +117,41 @@ impl<'p, T: Copy> Simulation<'p, T> {
             return Ok(f64::INFINITY);
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
-        self.changes.let_hosts_sleep();
+        self.changes.let_sleep();
         let mut until = self.changes.next_date();
         for &host in hosts {
             self.refresh(host)?;
             until = until.min(self.changes.next_date_of(host));
         }
         Ok(self.clock.to_local(until))
+    }
+
+    /// Whether the bandwidth of a link varies.
+    pub(crate) fn has_varying_bandwidths(&self) -> bool {
+        self.changes.has_links()
+    }
+
+    /// Until when (local date, \[s\]) no bandwidth changes, while nothing is in progress; all links are up to date then ([`Self::link`]). If
+    /// one changes up to local date `enough`, the date of that change is returned, and other links may be as they were.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub(crate) fn links_steady_until(&mut self, enough: f64) -> Result<f64, Error> {
+        debug_assert!(self.is_idle(), "links with flows do not sleep");
+        let is_known = self.clock.to_local(self.links_keep) > same_until(self.clock.local());
+        if self.changes.has_links() && !is_known {
+            self.changes.let_sleep();
+            let mut until = f64::INFINITY;
+            for link in (0..self.platform.links.len()).map(LinkId::from_index) {
+                self.refresh_link(link)?;
+                until = until.min(self.changes.next_date_of_link(link));
+                if self.clock.to_local(until) <= enough {
+                    return Ok(self.clock.to_local(until));
+                }
+            }
+            self.links_keep = until;
+        }
+        Ok(self.clock.to_local(self.links_keep))
     }
 
     /// How many changes of capacity have been applied: as long as they are as many, nothing has changed.
@@ -164,7 +195,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// Starts a flow between two hosts.
     ///
     /// # Errors
-    /// The platform has no route between them.
+    /// The platform has no route between them; or as [`Self::refresh`].
     pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
         self.flows += 1;
         let now = self.clock.local();
@@ -176,6 +207,14 @@ impl<'p, T: Copy> Simulation<'p, T> {
         let Some(route) = self.platform.route(from, to) else {
             return Err(self.no_route(from, to));
         };
+        if self.changes.has_links() {
+            self.wake_links(&route)?;
+            if self.network.is_answered()
+                && let Some(back) = self.platform.route(to, from)
+            {
+                self.wake_links(&back)?;
+            }
+        }
         let ends = (self.platform, from, to);
         self.network.start(
             ends,
@@ -273,18 +312,46 @@ impl<'p, T: Copy> Simulation<'p, T> {
         while let Some(change) = self.changes.take_due(host, is_due) {
             if self.changed == most {
                 let name = &self.platform.hosts[host.index()].name;
-                let problem = Problem::new(format!(
-                    "the speed of host `{name}` has changed more than {} times up to {} while nothing ran there",
-                    self.most_changes,
-                    self.now()
-                ));
-                return Err(Error::Run(
-                    problem.source(self.platform.name.clone()).hint(TOO_OFTEN),
-                ));
+                let what = format!("the speed of host `{name}` has changed");
+                return Err(self.too_many(&what, "nothing ran there"));
             }
             self.apply(change);
         }
         Ok(())
+    }
+
+    /// Applies to a link the last of the changes that have come while it had no flow.
+    fn refresh_link(&mut self, link: LinkId) -> Result<(), Error> {
+        let clock = self.clock;
+        let until = same_until(clock.local());
+        let is_due = |date| clock.to_local(date) <= until;
+        let taken = self.changes.take_last_due(link, self.most_changes, is_due);
+        let Ok(change) = taken else {
+            let name = &self.platform.links[link.index()].name;
+            let what = format!("the bandwidth of link `{name}` has changed");
+            return Err(self.too_many(&what, "it had no flow"));
+        };
+        if let Some(change) = change {
+            self.apply(change);
+        }
+        Ok(())
+    }
+
+    /// Brings the links of a route up to date and wakes them.
+    fn wake_links(&mut self, route: &Route<'_>) -> Result<(), Error> {
+        for link in route.links() {
+            self.refresh_link(link)?;
+            self.changes.wake_link(link);
+        }
+        Ok(())
+    }
+
+    fn too_many(&self, what: &str, meanwhile: &str) -> Error {
+        let (most, now) = (self.most_changes, self.now());
+        let problem = Problem::new(format!(
+            "{what} more than {most} times up to {now} while {meanwhile}"
+        ));
+        Error::Run(problem.source(self.platform.name.clone()).hint(TOO_OFTEN))
     }
 
     /// The mean fraction of a host's speed that was available since `since`; 1 if it does not vary. Up to date after [`Self::refresh`].
@@ -348,8 +415,11 @@ impl<'p, T: Copy> Simulation<'p, T> {
     }
 
     fn apply_change(&mut self) {
-        let cpus = &self.cpus;
-        if let Some(change) = self.changes.pop(|host| cpus.is_busy(host.index())) {
+        let is_needed = |target| match target {
+            Target::Speed(host) => self.cpus.is_busy(host.index()),
+            Target::Bandwidth(link) | Target::Latency(link) => self.network.is_used(link.index()),
+        };
+        if let Some(change) = self.changes.pop(is_needed) {
             self.apply(change);
         }
     }

@@ -68,13 +68,15 @@ impl Profile {
     /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period. Dates never fall:
     /// rounding does not let the end of a round come after the start of the next one.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
+        let count = self.0.steps.len();
+        (count > 0).then(|| self.step_of(index / count, index % count))?
+    }
+
+    /// The change `place` of a round.
+    fn step_of(&self, round: usize, place: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
-        let count = steps.len();
-        if count == 0 {
-            return None;
-        }
-        let (date, value) = steps[index % count];
-        match (index / count, *period) {
+        let (date, value) = *steps.get(place)?;
+        match (round, *period) {
             (0, _) => Some((date, value)),
             (_, None) => None,
             (round, Some(period)) => {
@@ -121,7 +123,8 @@ impl Profile {
     pub fn steps(&self) -> ProfileSteps {
         ProfileSteps {
             profile: self.clone(),
-            next: 0,
+            round: 0,
+            place: 0,
         }
     }
 
@@ -138,15 +141,46 @@ impl Profile {
 #[derive(Clone, Debug)]
 pub struct ProfileSteps {
     profile: Profile,
-    next: usize,
+    /// The next one: its round and its place there.
+    round: usize,
+    place: usize,
+}
+
+impl ProfileSteps {
+    /// Goes to the last change that `is_due`, which is so for all before it, and takes it; `None`, and stays, if the next one is not.
+    pub(crate) fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
+        let count = self.profile.once().len();
+        let begin = self.round * count + self.place;
+        let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
+        // All before `due` are due, and what is `far` from there is not.
+        let (mut due, mut far) = (begin, 1);
+        while is_due(due + far - 1) {
+            (due, far) = (due + far, 2 * far);
+        }
+        while far > 1 {
+            let half = far / 2;
+            if is_due(due + half - 1) {
+                due += half;
+                far -= half;
+            } else {
+                far = half;
+            }
+        }
+        let last = (due > begin).then(|| due - 1)?;
+        (self.round, self.place) = (last / count, last % count);
+        self.next()
+    }
 }
 
 impl Iterator for ProfileSteps {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        let step = self.profile.step(self.next);
-        self.next += 1;
+        let step = self.profile.step_of(self.round, self.place);
+        self.place += 1;
+        if self.place >= self.profile.once().len() {
+            (self.round, self.place) = (self.round + 1, 0);
+        }
         step
     }
 }
@@ -202,6 +236,26 @@ mod tests {
         let profile = Profile::new(vec![(0.0, 1.0), (period, 0.5)], Some(period)).unwrap();
         let dates = (0..1000).map(|index| profile.step(index).unwrap().0);
         assert!(dates.is_sorted());
+    }
+
+    #[test]
+    fn to_skip_is_to_go_step_by_step() {
+        let some = [(0.5, 1.0), (1.0, 2.0), (1.75, 3.0)];
+        for period in [None, Some(2.0), Some(1.75)] {
+            for count in 0..=some.len() {
+                let profile = Profile::new(some[..count].to_vec(), period).unwrap();
+                let [mut skipping, mut walking] = [profile.steps(), profile.steps()];
+                for until in [0.25, 0.5, 0.75, 3.5, 3.5, 4.0, 77.0, 77.25, 1000.0] {
+                    let is_due = |step: &(f64, f64)| step.0 <= until;
+                    let mut last = None;
+                    while walking.clone().next().as_ref().is_some_and(is_due) {
+                        last = walking.next();
+                    }
+                    assert_eq!(skipping.skip_to_last(|date| date <= until), last);
+                }
+                assert_eq!(skipping.next(), walking.next());
+            }
+        }
     }
 
     #[test]

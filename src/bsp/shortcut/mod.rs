@@ -71,7 +71,14 @@ impl<'a> Shortcuts<'a> {
         barrier: &Barrier,
     ) -> Result<bool, Error> {
         let start = world.engine.now();
-        let steady_until = world.engine.steady_until(&world.placement)?;
+        let mut steady_until = world.engine.steady_until(&world.placement)?;
+        if world.engine.has_varying_bandwidths() {
+            let least = least_duration(world) * LESS;
+            steady_until = steady_until.min(world.engine.links_steady_until(least)?);
+            if least >= steady_until {
+                return Ok(false);
+            }
+        }
         let repeated = self.previous.recall(&world.placement);
         let entry = match &mut self.shared {
             Some(shared) if repeated.is_none() => shared.recall(world.superstep, &world.placement),
@@ -165,6 +172,20 @@ impl<'a> Shortcuts<'a> {
         let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
         shared.keep(world.superstep, entry, bytes);
     }
+}
+
+/// A factor by which computing is shorter than any way to round it.
+const LESS: f64 = 1.0 - 1e-9;
+
+/// What the longest computation of the open superstep takes at least, each alone on its host \[s\]; the speeds are up to date.
+fn least_duration(world: &World<'_>) -> f64 {
+    let cycles = world.setup.workload.cycles_per_instruction();
+    let works = world.plan.work.iter().zip(&world.placement);
+    let times = works.map(|(work, &host)| {
+        let speed = world.setup.platform.hosts[host.index()].speed.get();
+        work.get() * cycles / (speed * world.engine.available(host))
+    });
+    times.fold(0.0, f64::max)
 }
 
 /// The hash of the messages of a superstep and of the times of its processes; and its longest computation.
