@@ -6,9 +6,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
-use crate::platform::{Link, Platform, ProfileSteps, Steps};
+use crate::platform::{Host, Link, Platform, ProfileSteps, Steps};
 use crate::units::{HostId, LinkId, to_u32};
 
 /// What changes.
@@ -45,6 +44,8 @@ pub(crate) struct Changes {
     /// (date in bits, first place in `varying`) of each chain of those that are awake. Dates are not negative, so their bits sort as
     /// they do. A date may have several chains; the places in a chain increase.
     next: BinaryHeap<Reverse<(u64, u32)>>,
+    /// What is left of the chain that is being taken; `NONE`: nothing.
+    current: u32,
     /// The place that was put into a chain last.
     last: u32,
     /// How many hosts and links are awake that may sleep.
@@ -81,6 +82,13 @@ impl Target {
 }
 
 impl Course {
+    fn of_host(host: &Host) -> Option<Self> {
+        match (&host.speed_profile, &*host.loads) {
+            (Some(profile), []) => Some(Self::Profile(profile.steps())),
+            _ => host.availability().map(Self::Generated),
+        }
+    }
+
     fn of_link(link: &Link) -> Option<Self> {
         match (&link.bandwidth_profile, &*link.loads) {
             (Some(profile), []) => Some(Self::Profile(profile.steps())),
@@ -145,14 +153,14 @@ impl Changes {
             of_host: vec![NONE; platform.hosts.len()],
             of_link: Vec::new(),
             next: BinaryHeap::new(),
+            current: NONE,
             last: NONE,
             awake: 0,
         };
         for (index, host) in platform.hosts.iter().enumerate() {
-            if let Some(steps) = host.availability() {
+            if let Some(course) = Course::of_host(host) {
                 changes.of_host[index] = to_u32(changes.varying.len());
                 let target = Target::Speed(HostId::from_index(index));
-                let course = Course::Generated(steps);
                 changes.varying.push(Varying::new(target, course));
             }
         }
@@ -189,39 +197,47 @@ impl Changes {
 
     /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
     pub(crate) fn next_date(&self) -> f64 {
-        self.next
-            .peek()
-            .map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
+        let current = self.varying.get(self.current as usize);
+        let next = || {
+            let first = self.next.peek();
+            first.map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
+        };
+        current.map_or_else(next, |varying| varying.date)
     }
 
     /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or never sleeps.
     pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
-        let mut first = self.next.peek_mut()?;
-        let Reverse((date, place)) = *first;
+        let place = self.first()?;
         let varying = &mut self.varying[place as usize];
         let change = varying.advance();
-        let follower = std::mem::replace(&mut varying.follower, NONE);
-        let is_over = !varying.date.is_finite();
-        let stays = !is_over && (!change.target.may_sleep() || is_needed(change.target));
-        varying.is_awake = stays;
-        let next_date = varying.date.to_bits();
-        if follower != NONE {
-            *first = Reverse((date, follower));
-            drop(first);
-            if stays {
-                self.put(place);
-            }
-        } else if stays && !can_follow(&self.varying, self.last, place) {
-            *first = Reverse((next_date, place));
-            self.last = place;
+        self.current = std::mem::replace(&mut varying.follower, NONE);
+        let may_sleep = change.target.may_sleep();
+        varying.is_awake = varying.date.is_finite() && (!may_sleep || is_needed(change.target));
+        if varying.is_awake {
+            self.put(place);
         } else {
-            PeekMut::pop(first);
-            if stays {
-                self.put(place);
-            }
+            self.awake -= usize::from(may_sleep);
         }
-        self.awake -= usize::from(!stays && change.target.may_sleep());
         Some(change)
+    }
+
+    /// The place that changes next: of the chain that is being taken, unless another one of its date has a lower place.
+    fn first(&mut self) -> Option<u32> {
+        let current = self.current;
+        if current == NONE {
+            return self.next.pop().map(|Reverse((_, place))| place);
+        }
+        let date = self.varying[current as usize].date.to_bits();
+        if self
+            .next
+            .peek()
+            .is_none_or(|Reverse(next)| *next > (date, current))
+        {
+            return Some(current);
+        }
+        let mut next = self.next.peek_mut()?;
+        let Reverse((_, place)) = std::mem::replace(&mut *next, Reverse((date, current)));
+        Some(place)
     }
 
     /// Puts a place into a chain of its date.
@@ -242,10 +258,11 @@ impl Changes {
         }
         self.awake = 0;
         self.last = NONE;
+        let current = std::mem::replace(&mut self.current, NONE);
         let chains = std::mem::take(&mut self.next);
+        let firsts = chains.into_iter().map(|Reverse((_, first))| first);
         let mut restless = Vec::new();
-        for Reverse((_, first)) in chains {
-            let mut place = first;
+        for mut place in firsts.chain([current]) {
             while place != NONE {
                 let varying = &mut self.varying[place as usize];
                 varying.is_awake = !varying.target.may_sleep();

@@ -1,7 +1,9 @@
 //! Future events in (time, sequence) order; a key moves or cancels any of them.
 //!
 //! A 4-ary heap that knows where each entry is. Equal dates come out in the order in which they were scheduled, so ties
-//! never depend on the shape of the heap. Cost: O(log n) an operation; no allocation once it has reached its largest size.
+//! never depend on the shape of the heap. An event that is moved to a later date stays where it is, as long as it is not the next one; it
+//! goes to its place when it comes to the front. Cost: O(log n) an operation, O(1) to move it back and forth before it is near; no allocation
+//! once it has reached its largest size.
 
 /// Names a scheduled event until it is popped or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +11,7 @@ pub struct Key(u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The date (not negative, so that its bits have its order), then the sequence.
+    /// The date (not negative, so that its bits have its order), then the sequence; those of the event or earlier ones.
     order: u128,
     slot: u32,
 }
@@ -27,7 +29,10 @@ impl Entry {
 /// The queue; `E` is what happens.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
+    /// The first entry has the order of its event.
     heap: Vec<Entry>,
+    /// Slot -> order of its event.
+    order: Vec<u128>,
     /// Slot -> position in the heap.
     position: Vec<u32>,
     /// Slot -> event.
@@ -42,6 +47,7 @@ impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
             heap: Vec::new(),
+            order: Vec::new(),
             position: Vec::new(),
             event: Vec::new(),
             free: Vec::new(),
@@ -76,6 +82,7 @@ impl<E: Copy> EventQueue<E> {
         } else {
             self.event.push(event);
             self.position.push(0);
+            self.order.push(0);
             u32::try_from(self.event.len() - 1).expect("fewer than 2^32 events wait at once")
         };
         let entry = self.stamped(date, slot);
@@ -89,8 +96,15 @@ impl<E: Copy> EventQueue<E> {
     pub fn reschedule(&mut self, key: Key, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
         let at = self.position[key.0 as usize] as usize;
-        self.heap[at] = self.stamped(date, key.0);
-        self.restore(at);
+        let entry = self.stamped(date, key.0);
+        if at == 0 {
+            self.heap[at] = entry;
+            self.sift_down(at);
+            self.correct_first();
+        } else if entry.is_before(&self.heap[at]) {
+            self.heap[at] = entry;
+            self.sift_up(at);
+        }
     }
 
     /// Takes the event `key` out.
@@ -118,10 +132,9 @@ impl<E: Copy> EventQueue<E> {
     fn stamped(&mut self, date: f64, slot: u32) -> Entry {
         self.sequence += 1;
         let date = date + 0.0; // of -0 this makes 0
-        Entry {
-            order: u128::from(date.to_bits()) << 64 | u128::from(self.sequence),
-            slot,
-        }
+        let order = u128::from(date.to_bits()) << 64 | u128::from(self.sequence);
+        self.order[slot as usize] = order;
+        Entry { order, slot }
     }
 
     fn remove_at(&mut self, at: usize) {
@@ -132,6 +145,21 @@ impl<E: Copy> EventQueue<E> {
         if at < self.heap.len() {
             self.heap[at] = last;
             self.restore(at);
+            if at == 0 {
+                self.correct_first();
+            }
+        }
+    }
+
+    /// Moves entries from the front to where their events belong, until the first one is right.
+    fn correct_first(&mut self) {
+        while let Some(first) = self.heap.first() {
+            let order = self.order[first.slot as usize];
+            if first.order == order {
+                break;
+            }
+            self.heap[0].order = order;
+            self.sift_down(0);
         }
     }
 
