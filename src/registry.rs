@@ -281,7 +281,11 @@ impl Registry {
 
     /// The keys of an experiment that name files, or may do so (`mapping`); each load of a list names its own besides.
     pub fn file_keys(&self) -> Vec<String> {
-        let mut keys = vec!["platform".to_owned(), "mapping".to_owned()];
+        let mut keys = vec![
+            "platform".to_owned(),
+            "mapping".to_owned(),
+            "library".to_owned(),
+        ];
         let of_workloads = self.workloads().iter().flat_map(|entry| entry.files);
         keys.extend(of_workloads.map(|key| format!("workload.{key}")));
         for entry in self.policies() {

@@ -410,6 +410,16 @@ impl Div<InstructionsPerSecond> for Instructions {
     }
 }
 
+impl Bytes {
+    /// No bytes.
+    pub(crate) const ZERO: Self = Self(0.0);
+}
+
+impl Seconds {
+    /// No time.
+    pub(crate) const ZERO: Self = Self(0.0);
+}
+
 macro_rules! identity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

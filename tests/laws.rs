@@ -5,7 +5,7 @@ use migsim::bsp::{
     MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario,
     Sends, Shortcuts, Waiting,
 };
-use migsim::engine::{NetworkModel, Simulation};
+use migsim::engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights};
 use migsim::experiment::{Ledger, Term};
 use migsim::platform::{Platform, Profile, Routes};
 use migsim::policy::Measures;
@@ -103,8 +103,25 @@ fn any_network() -> impl Strategy<Value = NetworkModel> {
                 tcp_gamma,
                 crosstraffic,
                 loopback_bandwidth: 1e5,
+                ..NetworkModel::default()
             },
         )
+}
+
+/// The same with the costs of messages that a library has.
+fn library(network: NetworkModel) -> NetworkModel {
+    let above = |from: f64| SizeFactor {
+        from: bytes(from),
+        latency: 1.5,
+        bandwidth: 0.75,
+    };
+    NetworkModel {
+        weights: Weights::Equal,
+        overhead: seconds(1e-3),
+        packet: Some(bytes(1000.0)),
+        factors: SizeFactors::new(&[above(100.0), above(3e3)]).expect("they rise"),
+        ..network
+    }
 }
 
 /// The same cases in every run; a failing one is printed, shrunk, and becomes a test of its own.
@@ -268,6 +285,12 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
     let ways = vec![
         (Sends::Concurrent, Receives::Early),
         (Sends::Concurrent, Receives::Late),
+        (
+            Sends::Concurrent,
+            Receives::Above {
+                late_above: bytes(2e4),
+            },
+        ),
         (Sends::Sequential, Receives::Early),
     ];
     (
@@ -561,7 +584,9 @@ proptest! {
         places in prop::collection::vec(0_usize..9, 7),
         unshared in 0_u32..12,
         room in prop::sample::select(vec![0, 500, 1 << 20]),
+        of_library in prop::bool::weighted(0.3),
     ) {
+        let network = if of_library { library(network) } else { network };
         if let Some(link) = platform.links.get_mut(unshared as usize) {
             link.is_shared = false;
             link.bandwidth_profile = None;

@@ -198,7 +198,7 @@ fn what_is_missing_lists_its_choices() {
     for (typed, choices) in [
         (
             "list",
-            "apps, experiments, loads, papers, policies, platforms, networks",
+            "apps, experiments, libraries, loads, papers, policies, platforms, networks",
         ),
         ("schema", "platform, experiment, sweep"),
         ("completions", "bash, elvish, fish, powershell, zsh"),

@@ -21,6 +21,7 @@ mod language; // plain English: short sentences, first lines with a subject
 mod laws; // what holds for every machine and workload: twins, scaling, order, hash
 mod lbm_paper; // the Lattice Boltzmann paper: its times within tolerances, its decisions
 mod ledger; // where the difference of two makespans comes from, worked out by hand
+mod library; // message-passing libraries: what messages cost, by hand; whose settings win
 mod load; // background load: constant is slower, generated is written out, the same for all
 mod lu; // the application `lu` against closed forms
 mod lu_paper; // the LU paper: its times within tolerances, its decisions exactly

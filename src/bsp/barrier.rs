@@ -404,7 +404,7 @@ impl Central {
             self.blocked.clear();
             return self.answer(processes, bytes, context);
         }
-        if self.receives == Receives::Late && !self.has_root {
+        if self.receives.is_late(bytes) && !self.has_root {
             self.blocked.push(process);
             return Ok(());
         }

@@ -17,14 +17,40 @@ pub enum Sends {
 }
 
 /// The condition under which a message starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "receives are \"early\", \"late\" or an object with `late_above`"
+)]
 pub enum Receives {
     /// It is sent.
     #[default]
     Early,
     /// It is sent, and its receiver has reached its receives (rendezvous).
     Late,
+    /// As `early` up to a size. A larger message starts when it is sent and its receiver has reached its receives, after a round trip for
+    /// the handshake; its sender waits until it is delivered.
+    #[serde(untagged)]
+    Above {
+        /// The largest message that starts at once.
+        late_above: Bytes,
+    },
+}
+
+impl Receives {
+    /// Whether a message of this size waits for its receiver.
+    pub(super) fn is_late(self, size: Bytes) -> bool {
+        match self {
+            Self::Early => false,
+            Self::Late => true,
+            Self::Above { late_above } => size > late_above,
+        }
+    }
+
+    /// Whether a message of this size begins with a handshake.
+    pub(super) fn has_handshake(self, size: Bytes) -> bool {
+        matches!(self, Self::Above { .. }) && self.is_late(size)
+    }
 }
 
 /// The protocol of the barrier.

@@ -2,6 +2,7 @@
 //!
 //! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
 
+use super::config::Receives;
 use crate::policy::refill;
 use crate::units::{HostId, to_u32};
 use crate::workload::Plan;
@@ -16,6 +17,8 @@ pub(super) struct Exchange {
     next: Vec<u32>,
     /// Per process: how many messages it still waits for.
     pub(super) awaited: Vec<u32>,
+    /// Per process: how many of its own messages it waits for, because they began with a handshake.
+    pub(super) owed: Vec<u32>,
     /// Per process: whether it has reached its receives in this superstep.
     pub(super) is_receiving: Vec<bool>,
     /// Rendezvous: per process, the first message that waits for it to receive; per message, the next such one.
@@ -32,10 +35,11 @@ const NONE: u32 = u32::MAX;
 
 impl Exchange {
     /// Takes the messages of a new superstep.
-    pub(super) fn open(&mut self, plan: &Plan, processes: usize) {
+    pub(super) fn open(&mut self, plan: &Plan, processes: usize, receives: Receives) {
         let count = plan.messages.len();
         refill(&mut self.first, processes + 1, 0);
         refill(&mut self.awaited, processes, 0);
+        refill(&mut self.owed, processes, 0);
         refill(&mut self.is_receiving, processes, false);
         refill(&mut self.blocked, processes, NONE);
         refill(&mut self.next_blocked, count, NONE);
@@ -47,6 +51,7 @@ impl Exchange {
         for message in &plan.messages {
             self.first[message.from.index() + 1] += 1;
             self.awaited[message.to.index()] += 1;
+            self.owed[message.from.index()] += u32::from(receives.has_handshake(message.size));
         }
         for process in 0..processes {
             self.first[process + 1] += self.first[process];
@@ -134,7 +139,7 @@ mod tests {
             ..Plan::default()
         };
         let mut exchange = Exchange::default();
-        exchange.open(&plan, 2);
+        exchange.open(&plan, 2, Receives::Early);
         exchange.start(0, 0.5, (HostId(3), HostId(4)));
         assert_eq!(
             (exchange.deliver(0, 1), exchange.awaited[1]),

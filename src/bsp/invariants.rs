@@ -168,7 +168,7 @@ fn check_links(
     }
     let duration = duration(world, superstep) + resolution(world);
     for (link, &(bytes, _)) in platform.links.iter().zip(&*sums) {
-        let most = link.bandwidth.get() * network.bandwidth_factor * duration;
+        let most = link.bandwidth.get() * network.most_bandwidth_factor() * duration;
         let is_checked = link.is_shared && !link.varies();
         if is_checked && bytes > most * ROUNDING {
             let what = format!("link `{}` carried more than its capacity", link.name);
@@ -230,7 +230,9 @@ fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String
             format!("process {number} sends to process {to} and waits until it receives")
         }
         Stage::Receiving => {
-            let awaited = counted(superstep.exchange.awaited[process], "message");
+            let exchange = &superstep.exchange;
+            let awaited = exchange.awaited[process] + exchange.owed[process];
+            let awaited = counted(awaited, "message");
             format!("process {number} waits for {awaited}")
         }
         Stage::Computing => format!("process {number} computes"),

@@ -134,9 +134,11 @@ impl Migrations {
         let token = to_u32(index);
         if planned.size.get() > 0.0 && from != planned.to {
             let transferred = Token::Transferred(token);
+            let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
+            let image = (planned.size, has_handshake);
             return world
                 .engine
-                .send(from, planned.to, planned.size, transferred);
+                .send_message(from, planned.to, image, transferred);
         }
         world.engine.wait(planned.delay, Token::Settled(token));
         Ok(())

@@ -78,10 +78,21 @@ impl<'a> Patience<'a> {
         size: Bytes,
         token: Token,
     ) -> Result<(), Error> {
+        self.send_message(from, to, (size, false), token)
+    }
+
+    /// As [`Simulation::send_message`].
+    pub(super) fn send_message(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        (size, is_late): (Bytes, bool),
+        token: Token,
+    ) -> Result<(), Error> {
         if size.get() > self.many_bytes && from != to {
             self.check_message(from, to, size, token)?;
         }
-        self.engine.send(from, to, size, token)
+        self.engine.send_message(from, to, (size, is_late), token)
     }
 
     /// As [`Simulation::execute`].

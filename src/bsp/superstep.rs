@@ -4,7 +4,7 @@
 //! begin the next superstep while others are still leaving.
 
 use super::barrier::{Barrier, BarrierContext};
-use super::config::{Receives, Sends};
+use super::config::Sends;
 use super::event::{BarrierMessage, Stage, Token};
 use super::exchange::Exchange;
 use super::world::{Setup, World};
@@ -112,7 +112,8 @@ impl Superstep {
         self.has_begun = true;
         self.began.resize(processes, 0.0);
         self.first_began = world.engine.local_now();
-        self.exchange.open(&world.plan, processes);
+        let receives = world.setup.runtime.receives;
+        self.exchange.open(&world.plan, processes, receives);
         world.outcome.supersteps[world.superstep].start = world.engine.now();
         world.measures.clear(processes);
         world.measures.work.clone_from(&world.plan.work);
@@ -146,9 +147,9 @@ impl Superstep {
 
     /// Starts the flow of a message, unless it has to wait for its receiver.
     fn launch(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
-        let to = world.plan.messages[message as usize].to;
-        let is_late = world.setup.runtime.receives == Receives::Late;
-        if is_late && !self.exchange.is_receiving[to.index()] {
+        let planned = world.plan.messages[message as usize];
+        let (to, receives) = (planned.to, world.setup.runtime.receives);
+        if receives.is_late(planned.size) && !self.exchange.is_receiving[to.index()] {
             self.exchange.block(message, to.0);
             return Ok(());
         }
@@ -162,7 +163,9 @@ impl Superstep {
         let now = world.engine.local_now();
         self.exchange.start(message, now, (from, to));
         let token = Token::Delivered(message);
-        world.engine.send(from, to, planned.size, token)
+        let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
+        let message = (planned.size, has_handshake);
+        world.engine.send_message(from, to, message, token)
     }
 
     /// A process has done its sends and waits for its messages.
@@ -199,6 +202,10 @@ impl Superstep {
         }
         world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
         self.arrive_if_ready(planned.to.0, world)?;
+        if world.setup.runtime.receives.has_handshake(planned.size) {
+            self.exchange.owed[from] -= 1;
+            self.arrive_if_ready(planned.from.0, world)?;
+        }
         if world.setup.runtime.sends == Sends::Sequential {
             self.send_next(planned.from.0, world)?;
         }
@@ -207,7 +214,10 @@ impl Superstep {
 
     fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
-        if self.stage[at] != Stage::Receiving || self.exchange.awaited[at] > 0 {
+        if self.stage[at] != Stage::Receiving
+            || self.exchange.awaited[at] > 0
+            || self.exchange.owed[at] > 0
+        {
             return Ok(());
         }
         self.stage[at] = Stage::AtBarrier;

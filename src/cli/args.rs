@@ -95,7 +95,7 @@ pub(super) enum Command {
     /// Applications: the computation and messages of their processes
     #[command(subcommand)]
     Workload(WorkloadCommand),
-    /// List names: applications, experiments, loads, papers, policies, platforms, network models, triggers
+    /// List names: applications, experiments, libraries, loads, papers, policies, platforms, network models, triggers
     List {
         /// The kind of names
         #[arg(value_enum)]
@@ -240,6 +240,7 @@ pub(super) enum PlatformFormat {
 pub(super) enum Listing {
     Apps,
     Experiments,
+    Libraries,
     Loads,
     Papers,
     Policies,
@@ -947,6 +948,9 @@ pub(super) struct SettingsArguments {
     /// The network model (see `migsim list networks`)
     #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = "Model")]
     pub(super) network: Option<String>,
+    /// The message-passing library (see `migsim list libraries`), or a file that `migsim calibrate` wrote; flags win over it
+    #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true, help_heading = "Model")]
+    pub(super) library: Option<String>,
     /// Replace a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
     pub(super) constants: Vec<(String, String)>,

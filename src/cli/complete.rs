@@ -63,6 +63,10 @@ pub(super) fn networks() -> Offering<StringValueParser> {
     texts(engine::PRESETS.iter().map(|preset| preset.name))
 }
 
+pub(super) fn libraries() -> Offering<StringValueParser> {
+    texts(experiment::LIBRARIES.iter().map(|library| library.name))
+}
+
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
     texts(names.chain(["all", READINGS, AUDIT, RIVALS]))

@@ -47,6 +47,10 @@ fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error>
                 Ok(row(name, &text.unwrap_or_default(), NO_SOURCE))
             })
             .collect::<Result<_, Error>>()?,
+        Listing::Libraries => experiment::LIBRARIES
+            .iter()
+            .map(|library| row(library.name, library.summary, library.source))
+            .collect(),
         Listing::Loads => Vec::new(), // they have parameters: see `parameters_of_loads`
         Listing::Papers => PAPERS
             .iter()

@@ -534,6 +534,7 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
             .map(|flag| option(flag, true)),
     );
     all.push(text("network", &arguments.network));
+    all.push(text("library", &arguments.library));
     all.push(given("scenarios", "scenario", scenarios));
     all.into_iter().flatten().collect()
 }

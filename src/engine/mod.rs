@@ -43,8 +43,10 @@ mod checks;
 mod clock;
 mod completion;
 mod cpu;
+mod factors;
 mod log;
 mod maxmin;
+mod message;
 mod model;
 mod network;
 mod profile;
@@ -54,6 +56,7 @@ mod simulation;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventLog;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::factors::{SizeFactors, Weights};
 use crate::error::Problem;
 use crate::platform::{Platform, Routes};
+use crate::units::{Bytes, Seconds};
 
 /// How the duration of a flow follows from its route.
 ///
@@ -34,6 +36,26 @@ pub struct NetworkModel {
     /// the whole capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fatpipe: Option<Fatpipe>,
+    /// The weights of flows that share a link: by latency, or equal.
+    #[serde(default, skip_serializing_if = "Weights::is_default")]
+    pub weights: Weights,
+    /// The time that each message takes beside the network, also one of a barrier.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overhead: Seconds,
+    /// Store and forward: routers pass on whole packets of this payload; none: bytes pass at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
+    /// Whether a connection that was idle starts with a small window.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub slow_start: bool,
+    /// Factors of latency and bandwidth by the size of a message.
+    #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
+    pub factors: SizeFactors,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(duration: &Seconds) -> bool {
+    duration.get() <= 0.0
 }
 
 /// How flows share a link that is not shared.
@@ -67,6 +89,11 @@ const CM02: NetworkModel = NetworkModel {
     loopback_bandwidth: 1e10,
     reweigh_slip: true,
     fatpipe: None,
+    weights: Weights::Latency,
+    overhead: Seconds::ZERO,
+    packet: None,
+    slow_start: false,
+    factors: SizeFactors::NONE,
 };
 
 /// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.
@@ -141,8 +168,8 @@ pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
 /// The equation of a flow. With L the latency of its route \[s\]:
 ///
 /// ```text
-/// delay  = latency_factor · L
-/// weight = L + Σ weight_s / bandwidth      (1 if L is 0)
+/// delay  = latency_factor · L              (and what messages cost: `message`)
+/// weight = L + Σ weight_s / bandwidth      (1 if L is 0, or if weights are equal)
 /// window = tcp_gamma / 2L                  (infinite without a window or a latency)
 /// rate   = bandwidth_factor · share        where share <= min(least bandwidth of the route, window)
 /// ```
@@ -164,7 +191,9 @@ impl NetworkModel {
 
     /// The weight in the sharing \[s\]. `slips`: the weight changes under the flow ([`Self::reweigh_slip`]).
     pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
-        if latency > 0.0 || (slips && self.reweigh_slip && of_links > 0.0) {
+        if self.weights == Weights::Equal {
+            1.0
+        } else if latency > 0.0 || (slips && self.reweigh_slip && of_links > 0.0) {
             latency + of_links
         } else {
             1.0
@@ -195,7 +224,7 @@ impl NetworkModel {
 }
 
 /// The constants that [`NetworkModel::set`] knows.
-const CONSTANTS: [&str; 9] = [
+const CONSTANTS: [&str; 14] = [
     "sharing",
     "latency_factor",
     "bandwidth_factor",
@@ -205,6 +234,11 @@ const CONSTANTS: [&str; 9] = [
     "loopback_bandwidth",
     "reweigh_slip",
     "fatpipe",
+    "weights",
+    "overhead",
+    "packet",
+    "slow_start",
+    "factors",
 ];
 
 impl NetworkModel {
@@ -234,7 +268,43 @@ impl NetworkModel {
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
         let wanted = key.to_ascii_lowercase().replace('-', "_");
         match wanted.as_str() {
+            "sharing" if value == "equal" => {
+                (self.sharing, self.weights) = (true, Weights::Equal);
+            }
             "sharing" => self.sharing = parse_switch(key, value)?,
+            "weights" => {
+                self.weights = match value {
+                    "latency" => Weights::Latency,
+                    "equal" => Weights::Equal,
+                    _ => {
+                        let problem = Problem::unknown("value of `weights`", value);
+                        return Err(problem.known("values", ["latency", "equal"]));
+                    }
+                };
+            }
+            "overhead" => {
+                self.overhead = match value {
+                    "none" | "null" => Seconds::ZERO,
+                    _ => parse_quantity(key, Seconds::parse(value))?,
+                };
+            }
+            "packet" => {
+                self.packet = match value {
+                    "none" | "null" => None,
+                    _ => Some(parse_quantity(key, Bytes::parse(value))?),
+                };
+            }
+            "slow_start" => self.slow_start = parse_switch(key, value)?,
+            "factors" => {
+                self.factors = match value {
+                    "none" | "null" => SizeFactors::NONE,
+                    _ => serde_json::from_str(value).map_err(|error| {
+                        let message = format!("network constant `{key}`: {error}");
+                        let example = r#"[{"from": "0 B", "latency": 1.1, "bandwidth": 0.9}]"#;
+                        Problem::new(message).hint(format!("write a list such as {example}"))
+                    })?,
+                };
+            }
             "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
             "reweigh_slip" => self.reweigh_slip = parse_switch(key, value)?,
             "fatpipe" => {
@@ -279,6 +349,10 @@ fn parse_switch(key: &str, value: &str) -> Result<bool, Problem> {
             "network constant `{key}` is `{value}`, which is neither true nor false"
         ))),
     }
+}
+
+fn parse_quantity<T>(key: &str, value: Result<T, crate::units::UnitError>) -> Result<T, Problem> {
+    value.map_err(|error| Problem::new(format!("network constant `{key}`: {error}")))
 }
 
 fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {

@@ -20,6 +20,7 @@
 use super::checks::{Fault, is_used_up};
 use super::maxmin::incremental::IncrementalMaxMin;
 use super::maxmin::pipes::PipesProblem;
+use super::message::Connections;
 use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use super::queue::{EventQueue, Key};
 use super::service::HeldFlows;
@@ -56,6 +57,7 @@ struct Flow<T> {
     pipes_back: Vec<u32>,
     /// The latency of the route if the platform fixes it, else it is summed over the way out.
     fixed_latency: Option<f64>,
+    ends: (HostId, HostId),
     /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
     /// come first: `uses[..outward]`; those that only the way back crosses follow.
     uses: Vec<(u32, f64)>,
@@ -115,6 +117,8 @@ pub(super) struct Network<T> {
     held: HeldFlows,
     /// How many flows there are on each link, in both directions; empty if no link varies.
     users: Vec<u32>,
+    /// With slow start.
+    connections: Option<Connections>,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
@@ -143,18 +147,23 @@ impl<T: Copy> Network<T> {
             sharing: 0,
             held: HeldFlows::default(),
             users: vec![0; if varies { platform.links.len() } else { 0 }],
+            connections: model.slow_start.then(Connections::default),
             lost_bytes: false,
         }
     }
 
     /// Forgets the order in which flows have ended, while there is none: equal flows are then shared in an equal order, to the bit.
-    pub(super) fn tidy(&mut self) {
+    /// Local dates begin anew, after so long \[s\].
+    pub(super) fn tidy(&mut self, elapsed: f64) {
         debug_assert_eq!(self.free.len(), self.flows.len());
         self.free.clear();
         self.free.extend((0..).take(self.flows.len()));
         self.free.reverse();
         self.levels.repair(|_, _| {});
         self.held = HeldFlows::default();
+        if let Some(connections) = &mut self.connections {
+            connections.rebase(elapsed);
+        }
     }
 
     /// Whether flows end by the service of links.
@@ -178,6 +187,7 @@ impl<T: Copy> Network<T> {
             flows,
             free,
             users,
+            connections,
             ..
         } = self;
         held.end(now, |slot, _, _| {
@@ -185,6 +195,9 @@ impl<T: Copy> Network<T> {
             flow.is_held = false;
             flow.leave(users);
             free.push(slot);
+            if let Some(connections) = connections {
+                connections.end(flow.ends, now);
+            }
             ended(flow.token);
         });
     }
@@ -198,12 +211,12 @@ impl<T: Copy> Network<T> {
         clippy::too_many_arguments,
         reason = "a flow is its ends, route and size; the rest is the engine's state"
     )]
-    /// Starts a flow of `bytes` over `route` (and back over `back`, for cross-traffic); `event(f)` is its event.
+    /// Starts a flow of a message over `route` (and back over `back`, for cross-traffic); `event(f)` is its event.
     pub(super) fn start<E: Copy>(
         &mut self,
         (platform, from, to): (&Platform, HostId, HostId),
         route: &Route<'_>,
-        bytes: f64,
+        (bytes, is_late): (f64, bool),
         token: T,
         now: f64,
         queue: &mut EventQueue<E>,
@@ -211,6 +224,7 @@ impl<T: Copy> Network<T> {
     ) {
         let slot = self.new_flow(token, bytes, now);
         let flow = &mut self.flows[slot as usize];
+        flow.ends = (from, to);
         flow.fixed_latency = route.latency.map(crate::units::Seconds::get);
         for link in route.links() {
             if self.links[link.index()].is_shared {
@@ -242,7 +256,11 @@ impl<T: Copy> Network<T> {
             let links = self.flows[slot as usize].links();
             links.for_each(|link| self.users[link as usize] += 1);
         }
-        let delay = self.model.delay(self.latency(slot));
+        let delay = if from == to {
+            self.model.delay(self.latency(slot))
+        } else {
+            self.delay(slot, route, is_late, now)
+        };
         if delay > 0.0 || bytes <= 0.0 {
             self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
         } else {
@@ -269,6 +287,9 @@ impl<T: Copy> Network<T> {
             self.lost_bytes |= !is_used_up(left, flow.remaining, flow.rate, now);
         }
         let token = flow.token;
+        if let Some(connections) = &mut self.connections {
+            connections.end(flow.ends, now);
+        }
         self.remove(slot);
         Some(token)
     }
@@ -431,6 +452,31 @@ impl<T: Copy> Network<T> {
             });
     }
 
+    /// From the start of the flow of a message until its transfer begins \[s\]; takes the bytes that it moves.
+    fn delay(&mut self, slot: u32, route: &Route<'_>, is_late: bool, now: f64) -> f64 {
+        let (model, latency) = (self.model, self.latency(slot));
+        let flow = &mut self.flows[slot as usize];
+        let bytes = flow.remaining;
+        let round_trip = if is_late || model.slow_start {
+            model.round_trip(latency)
+        } else {
+            0.0
+        };
+        let mut delay = if is_late { round_trip } else { 0.0 };
+        if let Some(connections) = &mut self.connections
+            && connections.start(flow.ends, now)
+        {
+            delay += model.slow_start(bytes, flow.narrowest, round_trip);
+        }
+        if model.is_plain() {
+            return delay + model.delay(latency);
+        }
+        flow.remaining = model.amount(bytes);
+        let links = route.links();
+        let bandwidths = links.map(|link| self.links[link.index()].bandwidth);
+        delay + model.delay_of(latency, model.hop(bandwidths), bytes)
+    }
+
     /// The latency of the route of a flow as the links are now \[s\].
     fn latency(&self, slot: u32) -> f64 {
         let flow = &self.flows[slot as usize];
@@ -460,6 +506,7 @@ impl<T: Copy> Network<T> {
                 narrowest: 0.0,
                 window: 0.0,
                 fixed_latency: None,
+                ends: (HostId(0), HostId(0)),
                 unshared: Vec::new(),
                 pipes_back: Vec::new(),
                 uses: Vec::new(),

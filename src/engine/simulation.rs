@@ -96,8 +96,9 @@ impl<'p, T: Copy> Simulation<'p, T> {
     pub fn rebase(&mut self) -> bool {
         let is_idle = self.is_idle();
         if is_idle {
+            let elapsed = self.clock.local();
             self.clock.rebase();
-            self.network.tidy();
+            self.network.tidy(elapsed);
         }
         is_idle
     }
@@ -197,6 +198,17 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// # Errors
     /// The platform has no route between them; or as [`Self::refresh`].
     pub fn send(&mut self, from: HostId, to: HostId, size: Bytes, token: T) -> Result<(), Error> {
+        self.send_message(from, to, (size, false), token)
+    }
+
+    /// The same; a message that `is_late` begins with a handshake, a round trip before its own way.
+    pub(crate) fn send_message(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        (size, is_late): (Bytes, bool),
+        token: T,
+    ) -> Result<(), Error> {
         self.flows += 1;
         let now = self.clock.local();
         if from == to && !self.platform.has_own_loopback(from) {
@@ -219,7 +231,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.network.start(
             ends,
             &route,
-            size.get(),
+            (size.get(), is_late),
             token,
             now,
             &mut self.queue,

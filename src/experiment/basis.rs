@@ -20,6 +20,7 @@ use super::built_in::{self, ONE_READING};
 use super::by_workload;
 use super::config::{Basis, ExperimentConfig, NONE};
 use super::layers::Layers;
+use super::library::{self, LoadedLibrary};
 use super::shared::Shared;
 use crate::document::{self, Document};
 use crate::error::{Error, Problem};
@@ -111,7 +112,9 @@ pub(super) struct Whole {
     pub layers: Layers,
     below: Layers,
     given: Layers,
-    /// The strongest of these, if there is one.
+    /// What the library says, with its origins.
+    library: Option<LoadedLibrary>,
+    /// The strongest of the built-in ones, if there is one.
     top: Option<String>,
     /// The experiment of the application that was left out for neutral settings.
     left_out: Option<Arc<Document>>,
@@ -184,10 +187,16 @@ impl Whole {
         for document in below {
             layers.push_file(document);
         }
+        let all = layers.with(given);
+        let library = match all.get("library") {
+            Some(Value::String(name)) => Some(library::open(&name).map_err(located)?),
+            _ => None, // what is no text is told of later
+        };
         Ok(Self {
-            layers: layers.with(given),
+            layers: with_library(&all, library.as_ref()),
             below: layers,
             given: given.clone(),
+            library,
             top,
             left_out,
             platform,
@@ -197,7 +206,13 @@ impl Whole {
     /// Puts what the workload says between the built-in experiments and what was given.
     pub(super) fn take_in(&mut self, name: &str, settings: &[Setting]) {
         let said = by_workload::layer(name, settings, self.gives("runtime.barrier.kind"));
-        self.layers = self.below.with(&said).with(&self.given);
+        let all = self.below.with(&said).with(&self.given);
+        self.layers = with_library(&all, self.library.as_ref());
+    }
+
+    /// The library, if there is one.
+    pub(super) fn library(&self) -> Option<&LoadedLibrary> {
+        self.library.as_ref()
     }
 
     /// Whether a key was given, above all that is built in.
@@ -269,6 +284,17 @@ impl Whole {
             remark,
         )
     }
+}
+
+/// The layers with the settings of a library below the one that names it.
+fn with_library(layers: &Layers, library: Option<&LoadedLibrary>) -> Layers {
+    library.map_or_else(
+        || layers.clone(),
+        |library| {
+            let source = format!("the library {}", library.name);
+            layers.with_below("library", &source, &library.settings)
+        },
+    )
 }
 
 /// Whether a key has a value that is no text: that is reported when all is read.

@@ -121,6 +121,10 @@ pub struct ExperimentConfig {
     /// The network model: a preset (`model`) and constants that replace its own.
     #[serde(default)]
     pub network: Map<String, Value>,
+    /// The message-passing library: a name (`migsim list libraries`), or a file that `migsim calibrate` wrote. It sets keys of `network` and
+    /// `runtime`; keys beside it win, also over the records of a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
     /// The execution of supersteps.
     #[serde(default)]
     pub runtime: RuntimeConfig,

@@ -131,6 +131,18 @@ impl Layers {
         Self { layers }
     }
 
+    /// The same with settings of `source` below the strongest layer that has `key`.
+    #[must_use]
+    pub(super) fn with_below(&self, key: &str, source: &str, settings: &[Flag]) -> Self {
+        let mut layers = self.layers.clone();
+        let mut places = layers.iter();
+        if let Some(place) = places.rposition(|layer| layer.get(key).is_some()) {
+            let layer = Layer::Flags(source.to_owned(), settings.to_vec());
+            layers.insert(place, layer);
+        }
+        Self { layers }
+    }
+
     /// The value of a key in the strongest layer that has it.
     pub fn get(&self, key: &str) -> Option<Value> {
         let mut layers = self.layers.iter().rev();
@@ -157,6 +169,12 @@ impl Layers {
             .rev()
             .find(|layer| layer.get(key).is_some())
             .map(Layer::name)
+    }
+
+    /// Whether the value of a key is that of a library with these settings: no stronger layer gives it.
+    pub(super) fn is_of_library(&self, key: &str, settings: &[Flag]) -> bool {
+        let own = settings.iter().find(|setting| is_within(key, &setting.key));
+        own.is_some_and(|own| self.get(&own.key).as_ref() == Some(&own.value))
     }
 
     /// The origin of the value of a key inside `load`: the text of its layer, or the layer; none for a default.

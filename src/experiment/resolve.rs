@@ -28,7 +28,7 @@ use crate::workload::{Workload, registry};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input {
-    /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
+    /// `platform`, `profile`, `load`, `workload`, `policy`, `mapping` or `library`.
     pub role: &'static str,
     /// Its name as given.
     pub source: String,
@@ -193,13 +193,25 @@ impl Experiment {
                 *origin = format!("stated: given by {by}");
             }
         }
+        if let Some(library) = whole.library() {
+            let own = |key: &str| layers.is_of_library(key, &library.settings);
+            let origins = library.origins.iter().filter(|(key, _)| own(key));
+            let origins = origins.map(|(key, origin)| (key.clone(), origin.clone()));
+            config.origins.extend(origins);
+        }
         if !is_mapped {
             config.origins.remove("mapping");
         }
         tell_origins_of_load(&mut config.origins, layers, loads.resolved());
         let mapping = config.mapping.mapping();
         let table = mapping.file().filter(|_| is_mapped);
-        let inputs = inputs(&platform, &loads, &built.inputs, &chosen, table)?;
+        let mut inputs = inputs(&platform, &loads, &built.inputs, &chosen, table)?;
+        let file = whole.library().and_then(|library| library.file.clone());
+        inputs.extend(file.map(|(source, sha256)| Input {
+            role: "library",
+            source,
+            sha256,
+        }));
         let mut resolved = resolved(&config, network, &loads, app, &chosen)?;
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
             keys.remove("mapping"); // the workload itself says where its processes start

@@ -68,8 +68,10 @@ pub(super) fn heading_of(
     platform: &str,
 ) -> String {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let library = settings["library"].as_str();
+    let library = library.map_or_else(String::new, |name| format!(", library {name}"));
     format!(
-        "{application}, {}, {} on {platform} ({}, {})",
+        "{application}, {}, {} on {platform} ({}, {}{library})",
         counted(processes, "process"),
         counted(supersteps, "superstep"),
         policy_label(&settings["policy"]),

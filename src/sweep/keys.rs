@@ -67,7 +67,9 @@ pub(crate) fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
 /// Whether a parameter changes what is to be done or where, and not how well.
 pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
     let flags = registry.workload_flags();
-    let own = ["app", "extends", "load", "network", "platform", "workload"];
+    let own = [
+        "app", "extends", "library", "load", "network", "platform", "workload",
+    ];
     let inside = ["load.", "load[", "workload."];
     own.contains(&name)
         || inside.iter().any(|start| name.starts_with(start))

@@ -79,9 +79,12 @@ impl Direct {
         let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
         Self {
             config,
-            is_constant: config.shortcuts != Shortcuts::None && is_constant(platform),
+            is_constant: config.shortcuts != Shortcuts::None
+                && !network.slow_start
+                && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
+                && !network.slow_start
                 && !network.follows_pipes(platform)
                 && barrier.is_predictable(),
             has_power: is_powered(platform),
@@ -157,7 +160,8 @@ impl Direct {
             let path = paths.find(input.platform, from, to)?;
             let path = paths.get(path);
             let is_alone = !path.is_shared() || bytes.get() <= 0.0;
-            is_alone.then(|| path.delay + bytes.get() / path.rate_alone)
+            let bytes = bytes.get();
+            is_alone.then(|| paths.delay(path, bytes) + paths.amount(path, bytes) / path.rate_alone)
         })?;
         // Whoever ends when a capacity changes ends before it, but what follows is slower.
         (duration * JUST_AFTER < input.steady_until).then(|| SuperstepResult {
@@ -297,10 +301,13 @@ impl Direct {
         } = self;
         for (at, message) in input.plan.messages.iter().enumerate() {
             let mut date = computed[message.from.index()];
-            if config.receives == Receives::Late {
+            if config.receives.is_late(message.size) {
                 date = greater(computed[message.to.index()], date);
             }
             started[at] = date;
+            if config.receives.has_handshake(message.size) {
+                date += paths.round_trip(path[at]);
+            }
             match launch(at, path[at], message.size.get(), date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
                 Launched::Flies(start) => batch.starts.push(start),
@@ -351,7 +358,8 @@ impl Direct {
             let bytes = message.size.get();
             bytes > 0.0 && paths.get(**path).is_shared()
         });
-        let flows = flows.map(|(message, &path)| (path, message.size.get()));
+        let flows =
+            flows.map(|(message, &path)| (path, paths.amount(paths.get(path), message.size.get())));
         batch.solve_chained(input.platform, paths, flows, |message, date| {
             let at = message as usize;
             delivered[at] = date;
@@ -366,7 +374,7 @@ impl Direct {
         for (message, &date) in plan.messages.iter().zip(&self.delivered) {
             let to = &mut self.arrival[message.to.index()];
             *to = greater(date, *to);
-            if waits_for_own {
+            if waits_for_own || self.config.receives.has_handshake(message.size) {
                 let from = &mut self.arrival[message.from.index()];
                 *from = greater(date, *from);
             }
@@ -480,11 +488,13 @@ enum Launched {
 
 fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
     let way = paths.get(path);
+    let delay = paths.delay(way, bytes);
+    let bytes = paths.amount(way, bytes);
     if bytes <= 0.0 || !way.is_shared() {
-        return Launched::Delivered(date + way.delay + bytes / way.rate_alone);
+        return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }
     Launched::Flies(Start {
-        date: date + way.delay,
+        date: date + delay,
         path,
         bytes,
         name: to_u32(message),

@@ -39,7 +39,10 @@ pub(super) struct Shortcuts<'a> {
 
 impl<'a> Shortcuts<'a> {
     pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
-        let may_repeat = setup.runtime.shortcuts == Allowed::All && is_constant(setup.platform);
+        // With slow start a superstep depends on those before it.
+        let may_repeat = setup.runtime.shortcuts == Allowed::All
+            && !setup.network.slow_start
+            && is_constant(setup.platform);
         let memo = setup.memo.filter(|_| may_repeat);
         Self {
             direct: Direct::new(setup.platform, setup.network, setup.runtime, barrier),

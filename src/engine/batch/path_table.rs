@@ -19,6 +19,10 @@ pub(crate) type PathId = u32;
 pub(crate) struct Path {
     /// From the start of a flow until its transfer begins \[s\].
     pub delay: f64,
+    /// Of the route \[s\]; none inside a host, where messages cost nothing more.
+    latency: Option<f64>,
+    /// What a byte of a packet waits in routers \[s/B\].
+    hop: f64,
     /// Its weight in the sharing.
     pub weight: f64,
     /// The largest rate before the bandwidth factor \[B/s\].
@@ -54,6 +58,8 @@ pub(crate) struct PathTable {
     /// For many classes.
     lookup: HashTable<PathId>,
     list: Vec<Path>,
+    /// Whether the delay of a message does not depend on its size.
+    is_plain: bool,
     /// Links and what a flow takes there of its rate.
     uses: Vec<(u32, f64)>,
 }
@@ -85,6 +91,7 @@ impl PathTable {
             row: vec![0; if is_small { endpoint_classes } else { 0 }],
             lookup: HashTable::new(),
             list: Vec::with_capacity(ROOM),
+            is_plain: model.is_plain(),
             uses: Vec::with_capacity(2 * ROOM),
         };
         paths.add_loopback();
@@ -181,6 +188,30 @@ impl PathTable {
         self.add_loopback();
     }
 
+    /// From the sending of a message until its transfer begins \[s\].
+    #[inline]
+    pub(crate) fn delay(&self, path: &Path, bytes: f64) -> f64 {
+        match path.latency {
+            Some(latency) if !self.is_plain => self.model.delay_of(latency, path.hop, bytes),
+            _ => path.delay,
+        }
+    }
+
+    /// The bytes that the flow of a message moves.
+    #[inline]
+    pub(crate) fn amount(&self, path: &Path, bytes: f64) -> f64 {
+        if self.is_plain || path.latency.is_none() {
+            return bytes;
+        }
+        self.model.amount(bytes)
+    }
+
+    /// The handshake of a message that waits for its receiver \[s\].
+    pub(crate) fn round_trip(&self, path: PathId) -> f64 {
+        let latency = self.list[path as usize].latency;
+        latency.map_or(0.0, |latency| self.model.round_trip(latency))
+    }
+
     pub(crate) fn get(&self, path: PathId) -> &Path {
         &self.list[path as usize]
     }
@@ -233,6 +264,8 @@ impl PathTable {
     fn add_loopback(&mut self) {
         self.list.push(Path {
             delay: 0.0,
+            latency: None,
+            hop: 0.0,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
             rate_alone: self.model.loopback_rate(),
@@ -265,10 +298,11 @@ impl PathTable {
             }
         }
         let latency = route.latency.map_or(latency, crate::units::Seconds::get);
-        let bandwidths = route
-            .links()
-            .map(|id| platform.links[id.index()].bandwidth.get());
-        let of_links = self.model.weight_of_links(bandwidths);
+        let bandwidths = || {
+            let links = route.links();
+            links.map(|id| platform.links[id.index()].bandwidth.get())
+        };
+        let of_links = self.model.weight_of_links(bandwidths());
         let bound = narrowest.min(self.model.window(latency));
         let capacities = self.uses[first_use..]
             .iter()
@@ -279,6 +313,8 @@ impl PathTable {
         }
         Some(Path {
             delay: self.model.delay(latency),
+            latency: (from != to).then_some(latency),
+            hop: self.model.hop(bandwidths()),
             weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,

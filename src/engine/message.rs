@@ -1,0 +1,173 @@
+//! The costs of a message beside its flow: overhead, store and forward, handshake, slow start, factors by size.
+//!
+//! ```text
+//! delay      = latency_factor(m) · L + overhead + h · (min(m, packet) + HEADERS)     h = Σ 1/bandwidth - 1/narrowest
+//! round trip = latency_factor(0) · 2L + overhead                                     of a late message, before its delay
+//! slow start : w = WINDOW; while m > w and w / r < round trip:
+//!              wait (round trip - w / r), m -= w, w doubles                           r the narrowest bandwidth, times its factor
+//! bytes      = m / bandwidth_factor(m)                                               that the flow moves
+//! ```
+//! Store and forward: each router passes on a packet when it has it whole; the flow itself covers the slowest link. Slow start begins anew on
+//! a connection that was idle for [`IDLE`]. A message inside a host has none of these costs.
+//!
+//! Sources: RFC 6928 (initial window), RFC 5681 (restart after idleness), RFC 6298 with Linux's least timeout. None of these settings is in a
+//! preset: a library has them (`migsim list libraries`).
+
+use std::collections::BTreeMap;
+
+use super::model::NetworkModel;
+use crate::units::HostId;
+
+/// The headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
+const HEADERS: f64 = 90.0;
+/// The initial window of TCP \[B\]: 10 segments of 1448 B.
+const WINDOW: f64 = 14_480.0;
+/// A connection that has sent nothing for so long is idle \[s\]: the least retransmission timeout of Linux.
+const IDLE: f64 = 0.2;
+
+impl NetworkModel {
+    /// Whether the delay of a message depends on its latency alone.
+    pub(super) fn is_plain(&self) -> bool {
+        self.overhead.get() <= 0.0 && self.packet.is_none() && self.factors.is_empty()
+    }
+
+    /// What a byte of a packet waits in routers \[s/B\]; 0 without store and forward.
+    pub(super) fn hop(&self, bandwidths: impl Iterator<Item = f64>) -> f64 {
+        if self.packet.is_none() {
+            return 0.0;
+        }
+        let (mut sum, mut slowest) = (0.0, 0.0_f64);
+        for bandwidth in bandwidths.filter(|bandwidth| *bandwidth > 0.0) {
+            sum += 1.0 / bandwidth;
+            slowest = slowest.max(1.0 / bandwidth);
+        }
+        sum - slowest
+    }
+
+    /// From the start of a flow of `bytes` until its transfer begins \[s\].
+    pub(super) fn delay_of(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
+        let packet = self
+            .packet
+            .map_or(0.0, |packet| bytes.min(packet.get()) + HEADERS);
+        let latency = self.delay(latency) * self.factors.of(bytes).latency;
+        latency + self.overhead.get() + hop * packet
+    }
+
+    /// The bytes that the flow of a message moves.
+    pub(super) fn amount(&self, bytes: f64) -> f64 {
+        if self.factors.is_empty() {
+            return bytes;
+        }
+        bytes / self.factors.of(bytes).bandwidth
+    }
+
+    /// The round trip of a handshake \[s\].
+    pub(super) fn round_trip(&self, latency: f64) -> f64 {
+        2.0 * self.delay(latency) * self.factors.of(0.0).latency + self.overhead.get()
+    }
+
+    /// How long slow start holds up a message of an idle connection \[s\].
+    pub(super) fn slow_start(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
+        let rate = narrowest * self.bandwidth_factor;
+        let (mut window, mut left, mut waited) = (WINDOW, bytes, 0.0);
+        while left > window && window < rate * round_trip {
+            waited += round_trip - window / rate;
+            left -= window;
+            window *= 2.0;
+        }
+        waited
+    }
+
+    /// The largest factor of any bandwidth.
+    pub(crate) fn most_bandwidth_factor(&self) -> f64 {
+        self.bandwidth_factor * self.factors.most_bandwidth()
+    }
+}
+
+/// The connections between hosts: which are idle.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Connections {
+    /// Per pair of hosts: messages on their way, and when the last one ended \[s\].
+    last: BTreeMap<(HostId, HostId), (u32, f64)>,
+    /// What local dates are counted from \[s\].
+    zero: f64,
+}
+
+impl Connections {
+    /// A message starts; returns whether its connection was idle.
+    pub(super) fn start(&mut self, ends: (HostId, HostId), now: f64) -> bool {
+        let now = self.zero + now;
+        let (open, last) = (self.last.entry(ends)).or_insert((0, f64::NEG_INFINITY));
+        *open += 1;
+        *open == 1 && now - *last > IDLE
+    }
+
+    /// A message ends.
+    pub(super) fn end(&mut self, ends: (HostId, HostId), now: f64) {
+        if let Some((open, last)) = self.last.get_mut(&ends) {
+            *open -= 1;
+            *last = self.zero + now;
+        }
+    }
+
+    /// Local time begins anew, after so long.
+    pub(super) fn rebase(&mut self, elapsed: f64) {
+        self.zero += elapsed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::factors::tests::factors;
+    use crate::units::{Bytes, Seconds};
+
+    #[test]
+    fn a_delay_has_latency_overhead_and_packets() {
+        let model = NetworkModel {
+            overhead: Seconds::of(0.5),
+            packet: Some(Bytes::of(910.0)),
+            factors: factors(&[(100.0, 3.0, 0.5)]),
+            ..NetworkModel::default()
+        };
+        // Links of 1000, 2000 and 4000 B/s: the last two add 0.5 and 0.25 ms per byte.
+        let hop = model.hop([1e3, 2e3, 4e3].into_iter());
+        assert!((hop - 0.75e-3).abs() < 1e-18);
+        assert_eq!(model.delay_of(1.0, hop, 10.0), 1.0 + 0.5 + hop * 100.0);
+        assert_eq!(model.delay_of(1.0, hop, 5e3), 3.0 + 0.5 + hop * 1000.0);
+        assert_eq!((model.amount(10.0), model.amount(5e3)), (10.0, 1e4));
+        assert_eq!(model.round_trip(1.0), 2.5);
+        assert!(NetworkModel::default().is_plain() && !model.is_plain());
+        assert_eq!(NetworkModel::default().hop([1e3, 2e3].into_iter()), 0.0);
+    }
+
+    #[test]
+    fn slow_start_waits_until_the_window_fills_the_pipe() {
+        let model = NetworkModel::default();
+        // 1e5 B/s and 1 s: 14480 B are sent in 0.1448 s, then 28960, 57920 and 115840: the last fills the second.
+        let waited = model.slow_start(1e6, 1e5, 1.0);
+        assert!(
+            (waited - (3.0 - 0.1448 - 0.2896 - 0.5792)).abs() < 1e-12,
+            "{waited}"
+        );
+        // Two windows are enough for 40 kB, one for 14480 B.
+        assert!((model.slow_start(4e4, 1e5, 1.0) - (1.0 - 0.1448)).abs() < 1e-12);
+        assert_eq!(model.slow_start(14_480.0, 1e5, 1.0), 0.0);
+        assert_eq!(model.slow_start(1e6, 1e4, 1.0), 0.0);
+    }
+
+    #[test]
+    fn a_connection_is_idle_a_while_after_its_last_message() {
+        let mut connections = Connections::default();
+        let ends = (HostId(0), HostId(1));
+        assert!(connections.start(ends, 0.0));
+        assert!(!connections.start(ends, 9.0), "one is on its way");
+        connections.end(ends, 9.5);
+        connections.end(ends, 10.0);
+        connections.rebase(10.0);
+        assert!(!connections.start(ends, 0.1));
+        connections.end(ends, 0.1);
+        assert!(connections.start((HostId(1), HostId(0)), 0.1));
+        assert!(connections.start(ends, 0.4));
+    }
+}

@@ -1,0 +1,238 @@
+//! Libraries: the costs of messages by hand, and whose settings win.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+
+use migsim::bsp::{BarrierConfig, BarrierKind, Receives, RuntimeConfig, Shortcuts};
+use migsim::engine::{NetworkModel, Weights};
+use migsim::experiment::LIBRARIES;
+use serde_json::{Value, json};
+
+use crate::support::{
+    Case, Plans, ROUNDING, Wire, assert_close, bytes, migsim, plan, seconds, switch,
+};
+
+/// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
+const WIRE: Wire = Wire(1e6, 1e-3);
+
+/// The time of a list of supersteps, by shortcuts and by events.
+fn times(plans: &Plans, network: NetworkModel, runtime: RuntimeConfig) -> [f64; 2] {
+    let platform = switch(plans.cycle[0].work.len(), WIRE);
+    [Shortcuts::All, Shortcuts::None].map(|shortcuts| {
+        let hosts = (0..).take(plans.cycle[0].work.len());
+        let case = Case {
+            network,
+            runtime: RuntimeConfig {
+                shortcuts,
+                ..runtime
+            },
+            ..Case::new(&platform, plans, hosts)
+        };
+        case.run().makespan.get()
+    })
+}
+
+fn assert_time(plans: &Plans, network: NetworkModel, runtime: RuntimeConfig, expected: f64) {
+    for time in times(plans, network, runtime) {
+        assert_close(time, expected, ROUNDING, "time");
+    }
+}
+
+fn above(size: f64) -> RuntimeConfig {
+    RuntimeConfig {
+        receives: Receives::Above {
+            late_above: bytes(size),
+        },
+        ..RuntimeConfig::default()
+    }
+}
+
+#[test]
+fn a_large_message_shakes_hands_with_a_receiver_that_is_there() {
+    let network = NetworkModel {
+        overhead: seconds(0.01),
+        ..NetworkModel::default()
+    };
+    let one = |size: f64| Plans::new(vec![plan(&[0.0, 3e9], &[(0, 1, size)])]);
+    // It starts at 3 s: a round trip of 4 ms + 10 ms, then 2 ms + 10 ms and 1 s.
+    assert_time(&one(1e6), network, above(65_536.0), 4.026);
+    // At the limit it is there long before 3 s.
+    assert_time(&one(65_536.0), network, above(65_536.0), 3.0);
+    // The sender waits for its large message, though nobody sends it anything.
+    let back = Plans::new(vec![
+        plan(&[0.0, 0.0, 0.0], &[(0, 1, 1e6)]),
+        plan(&[0.0, 0.0, 0.0], &[]),
+    ]);
+    assert_time(&back, network, above(1e3), 1.026);
+}
+
+#[test]
+fn equal_shares_do_not_look_at_latency() {
+    // Three hosts: two flows of 1e6 B into one link, of unlike latency by the overhead alone: half of it each.
+    let two = Plans::new(vec![plan(&[0.0, 0.0, 0.0], &[(0, 2, 1e6), (1, 2, 1e6)])]);
+    let network = NetworkModel {
+        weights: Weights::Equal,
+        ..NetworkModel::default()
+    };
+    assert_time(&two, network, RuntimeConfig::default(), 2.002);
+}
+
+#[test]
+fn overhead_and_packets_are_paid_for_each_message_of_a_barrier() {
+    let network = NetworkModel {
+        overhead: seconds(0.5),
+        packet: Some(bytes(1448.0)),
+        ..NetworkModel::default()
+    };
+    let runtime = RuntimeConfig {
+        barrier: BarrierConfig {
+            kind: BarrierKind::Library,
+            bytes: bytes(10.0),
+            ..BarrierConfig::default()
+        },
+        ..RuntimeConfig::default()
+    };
+    // Two processes exchange a notice: 2 ms, 0.5 s, 100 B at 1e6 B/s in the router; then the links have 10 B each way: 20 us.
+    let none = Plans::new(vec![plan(&[0.0, 0.0], &[])]);
+    assert_time(&none, network, runtime, 0.002 + 0.5 + 1e-4 + 2e-5);
+}
+
+#[test]
+fn slow_start_comes_again_after_a_pause() {
+    // A round trip of 4 ms would take 4000 B: no wait. With an overhead of 96 ms it takes 1e5 B: windows of 14480, 28960 and 57920 B wait
+    // for the rest of 0.1 s each.
+    let network = NetworkModel {
+        overhead: seconds(0.096),
+        slow_start: true,
+        ..NetworkModel::default()
+    };
+    let slow = 0.3 - (14_480.0 + 28_960.0 + 57_920.0) / 1e6;
+    let one = 0.002 + 0.096 + 1.0;
+    let work = |work: f64| plan(&[work, 0.0], &[(0, 1, 1e6)]);
+    let at_once = Plans::new(vec![work(0.0), work(0.0)]);
+    assert_time(
+        &at_once,
+        network,
+        RuntimeConfig::default(),
+        2.0 * one + slow,
+    );
+    let after_a_pause = Plans::new(vec![work(0.0), work(1e9)]);
+    let expected = 1.0 + 2.0 * (one + slow);
+    assert_time(&after_a_pause, network, RuntimeConfig::default(), expected);
+}
+
+const TRACE: &str =
+    "bsp 1 2 1\nbarrier central 8\nrecv late\nhost 0 p-0\nhost 1 p-1\nstep 0\nm 0 1 100000\nend\n";
+const PLATFORM: &str = r#"{"schema": "migsim-platform-1", "name": "pair",
+  "clusters": [{"name": "p", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "100 Mbps", "latency": "1 ms", "duplex": true}}]}"#;
+
+/// The settings of a run of the trace with these flags, and its notes.
+fn shown(flags: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (trace, platform) = (file("app.trace", TRACE), file("pair.json", PLATFORM));
+    let mine = file(
+        "mine.json",
+        r#"{"schema": "migsim-library-1", "name": "mine", "network": {"overhead": "7 us"}, "runtime": {"receives": "early"}}"#,
+    );
+    let flags = flags
+        .iter()
+        .map(|flag| flag.replace("mine.json", &mine))
+        .collect::<Vec<_>>();
+    let start = [
+        "run",
+        "--app",
+        "trace",
+        "--trace",
+        &trace,
+        "--platform",
+        &platform,
+        "--show",
+    ];
+    let flags = flags.iter().map(String::as_str);
+    let all: Vec<&str> = start.into_iter().chain(flags).collect();
+    let output = migsim(&all);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
+    let without = shown(&[]);
+    assert_eq!(without["runtime"]["receives"], "late");
+    assert_eq!(without["runtime"]["barrier"]["kind"], "central");
+    assert_eq!(without.get("library"), None);
+    let with = shown(&["--library", "open-mpi"]);
+    assert_eq!(with["library"], "open-mpi");
+    assert_eq!(
+        with["runtime"]["receives"],
+        json!({"late_above": "65536 B"})
+    );
+    assert_eq!(with["runtime"]["barrier"]["kind"], "library");
+    assert_eq!(with["network"]["weights"], "equal");
+    assert!(
+        with["origins"]["network.packet"]
+            .as_str()
+            .unwrap()
+            .starts_with("stated")
+    );
+    let flags = [
+        "--library",
+        "open-mpi",
+        "--net",
+        "packet=none",
+        "--set",
+        "runtime.barrier.kind=tree",
+    ];
+    let over = shown(&flags);
+    assert_eq!(over["runtime"]["barrier"]["kind"], "tree");
+    assert_eq!(over["runtime"]["barrier"]["bytes"], "80 B");
+    assert_eq!(over["network"].get("packet"), None);
+    assert_eq!(over["origins"].get("network.packet"), None);
+    let mine = shown(&["--library", "mine.json"]);
+    assert_eq!(mine["network"]["overhead"], "0.000007 s");
+    assert_eq!(mine["runtime"]["receives"], "early");
+    assert_eq!(mine["runtime"]["barrier"]["kind"], "central");
+}
+
+#[test]
+fn the_settings_that_are_shown_give_the_same_run() {
+    let with = shown(&["--library", "open-mpi"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shown.json");
+    let platform = folder.path().join("pair.json");
+    let trace = folder.path().join("app.trace");
+    fs::write(&platform, PLATFORM).unwrap();
+    fs::write(&trace, TRACE).unwrap();
+    let mut again = with.clone();
+    again["platform"] = json!(platform);
+    again["workload"]["trace"] = json!(trace);
+    fs::write(&path, again.to_string()).unwrap();
+    let show = migsim(&["run", path.to_str().unwrap(), "--show"]);
+    let shown: Value = serde_json::from_slice(&show.stdout).unwrap();
+    for key in ["network", "runtime", "library"] {
+        assert_eq!(shown[key], with[key], "{key}");
+    }
+}
+
+#[test]
+fn the_libraries_are_listed() {
+    let output = migsim(&["list", "libraries", "--json"]);
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = listed["known"].as_array().unwrap();
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, LIBRARIES.map(|library| library.name));
+    let output = migsim(&["run", "--app", "lu", "--library", "openmpi"]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("unknown library `openmpi`"), "{errors}");
+    assert_eq!(output.status.code(), Some(2));
+}
