@@ -48,7 +48,7 @@ const NO_FACTOR: SizeFactor = SizeFactor {
 };
 
 /// The most steps of factors by size.
-const MOST_STEPS: usize = 8;
+const MOST_STEPS: usize = 4;
 
 /// Factors by the size of a message, in rising order of sizes; 1 below the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,7 +91,6 @@ impl SizeFactors {
     }
 
     /// Whether there are none.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -155,7 +154,7 @@ pub(super) mod tests {
         };
         assert!(SizeFactors::new(&[step(1.0, 1.0), step(1.0, 1.0)]).is_err());
         assert!(SizeFactors::new(&[step(1.0, 0.0)]).is_err());
-        assert!(SizeFactors::new(&[step(1.0, 1.0); 9]).is_err());
+        assert!(SizeFactors::new(&[step(1.0, 1.0); 5]).is_err());
         let text = r#"[{"from":"1 KiB","latency":2.0,"bandwidth":0.5}]"#;
         let read: SizeFactors = serde_json::from_str(text).unwrap();
         assert_eq!(read, factors(&[(1024.0, 2.0, 0.5)]));

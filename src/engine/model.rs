@@ -13,6 +13,10 @@ use crate::units::{Bytes, Seconds};
 /// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is an effect of its own"
+)]
 pub struct NetworkModel {
     /// Whether flows share links; without it each flow has its route for itself.
     pub sharing: bool,

@@ -76,10 +76,7 @@ pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
         None => {
             let names = LIBRARIES.iter().map(|library| library.name);
             let problem = Problem::unknown("library", name).key("library");
-            let problem = problem.known("libraries", names);
-            return Err(problem
-                .hint("a file of a library is written by `migsim calibrate`")
-                .into());
+            return Err(problem.known("libraries", names).into());
         }
     };
     let sha256 = document::sha256(text.as_bytes());
@@ -100,7 +97,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     let mut problems = Vec::new();
     if keys.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
         let message = format!("a library has the `schema` `{SCHEMA}`");
-        problems.push(document.problem("schema", &message));
+        problems.push(document.problem("schema", message));
     }
     let mut library = LoadedLibrary {
         name: String::new(),
@@ -110,7 +107,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     };
     for (key, value) in keys {
         match (key.as_str(), value) {
-            ("schema", _) | ("description" | "measured", _) => {}
+            ("schema" | "description" | "measured", _) => {}
             ("name", Value::String(name)) => library.name.clone_from(name),
             ("network" | "runtime", Value::Object(_)) => {
                 push_settings(document, key, value, &mut library.settings);
@@ -124,10 +121,10 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
             ("name" | "network" | "runtime" | "origins", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
                 let message = format!("`{key}` of a library is {kind}");
-                problems.push(document.problem(key, &message));
+                problems.push(document.problem(key, message));
             }
             _ => {
-                let problem = document.problem(key, &format!("a library has no key `{key}`"));
+                let problem = document.problem(key, format!("a library has no key `{key}`"));
                 problems.push(problem.known("keys", KEYS));
             }
         }
