@@ -47,6 +47,8 @@ pub(in crate::engine) struct HoldingMaxMin {
     free_bounds: Vec<u32>,
     /// Whether capacities may change, so that any bound may be met.
     varies: bool,
+    /// How many full links have had another capacity since the last repair.
+    altered: usize,
     /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
     marked: Vec<u32>,
     worklist: Worklist,
@@ -88,6 +90,8 @@ const RESUM_BELOW: f64 = 1e-3;
 /// When more links are marked together, and at least this part of those with groups, all is solved anew: each repair would disturb all others.
 const MOST_MARKED: usize = 8;
 const PART_MARKED: usize = 4;
+/// When the capacities of more full links change together, their levels are first sought as if their groups stayed with them.
+const MOST_ALTERED: usize = 3;
 /// What a solution of the whole costs per use and per group, in classes looked at.
 const PRICE_OF_USE: usize = 6;
 
@@ -211,6 +215,8 @@ struct Filling {
     /// Per group: the link that fixed it.
     holder: Vec<u32>,
     in_use: Vec<u32>,
+    /// Links that should not hold what they hold, or not at that level.
+    wrong: Vec<u32>,
     heap: BinaryHeap<Reverse<Entry>>,
     level: Vec<f64>,
     /// The level at which the last of its groups was fixed.
@@ -285,6 +291,7 @@ impl HoldingMaxMin {
         let state = &self.links[link as usize];
         if state.is_tight || state.may_be_full() {
             self.mark(link);
+            self.altered += 1;
         }
     }
 
@@ -662,8 +669,9 @@ impl HoldingMaxMin {
         }
         let limit = self.present_uses * PRICE_OF_USE + 256;
         self.price = 0;
-        let count = self.marked.len();
-        if count > MOST_MARKED && count * PART_MARKED > self.in_use && !self.shift() {
+        let (count, altered) = (self.marked.len(), std::mem::take(&mut self.altered));
+        let are_most = count > MOST_MARKED && count * PART_MARKED > self.in_use;
+        if (altered > MOST_ALTERED || are_most) && !self.shift() && are_most {
             self.solve_anew();
             return true;
         }
@@ -685,26 +693,17 @@ impl HoldingMaxMin {
         true
     }
 
-    /// Gives all links that are full the levels at which they hold what they hold now, the lowest first; returns whether each group is still
-    /// held by the least link of its route. Then the links that are not full remain to be looked at.
+    /// Gives all links that are full the levels at which they hold what they hold now, the lowest first; returns whether there are such
+    /// levels. Then the links remain to be looked at that are not full, and those that should not hold all of that.
     fn shift(&mut self) -> bool {
         let mut filling = std::mem::take(&mut self.filling);
-        let is_right = self.find_shifted(&mut filling);
-        if is_right {
+        let is_found = self.find_shifted(&mut filling);
+        if is_found {
             for &link in &filling.in_use {
                 let now = filling.level[link as usize];
                 if self.level[link as usize].to_bits() != now.to_bits() {
                     self.set_level(link, now);
                     self.keep_estimate(link, now);
-                }
-            }
-            for &link in &filling.in_use {
-                for place in 0..self.links[link as usize].tight as usize {
-                    let class = self.links[link as usize].holds[place];
-                    let other = self.classes[class as usize].link;
-                    if !self.level[other as usize].is_finite() {
-                        self.disturb(other);
-                    }
                 }
             }
             let level = &self.level;
@@ -714,14 +713,31 @@ impl HoldingMaxMin {
                 links[link as usize].is_marked &= !is_found;
                 !is_found
             });
+            for &link in &filling.in_use {
+                for place in 0..self.links[link as usize].tight as usize {
+                    let class = self.links[link as usize].holds[place];
+                    let other = self.classes[class as usize].link;
+                    if !self.level[other as usize].is_finite() {
+                        self.disturb(other);
+                    }
+                }
+            }
+            for link in filling.wrong.drain(..) {
+                self.disturb(link);
+            }
         }
         self.filling = filling;
-        is_right
+        is_found
     }
 
-    /// The levels of the links that are full, if their groups stay with them; whether the groups do.
+    /// The levels of the links that are full if their groups stay with them, and the links of groups that do not; whether there are such levels.
     fn find_shifted(&self, filling: &mut Filling) -> bool {
-        let Filling { in_use, level, .. } = filling;
+        let Filling {
+            in_use,
+            level,
+            wrong,
+            ..
+        } = filling;
         level.resize(self.links.len(), f64::INFINITY);
         in_use.clear();
         let full = (0..)
@@ -770,10 +786,10 @@ impl HoldingMaxMin {
             let has_risen_alike = order(holder) <= order(link) || here * (1.0 - NEAR) <= by;
             by * (1.0 - NEAR) <= here && has_risen_alike
         };
-        let mut classes = in_use
-            .iter()
-            .flat_map(|&link| &self.links[link as usize].classes);
-        classes.all(is_held)
+        let is_right = |link: &u32| self.links[*link as usize].classes.iter().all(is_held);
+        wrong.clear();
+        wrong.extend(in_use.iter().copied().filter(|link| !is_right(link)));
+        true
     }
 
     /// Takes a link whose level may have changed since it was last asked.
