@@ -81,19 +81,24 @@ pub fn run_with(
 ) -> u8 {
     let typed: Vec<_> = arguments.into_iter().collect();
     let called = typed.get(1).and_then(|word| word.to_str());
-    let command = match command::of_command(registry, called) {
-        Ok(command) => command::named(command, typed.first()),
-        Err(error) => {
-            let _ = writeln!(errors, "{error}");
-            return error.exit_code();
-        }
-    };
     // Made once more where it is needed: a copy for each command would cost half of its start.
     let command_again = || {
-        let again = command::of_registry(registry).expect("the registry was checked above");
+        let again = command::of_registry(registry).expect("the registry was checked before");
         command::named(again, typed.first())
     };
-    let done = match parsed(command, &typed) {
+    let lean = called.and_then(|name| command::lean(registry, name));
+    // What the lean definition refuses is refused in the words of the whole one.
+    let parsed = match lean.and_then(|command| parsed(command, &typed).ok()) {
+        Some(arguments) => Ok(arguments),
+        None => match command::of_command(registry, called) {
+            Ok(command) => parsed(command::named(command, typed.first()), &typed),
+            Err(error) => {
+                let _ = writeln!(errors, "{error}");
+                return error.exit_code();
+            }
+        },
+    };
+    let done = match parsed {
         Ok(arguments) => dispatch(registry, &command_again, &arguments, out, errors),
         // clap tells help and versions through errors, too.
         Err(error) if !error.use_stderr() => print(out, &error.render().to_string()).map(|()| true),
