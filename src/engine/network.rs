@@ -160,7 +160,9 @@ impl<T: Copy> Network<T> {
         self.free.extend((0..).take(self.flows.len()));
         self.free.reverse();
         self.levels.repair(|_, _| {});
-        self.held = HeldFlows::default();
+        if self.held.has_links() {
+            self.held = HeldFlows::default();
+        }
         if let Some(connections) = &mut self.connections {
             connections.rebase(elapsed);
         }

@@ -167,14 +167,15 @@ impl Measures {
     /// Empties the measures for a superstep of `processes`, keeping their memory.
     pub fn clear(&mut self, processes: usize) {
         refill(&mut self.work, processes, Instructions::default());
-        for list in [
-            &mut self.delay,
-            &mut self.compute,
-            &mut self.send,
-            &mut self.communication,
-        ] {
-            refill(list, processes, Seconds::default());
-        }
+        refill(&mut self.compute, processes, Seconds::default());
+        refill(&mut self.communication, processes, Seconds::default());
+        self.clear_sums(processes);
+    }
+
+    /// The same for what is added up in the course of a superstep; the others are to be written.
+    pub(crate) fn clear_sums(&mut self, processes: usize) {
+        refill(&mut self.delay, processes, Seconds::default());
+        refill(&mut self.send, processes, Seconds::default());
         self.traffic.clear(processes);
     }
 

@@ -384,17 +384,20 @@ impl Direct {
     /// Writes the measures of the superstep that was evaluated last.
     pub(in crate::bsp) fn measure(&self, plan: &Plan, has_policy: bool, measures: &mut Measures) {
         let computed = &self.computed;
-        measures.clear(computed.len());
+        measures.clear_sums(computed.len());
         measures.work.clone_from(&plan.work);
-        let after = |date: f64, process: usize| Seconds::of((date - computed[process]).max(0.0));
-        for (process, &end) in computed.iter().enumerate() {
-            measures.compute[process] = Seconds::of(end);
-            measures.communication[process] = after(self.arrival[process], process);
-        }
+        measures.compute.clear();
+        let durations = computed.iter().map(|&end| Seconds::of(end));
+        measures.compute.extend(durations);
+        let after = |date: f64, computed: f64| Seconds::of((date - computed).max(0.0));
+        measures.communication.clear();
+        let waits = self.arrival.iter().zip(computed);
+        let waits = waits.map(|(&arrival, &end)| after(arrival, end));
+        measures.communication.extend(waits);
+        let send = &mut measures.send[..computed.len()];
         for (message, &end) in plan.messages.iter().zip(&self.delivered) {
             let from = message.from.index();
-            let send = &mut measures.send[from];
-            *send = greater(after(end, from), *send);
+            send[from] = greater(after(end, computed[from]), send[from]);
         }
         if has_policy {
             // Traffic is what policies look at.

@@ -73,24 +73,17 @@ impl MemoizedBatch {
                 if now + until_end <= same_until(next_start) {
                     now += until_end;
                     let limit = until_end + SAME_DATE * now;
-                    let mut kept = 0;
-                    let (rates, inverses) = (&rates[..flows.len()], &inverses[..flows.len()]);
-                    let (flying, bytes) = (&mut flows[..], &mut left[..rates.len()]);
-                    for at in 0..flying.len() {
-                        let flow = flying[at];
-                        if bytes[at] * inverses[at] <= limit {
-                            set = set.wrapping_sub(paths.get(flow.path).number);
-                            if let Some(start) = ended(flow.name, now) {
-                                pending.push(start);
-                            }
-                        } else {
-                            flying[kept] = flow;
-                            bytes[kept] = (bytes[at] - rates[at] * until_end).max(0.0);
-                            kept += 1;
-                        }
+                    for ((left, rate), inverse) in left.iter_mut().zip(rates).zip(inverses) {
+                        let rest = (*left - rate * until_end).max(0.0);
+                        let has_ended = *left * inverse <= limit;
+                        *left = if has_ended { ENDED } else { rest };
                     }
-                    flows.truncate(kept);
-                    left.truncate(kept);
+                    take_ended(flows, left, |flow| {
+                        set = set.wrapping_sub(paths.get(flow.path).number);
+                        if let Some(start) = ended(flow.name, now) {
+                            pending.push(start);
+                        }
+                    });
                 } else {
                     let passed = next_start - now;
                     for (left, rate) in left.iter_mut().zip(rates) {
@@ -105,7 +98,10 @@ impl MemoizedBatch {
                 batch.push(start);
             }
             if !batch.is_empty() {
-                batch.sort_unstable_by_key(|start| ActiveFlow::of(start).order());
+                let order = |start: &Start| ActiveFlow::of(start).order();
+                if !batch.is_sorted_by_key(order) {
+                    batch.sort_unstable_by_key(order);
+                }
                 for start in &*batch {
                     set = set.wrapping_add(paths.get(start.path).number);
                 }
@@ -114,6 +110,28 @@ impl MemoizedBatch {
         }
         pending.clear();
     }
+}
+
+/// Stands for the bytes left of a flow that has ended.
+const ENDED: f64 = -1.0;
+
+/// Takes out the flows that have ended: `ended(flow)`, in their order.
+#[inline]
+fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl FnMut(ActiveFlow)) {
+    let count = flows.len();
+    let (active, bytes) = (&mut flows[..count], &mut left[..count]);
+    let mut kept = bytes.iter().take_while(|left| **left >= 0.0).count();
+    for at in kept..count {
+        let (flow, left) = (active[at], bytes[at]);
+        if left >= 0.0 {
+            (active[kept], bytes[kept]) = (flow, left);
+            kept += 1;
+        } else {
+            ended(flow);
+        }
+    }
+    flows.truncate(kept);
+    left.truncate(kept);
 }
 
 /// The least of the products of two lists, in eight lanes.
@@ -161,6 +179,7 @@ fn merge(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
         return; // they are where they belong
     }
     let mut to = flows.len();
+    let (flows, left) = (&mut flows[..to], &mut left[..to]);
     for start in batch.iter().rev() {
         while from > 0 && flows[from - 1].path > start.path {
             (from, to) = (from - 1, to - 1);

@@ -31,7 +31,7 @@ pub(crate) struct Path {
     pub rate_alone: f64,
     /// Stands for the path in the name of a set of flows.
     pub number: u128,
-    /// The pair of endpoint classes: an order of paths that does not depend on when they were first asked for.
+    /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
     pub pair: u64,
     first_use: u32,
     uses: u32,
@@ -39,8 +39,19 @@ pub(crate) struct Path {
 
 impl Path {
     /// Whether it crosses links that flows share.
+    #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.uses > 0
+    }
+
+    /// The endpoint classes of sender and receiver.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "two numbers of 32 bits in one of 64"
+    )]
+    fn ends(&self) -> (usize, usize) {
+        ((self.pair >> 32) as usize, self.pair as u32 as usize)
     }
 }
 
@@ -106,6 +117,21 @@ impl PathTable {
     /// The path between two hosts, which may be one; `None` if the platform has no route.
     #[inline]
     pub(crate) fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
+        if from != to {
+            let out = self.endpoint_class[from.index()];
+            let into = self.endpoint_class[to.index()];
+            if let Some(&row) = self.row.get(out as usize)
+                && let Some(known) = self.table[(row + into) as usize].checked_sub(1)
+            {
+                return Some(known);
+            }
+        }
+        self.find_unknown(platform, from, to)
+    }
+
+    /// The same for a path that is not in the table of paths between hosts.
+    #[inline(never)]
+    fn find_unknown(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from == to && !platform.has_own_loopback(from) {
             return Some(LOOPBACK);
         }
@@ -141,7 +167,7 @@ impl PathTable {
             self.endpoint_class[from.index()],
             self.endpoint_class[to.index()],
         );
-        u64::from(from) * self.endpoint_classes as u64 + u64::from(to)
+        u64::from(from) << 32 | u64::from(to)
     }
 
     #[cold]
@@ -176,11 +202,9 @@ impl PathTable {
         if self.row.is_empty() {
             self.lookup.clear();
         } else {
-            let endpoint_classes = self.endpoint_classes as u64;
             for path in &self.list[LOOPBACK as usize + 1..] {
-                let (from, to) = (path.pair / endpoint_classes, path.pair % endpoint_classes);
-                let from = usize::try_from(from).expect("one of the endpoint_classes");
-                self.table[self.row[from] as usize + usize::try_from(to).expect("one, too")] = 0;
+                let (from, to) = path.ends();
+                self.table[self.row[from] as usize + to] = 0;
             }
         }
         self.list.clear();
@@ -212,6 +236,7 @@ impl PathTable {
         latency.map_or(0.0, |latency| self.model.round_trip(latency))
     }
 
+    #[inline]
     pub(crate) fn get(&self, path: PathId) -> &Path {
         &self.list[path as usize]
     }
@@ -225,16 +250,7 @@ impl PathTable {
     #[inline]
     pub(super) fn ends(&self, path: PathId) -> Option<(usize, usize)> {
         let path = &self.list[path as usize];
-        let classes = self.endpoint_classes as u64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "below the number of classes"
-        )]
-        let ends = (
-            (path.pair / classes) as usize,
-            (path.pair % classes) as usize,
-        );
-        path.is_shared().then_some(ends)
+        path.is_shared().then(|| path.ends())
     }
 
     /// The shared links of a path, each with what a flow takes there of its rate.
