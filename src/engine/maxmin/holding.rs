@@ -35,6 +35,8 @@ pub(in crate::engine) struct HoldingMaxMin {
     links: Vec<Link>,
     /// The level of each link; infinite if it is not full.
     level: Vec<f64>,
+    /// The links that are full, in any order.
+    full: Vec<u32>,
     groups: Vec<Group>,
     /// The links of group g: `uses[g · width..]`, as many as it has.
     uses: Vec<Use>,
@@ -114,6 +116,8 @@ struct Link {
     has_changed: bool,
     /// Whether it stands for the bound of a group.
     is_bound: bool,
+    /// Where the list of full links has it; `NONE`: it is not full.
+    at_full: u32,
 }
 
 impl Link {
@@ -129,6 +133,7 @@ impl Link {
             is_marked: false,
             has_changed: false,
             is_bound: false,
+            at_full: NONE,
         }
     }
 
@@ -740,10 +745,7 @@ impl HoldingMaxMin {
         } = filling;
         level.resize(self.links.len(), f64::INFINITY);
         in_use.clear();
-        let full = (0..)
-            .zip(&self.level)
-            .filter(|(_, level)| level.is_finite());
-        in_use.extend(full.map(|(link, _)| link));
+        in_use.extend_from_slice(&self.full);
         in_use.sort_unstable_by_key(|&link| Entry::new(self.level[link as usize], link));
         for &link in &*in_use {
             level[link as usize] = f64::INFINITY;
@@ -825,6 +827,17 @@ impl HoldingMaxMin {
         if !state.has_changed {
             state.has_changed = true;
             self.changed.push(link);
+        }
+        let was_full = state.at_full != NONE;
+        if level.is_finite() && !was_full {
+            state.at_full = to_u32(self.full.len());
+            self.full.push(link);
+        } else if was_full && !level.is_finite() {
+            let at = std::mem::replace(&mut state.at_full, NONE);
+            self.full.swap_remove(at as usize);
+            if let Some(&other) = self.full.get(at as usize) {
+                self.links[other as usize].at_full = at;
+            }
         }
     }
 
