@@ -236,3 +236,42 @@ fn the_libraries_are_listed() {
     assert!(errors.contains("unknown library `openmpi`"), "{errors}");
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn a_calibrated_library_is_written_and_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (mine, platform) = (path("mine.json"), path("pair.json"));
+    fs::write(path("pair.json"), PLATFORM).unwrap();
+    // One way as osu_latency prints it: 2 ms and 30 us, packets of 1538 B through a switch, 12.5 MB/s times 0.9.
+    let time = |bytes: f64| 2030.0 + (bytes.min(1448.0) + 90.0) / 12.5 + bytes / 11.25;
+    let rows = [8.0, 1e3, 1e4, 6e4].map(|bytes| format!("{bytes} {}\n", time(bytes)));
+    let table = format!(
+        "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n{}",
+        rows.concat()
+    );
+    fs::write(path("osu.txt"), table).unwrap();
+    let start = ["calibrate", "--platform", &platform, "--table"];
+    let rest = ["--between", "p-0,p-1", "--out", &mine];
+    let osu = path("osu.txt");
+    let output = migsim(&[&start[..], &[&osu], &rest[..]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("overhead per message: 30.0 us"), "{said}");
+    assert!(said.contains("bandwidth factor: 0.9\n"), "{said}");
+    assert!(
+        said.contains("not determined: the limit of late messages"),
+        "{said}"
+    );
+    let shown = shown(&["--library", &mine]);
+    assert_eq!(shown["network"]["overhead"], "0.00003 s");
+    assert_eq!(shown["network"]["bandwidth_factor"], 0.9);
+    assert!(
+        shown["origins"]["network.overhead"]
+            .as_str()
+            .unwrap()
+            .starts_with("fitted")
+    );
+    let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("--between a-0,a-1"), "{errors}");
+}

@@ -48,7 +48,7 @@ impl Receives {
     }
 
     /// Whether a message of this size begins with a handshake.
-    pub(super) fn has_handshake(self, size: Bytes) -> bool {
+    pub(crate) fn has_handshake(self, size: Bytes) -> bool {
         matches!(self, Self::Above { .. }) && self.is_late(size)
     }
 }

@@ -75,6 +75,13 @@ pub(super) enum Command {
     Tune(Box<TuneArguments>),
     /// Write one barrier of a run as a file for `decide`: loads, places, messages, speeds
     Snapshot(Box<SnapshotArguments>),
+    /// Fit a message-passing library to measured times of single messages: overhead and bandwidth factor
+    #[command(after_help = "Examples:\n  \
+            migsim calibrate --platform mine.json --table pingpong.csv --out library.json\n  \
+            migsim run --platform mine.json --app lu --n 1000 --procs 25 --library library.json\n  \
+            migsim calibrate --platform mine.json --table osu.txt --between a-0,a-1 --out library.json\n\n\
+            The table is CSV with the columns from,to,bytes,time_s (one way), or the output of osu_latency or of IMB PingPong.")]
+    Calibrate(CalibrateArguments),
     /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
     Compare(Box<CompareArguments>),
     /// Reproduce a paper: published beside simulated values, cell by cell
@@ -367,6 +374,29 @@ pub(super) struct SnapshotArguments {
     /// Write into this file [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CalibrateArguments {
+    /// The platform on which the table was measured: a file (JSON or `SimGrid` XML) or a built-in name
+    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true)]
+    pub(super) platform: String,
+    /// The table: CSV with the columns `from,to,bytes,time_s`, or the output of `osu_latency` or IMB `PingPong`
+    #[arg(long, value_name = "FILE")]
+    pub(super) table: PathBuf,
+    /// The hosts of a table that does not name them
+    #[arg(long, value_name = "HOST,HOST")]
+    pub(super) between: Option<String>,
+    /// The library to start from (see `migsim list libraries`), or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "open-mpi", value_parser = complete::libraries(), hide_possible_values = true)]
+    pub(super) library: String,
+    /// Write the library into this file, for `--library`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) form: FormArguments,
+    #[command(flatten)]
+    pub(super) memory: MemoryArguments,
 }
 
 #[derive(Debug, Args)]

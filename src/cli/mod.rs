@@ -1,6 +1,7 @@
 //! The command line: parses arguments, calls the library, prints results and errors, returns the exit code.
 
 mod args;
+mod calibrate;
 mod command;
 mod compare;
 mod complete;
@@ -164,6 +165,7 @@ fn dispatch(
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
         args::Command::Decide(question) => decide::decide(registry, question, out),
         args::Command::Report(report) => report::report(registry, report, out, errors),
+        args::Command::Calibrate(arguments) => calibrate::run(arguments, out),
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);

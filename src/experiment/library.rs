@@ -64,11 +64,31 @@ pub(crate) struct LoadedLibrary {
     pub origins: BTreeMap<String, String>,
 }
 
+/// The library of a name or file, as it is written.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn file_of(name: &str) -> Result<Value, Error> {
+    open(name)?;
+    Ok(document_of(name)?.0.value)
+}
+
 /// Reads the library of a name or file.
 ///
 /// # Errors
 /// There is none, or it is not as a library is.
 pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
+    let (document, file) = document_of(name)?;
+    let mut library = read(&document)?;
+    if library.name.is_empty() {
+        name.clone_into(&mut library.name);
+    }
+    library.file = file;
+    Ok(library)
+}
+
+/// The document of a library; of a file, its name and SHA-256.
+fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
     let built_in = LIBRARIES.iter().find(|library| library.name == name);
     let (source, text, is_file) = match built_in {
         Some(library) => (format!("library {name}"), library.text.to_owned(), false),
@@ -81,12 +101,7 @@ pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
     };
     let sha256 = document::sha256(text.as_bytes());
     let document = Document::parse(source.clone(), text)?;
-    let mut library = read(&document)?;
-    if library.name.is_empty() {
-        name.clone_into(&mut library.name);
-    }
-    library.file = is_file.then_some((source, sha256));
-    Ok(library)
+    Ok((document, is_file.then_some((source, sha256))))
 }
 
 /// The library of a document.

@@ -322,7 +322,7 @@ fn name_key(error: Error, key: &str) -> Error {
 }
 
 /// The network model of the key `network`.
-fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
+pub(super) fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Null => "none".to_owned(),

@@ -1,0 +1,303 @@
+//! Calibration: the overhead and the bandwidth factor of a library, from a table of single messages.
+//!
+//! ```text
+//! t(m) = base(m) + k(m) · overhead + transfer(m) / factor       k: 1, or 2 with a handshake
+//! minimise Σ |t(m) - measured(m)| / measured(m)                 over the sizes and pairs of hosts of the table
+//! ```
+//! `base`, `k` and `transfer` are what the engine makes of one message on an idle platform. Least absolute errors ignore outliers; their
+//! minimum goes through two points of the table (or through one, at a bound), so that all pairs are tried. Slow start is off: pings keep
+//! their connection awake. What the table does not determine stays as the library has it.
+
+use serde_json::{Value, json};
+
+use super::library;
+use super::pingpong::{Pings, median};
+use crate::bsp::Receives;
+use crate::engine::{NetworkModel, Simulation};
+use crate::error::Error;
+use crate::platform::Platform;
+use crate::units::{Bytes, Seconds};
+
+/// What a calibration has found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Calibration {
+    /// Per message \[s\]; none if the table has no small messages.
+    pub overhead: Option<f64>,
+    /// Multiplies the rate of a flow; none if the table has no large messages.
+    pub bandwidth_factor: Option<f64>,
+    /// The predictions, in the order of the table.
+    pub predicted: Vec<f64>,
+    /// The median of the absolute relative residuals.
+    pub median_residual: f64,
+    /// What could not be determined, a sentence each.
+    pub open: Vec<String>,
+    /// The library as a file.
+    pub library: Value,
+}
+
+/// A point of the table as an equation.
+#[derive(Clone, Copy, Debug)]
+struct Equation {
+    base: f64,
+    messages: f64,
+    transfer: f64,
+    measured: f64,
+}
+
+impl Equation {
+    /// The predicted time \[s\] with an overhead \[s\] and the inverse of a bandwidth factor.
+    fn time(&self, (overhead, inverse): (f64, f64)) -> f64 {
+        self.base + self.messages * overhead + self.transfer * inverse
+    }
+
+    fn error(&self, at: (f64, f64)) -> f64 {
+        (self.time(at) - self.measured).abs() / self.measured
+    }
+
+    /// What is measured beyond the part of the platform.
+    fn rest(&self) -> f64 {
+        self.measured - self.base
+    }
+}
+
+/// The transfer takes more than this part of the time of a large message, and less of a small one.
+const LARGE: f64 = 0.5;
+/// At most so many points are fitted; of more, each second, third, ... one.
+const MOST_POINTS: usize = 200;
+
+/// Fits the library `base` to a table of messages on a platform; the result is called `name`.
+///
+/// # Errors
+/// The base is unknown, or a message has no route.
+pub fn calibrate(
+    platform: &Platform,
+    pings: &[Pings],
+    base: &str,
+    (name, source): (&str, &str),
+) -> Result<Calibration, Error> {
+    let mut file = library::file_of(base)?;
+    let (network, receives) = models(&file)?;
+    let equations: Vec<Equation> = pings
+        .iter()
+        .map(|ping| equation(platform, network, receives, ping))
+        .collect::<Result<_, _>>()?;
+    let has_small = (equations.iter()).any(|one| one.transfer < LARGE * one.measured);
+    let has_large = (equations.iter()).any(|one| one.transfer > LARGE * one.measured);
+    let fixed = (
+        (!has_small).then_some(network.overhead.get()),
+        (!has_large).then_some(1.0 / network.bandwidth_factor),
+    );
+    let found = fit(&equations, fixed);
+    let mut open = Vec::new();
+    if !has_small {
+        open.push("the overhead per message: no message is small enough".to_owned());
+    } else if found.0 <= 0.0 {
+        let what = "the overhead per message: the latencies of the platform explain more time than was measured";
+        open.push(what.to_owned());
+    }
+    if !has_large {
+        open.push("the bandwidth factor: no message is large enough".to_owned());
+    } else if found.1 < 1.0 {
+        let what =
+            "whether the bandwidths of the platform are right: messages are faster than they allow";
+        open.push(what.to_owned());
+    }
+    let rest = "the limit of late messages, the barrier, slow start and sharing: single messages do not show them";
+    open.push(format!("{rest}; they are those of `{base}`"));
+    let predicted: Vec<f64> = equations.iter().map(|one| one.time(found)).collect();
+    let mut residuals: Vec<f64> = equations.iter().map(|one| one.error(found)).collect();
+    let median_residual = median(&mut residuals);
+    let overhead = has_small.then_some(found.0);
+    let bandwidth_factor = has_large.then_some(rounded(1.0 / found.1, 1e5));
+    write(&mut file, overhead, bandwidth_factor, source);
+    file["name"] = json!(name);
+    file["description"] = json!(format!("The library {base}, calibrated on {source}."));
+    file["measured"] = json!({
+        "points": pings.len(),
+        "messages": pings.iter().map(|ping| ping.count).sum::<usize>(),
+        "median_residual": rounded(median_residual, 1e6),
+    });
+    Ok(Calibration {
+        overhead,
+        bandwidth_factor,
+        predicted,
+        median_residual,
+        open,
+        library: file,
+    })
+}
+
+/// Writes what was found into a library, with its origin.
+fn write(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
+    let overhead = overhead.map(|overhead| json!(format!("{} us", rounded(overhead * 1e6, 1e3))));
+    let found = [
+        ("overhead", overhead),
+        ("bandwidth_factor", factor.map(|factor| json!(factor))),
+    ];
+    for (key, value) in found {
+        if let Some(value) = value {
+            file["network"][key] = value;
+            file["origins"][format!("network.{key}")] = json!(format!("fitted: {source}"));
+        }
+    }
+}
+
+fn rounded(value: f64, steps: f64) -> f64 {
+    (value * steps).round() / steps
+}
+
+/// The network model and the receives of a library.
+fn models(file: &Value) -> Result<(NetworkModel, Receives), Error> {
+    let keys = file["network"].as_object().cloned().unwrap_or_default();
+    let network = super::resolve::network(&keys)?;
+    let receives = match &file["runtime"]["receives"] {
+        Value::Null => Receives::default(),
+        receives => crate::document::from_value(receives, "runtime.receives")?,
+    };
+    Ok((network, receives))
+}
+
+/// What the engine makes of a message, in its parts.
+fn equation(
+    platform: &Platform,
+    network: NetworkModel,
+    receives: Receives,
+    ping: &Pings,
+) -> Result<Equation, Error> {
+    let time = |overhead: f64, bandwidth_factor: f64| {
+        let model = NetworkModel {
+            overhead: Seconds::of(overhead),
+            bandwidth_factor,
+            slow_start: false,
+            ..network
+        };
+        let mut simulation = Simulation::new(platform, model);
+        let size = Bytes::of(ping.bytes);
+        let message = (size, receives.has_handshake(size));
+        simulation.send_message(ping.from, ping.to, message, ())?;
+        simulation.next_ended()?;
+        Ok::<f64, Error>(simulation.local_now())
+    };
+    let (plain, with_overhead, at_half) = (time(0.0, 1.0)?, time(1.0, 1.0)?, time(0.0, 0.5)?);
+    let transfer = at_half - plain;
+    Ok(Equation {
+        base: plain - transfer,
+        messages: with_overhead - plain,
+        transfer,
+        measured: ping.time,
+    })
+}
+
+/// The overhead and the inverse of the bandwidth factor with the least sum of errors; some may be fixed.
+fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
+    let step = all.len().div_ceil(MOST_POINTS);
+    let points: Vec<Equation> = all.iter().step_by(step).copied().collect();
+    let cost = |at: (f64, f64)| points.iter().map(|one| one.error(at)).sum::<f64>();
+    let (overhead, inverse) = (fixed.0.unwrap_or(0.0), fixed.1.unwrap_or(1.0));
+    let mut best = (cost((overhead, inverse)), (overhead, inverse));
+    let mut consider = |(overhead, inverse): (f64, f64)| {
+        let at = (
+            fixed.0.unwrap_or(overhead.max(0.0)),
+            fixed.1.unwrap_or(inverse),
+        );
+        if at.0.is_finite() && at.1.is_finite() && at.1 > 0.0 {
+            let cost = cost(at);
+            if cost < best.0 {
+                best = (cost, at);
+            }
+        }
+    };
+    for (index, a) in points.iter().enumerate() {
+        // Through one point, the other value fixed or at its bound.
+        consider(((a.rest() - a.transfer * inverse) / a.messages, inverse));
+        consider((overhead, (a.rest() - a.messages * overhead) / a.transfer));
+        for b in &points[index + 1..] {
+            let determinant = a.messages * b.transfer - b.messages * a.transfer;
+            consider((
+                (a.rest() * b.transfer - b.rest() * a.transfer) / determinant,
+                (a.messages * b.rest() - b.messages * a.rest()) / determinant,
+            ));
+        }
+    }
+    best.1
+}
+
+/// The text of the library file that a calibration makes.
+pub fn text_of(calibration: &Calibration) -> String {
+    format!("{:#}\n", calibration.library)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::testing::line;
+    use crate::units::HostId;
+
+    /// Two links of 1e6 B/s and 1 ms.
+    fn platform() -> Platform {
+        line(&[1e9; 2], 1e6, 1e-3)
+    }
+
+    fn table(rows: &[(f64, f64)]) -> Vec<Pings> {
+        let ping = |&(bytes, time): &(f64, f64)| Pings {
+            from: HostId(0),
+            to: HostId(1),
+            bytes,
+            time,
+            count: 1,
+        };
+        rows.iter().map(ping).collect()
+    }
+
+    /// One way over two links, store and forward of 1538 B packets, with an overhead of 50 us and a factor of 0.8.
+    fn time(bytes: f64) -> f64 {
+        let packet = (bytes.min(1448.0) + 90.0) / 1e6;
+        let way = 0.002 + 50e-6 + packet + bytes / 0.8e6;
+        if bytes > 65_536.0 {
+            way + 0.004 + 50e-6
+        } else {
+            way
+        }
+    }
+
+    #[test]
+    fn overhead_and_factor_are_found_in_spite_of_outliers() {
+        let sizes = [1.0, 100.0, 1e3, 1e4, 6e4, 1e5, 1e6, 4e6];
+        let mut rows: Vec<(f64, f64)> = sizes.iter().map(|&size| (size, time(size))).collect();
+        rows[1].1 *= 3.0;
+        rows[5].1 *= 0.6;
+        let found = calibrate(&platform(), &table(&rows), "open-mpi", ("mine", "t.csv")).unwrap();
+        assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9, "{found:?}");
+        assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-5);
+        assert!(found.median_residual < 1e-6);
+        assert_eq!(found.open.len(), 1);
+        assert_eq!(found.library["network"]["overhead"], "50 us");
+        assert!(
+            found.library["origins"]["network.overhead"]
+                .as_str()
+                .unwrap()
+                .starts_with("fitted: t.csv")
+        );
+        assert_eq!(found.library["runtime"]["barrier"]["kind"], "library");
+    }
+
+    #[test]
+    fn what_a_table_does_not_show_stays_as_it_is() {
+        let small = table(&[(1.0, time(1.0)), (8.0, time(8.0))]);
+        let found = calibrate(&platform(), &small, "open-mpi", ("mine", "t.csv")).unwrap();
+        assert_eq!(found.bandwidth_factor, None);
+        assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-6);
+        assert_eq!(found.library["network"]["bandwidth_factor"], 0.94);
+        let large = table(&[(1e7, time(1e7)), (2e7, time(2e7))]);
+        let found = calibrate(&platform(), &large, "open-mpi", ("mine", "t.csv")).unwrap();
+        assert_eq!(found.overhead, None);
+        assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
+        assert!(found.open[0].contains("no message is small enough"));
+        // Faster than the platform: the overhead stays at nothing.
+        let fast = table(&[(1.0, 0.001), (8.0, 0.001)]);
+        let found = calibrate(&platform(), &fast, "open-mpi", ("mine", "t.csv")).unwrap();
+        assert_eq!(found.overhead, Some(0.0));
+        assert!(found.open[0].contains("explain more time"));
+    }
+}
