@@ -39,6 +39,7 @@ pub enum Receives {
 
 impl Receives {
     /// Whether a message of this size waits for its receiver.
+    #[inline]
     pub(super) fn is_late(self, size: Bytes) -> bool {
         match self {
             Self::Early => false,
@@ -48,6 +49,7 @@ impl Receives {
     }
 
     /// Whether a message of this size begins with a handshake.
+    #[inline]
     pub(crate) fn has_handshake(self, size: Bytes) -> bool {
         matches!(self, Self::Above { .. }) && self.is_late(size)
     }

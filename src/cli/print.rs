@@ -23,9 +23,16 @@ pub(super) fn print_json(out: &mut dyn Write, value: &Value) -> Result<(), Error
     print(out, &harmless(format!("{value:#}\n")))
 }
 
+/// Whether a letter steers a terminal.
+fn steers(letter: char) -> bool {
+    letter != '\n' && letter.is_control()
+}
+
 /// JSON in which a terminal finds nothing that steers it.
 pub(super) fn harmless(mut text: String) -> String {
-    if text.contains(|letter: char| letter != '\n' && letter.is_control()) {
+    // Letters of several bytes are looked at one by one; the others are seldom anything else.
+    let may_steer = |byte: &u8| !matches!(byte, b'\n' | b' '..=b'~');
+    if text.bytes().any(|byte| may_steer(&byte)) && text.contains(steers) {
         // The rest of the control characters is escaped already.
         text = text.replace('\u{7f}', "\\u007f");
         for letter in '\u{80}'..='\u{9f}' {

@@ -127,6 +127,33 @@ impl<T: Copy + Default> Pairs<T> {
         }
     }
 
+    /// Lets `change` see both values of each cluster of which a process has some here, if it has values of the same clusters there, in the
+    /// same order, and few enough for one node; returns whether it has.
+    #[inline]
+    pub(super) fn change_with<U>(
+        &mut self,
+        process: usize,
+        other: &Pairs<U>,
+        mut change: impl FnMut(&mut T, &U),
+    ) -> bool {
+        let (Some(here), Some(there)) = (self.nodes.get_mut(process), other.nodes.get(process))
+        else {
+            return false;
+        };
+        let are_alone = here.next == NONE && there.next == NONE;
+        if !are_alone || here.clusters != there.clusters {
+            return false;
+        }
+        let values = here.values.iter_mut().zip(&there.values);
+        for (cluster, (value, of_other)) in here.clusters.iter().zip(values) {
+            if *cluster == NONE {
+                break;
+            }
+            change(value, of_other);
+        }
+        true
+    }
+
     /// Keeps the values of which `is_kept` is true, in their order.
     pub(super) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
         for process in 0..self.processes.min(self.nodes.len()) {
@@ -233,6 +260,17 @@ mod tests {
                     *value += 1;
                 }
                 prop_assert_eq!(changed, map.len());
+                // A copy has the same clusters in the same order.
+                let (copy, mut seen) = (pairs.clone(), 0);
+                for process in 0..4 {
+                    let few = pairs.of(process).count() <= SLOTS && !pairs.nodes.is_empty();
+                    let is_seen = pairs.change_with(process, &copy, |value, of_copy| {
+                        *value += of_copy - *value;
+                        seen += usize::from(few);
+                    });
+                    prop_assert!(is_seen <= few);
+                }
+                prop_assert!(pairs == copy && seen <= map.len());
             }
         }
     }

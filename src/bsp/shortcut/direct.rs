@@ -18,6 +18,7 @@
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
 //! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
+use super::memo::are_equal;
 use super::result::SuperstepResult;
 use crate::bsp::barrier::Barrier;
 use crate::bsp::config::{Receives, RuntimeConfig, Sends, Shortcuts};
@@ -160,8 +161,8 @@ impl Direct {
             let path = paths.find(input.platform, from, to)?;
             let path = paths.get(path);
             let is_alone = !path.is_shared() || bytes.get() <= 0.0;
-            let bytes = bytes.get();
-            is_alone.then(|| paths.delay(path, bytes) + paths.amount(path, bytes) / path.rate_alone)
+            let (delay, amount) = paths.delay_and_amount(path, bytes.get());
+            is_alone.then(|| delay + amount / path.rate_alone)
         })?;
         // Whoever ends when a capacity changes ends before it, but what follows is slower.
         (duration * JUST_AFTER < input.steady_until).then(|| SuperstepResult {
@@ -219,7 +220,7 @@ impl Direct {
 
     /// The end of each computation.
     fn compute(&mut self, input: &SuperstepInput<'_>) {
-        let has_moved = self.placement != input.placement;
+        let has_moved = !are_equal(&self.placement, input.placement);
         if has_moved {
             self.settle(input);
         }
@@ -358,8 +359,12 @@ impl Direct {
             let bytes = message.size.get();
             bytes > 0.0 && paths.get(**path).is_shared()
         });
-        let flows =
-            flows.map(|(message, &path)| (path, paths.amount(paths.get(path), message.size.get())));
+        let flows = flows.map(|(message, &path)| {
+            let amount = paths
+                .delay_and_amount(paths.get(path), message.size.get())
+                .1;
+            (path, amount)
+        });
         batch.solve_chained(input.platform, paths, flows, |message, date| {
             let at = message as usize;
             delivered[at] = date;
@@ -489,10 +494,10 @@ enum Launched {
     Flies(Start),
 }
 
+#[inline]
 fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
     let way = paths.get(path);
-    let delay = paths.delay(way, bytes);
-    let bytes = paths.amount(way, bytes);
+    let (delay, bytes) = paths.delay_and_amount(way, bytes);
     if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }

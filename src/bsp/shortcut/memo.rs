@@ -119,7 +119,7 @@ impl<'a> SharedMemo<'a> {
 
     /// The kept superstep `superstep` for this placement.
     pub(super) fn recall(&mut self, superstep: usize, placement: &[HostId]) -> Option<Arc<Entry>> {
-        if self.placement != placement {
+        if !are_equal(&self.placement, placement) {
             *self = Self::new(self.all, placement);
         }
         let Place(supersteps) = &*self.place;
@@ -160,6 +160,12 @@ impl Entry {
     }
 }
 
+/// Whether two placements are equal. Nearly all are, so all hosts are compared, several at once.
+pub(super) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
+    let differences = one.iter().zip(other).map(|(a, b)| a.0 ^ b.0);
+    one.len() == other.len() && differences.fold(0, |all, difference| all | difference) == 0
+}
+
 /// The superstep before the open one, if all processes began and ended it together.
 #[derive(Debug, Default)]
 pub(super) struct Previous {
@@ -170,7 +176,8 @@ pub(super) struct Previous {
 impl Previous {
     /// Its result, if the open superstep has this placement, too; the plans are equal if nobody has called [`Self::forget`] since.
     pub(super) fn recall(&self, placement: &[HostId]) -> Option<SuperstepResult> {
-        self.result.filter(|_| self.placement == placement)
+        self.result
+            .filter(|_| are_equal(&self.placement, placement))
     }
 
     /// Keeps a superstep that has been computed.

@@ -212,22 +212,22 @@ impl PathTable {
         self.add_loopback();
     }
 
-    /// From the sending of a message until its transfer begins \[s\].
+    /// From the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
     #[inline]
-    pub(crate) fn delay(&self, path: &Path, bytes: f64) -> f64 {
-        match path.latency {
-            Some(latency) if !self.is_plain => self.model.delay_of(latency, path.hop, bytes),
-            _ => path.delay,
+    pub(crate) fn delay_and_amount(&self, path: &Path, bytes: f64) -> (f64, f64) {
+        if self.is_plain {
+            return (path.delay, bytes);
         }
+        self.delay_and_amount_of_library(path, bytes)
     }
 
-    /// The bytes that the flow of a message moves.
-    #[inline]
-    pub(crate) fn amount(&self, path: &Path, bytes: f64) -> f64 {
-        if self.is_plain || path.latency.is_none() {
-            return bytes;
-        }
-        self.model.amount(bytes)
+    /// The same where they depend on the size of the message.
+    #[inline(never)]
+    fn delay_and_amount_of_library(&self, path: &Path, bytes: f64) -> (f64, f64) {
+        path.latency.map_or((path.delay, bytes), |latency| {
+            let delay = self.model.delay_of(latency, path.hop, bytes);
+            (delay, self.model.amount(bytes))
+        })
     }
 
     /// The handshake of a message that waits for its receiver \[s\].

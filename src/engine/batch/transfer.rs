@@ -106,7 +106,23 @@ impl Recurrence {
     }
 }
 
-/// Both ways to solve, and arrays that are filled again.
+/// Whether flows are equal ones of one time, all from one host or all to one: most of them end together, and few events remain to be solved.
+fn end_together(flows: &[Start], paths: &PathTable) -> bool {
+    let Some(first) = flows.first() else {
+        return true;
+    };
+    let weight = |start: &Start| paths.get(start.path).weight;
+    let is_equal = |start: &Start| {
+        start.date == first.date && start.bytes == first.bytes && weight(start) == weight(first)
+    };
+    let ends = |start: &Start| paths.ends(start.path).unzip();
+    let (from, to) = ends(first);
+    flows.iter().all(is_equal)
+        && (flows.iter().all(|start| ends(start).0 == from)
+            || flows.iter().all(|start| ends(start).1 == to))
+}
+
+/// All ways to solve, and arrays that are filled again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowBatch {
     /// The flows with known starts; emptied by solving.
@@ -149,7 +165,9 @@ impl FlowBatch {
         for group in contention.groups() {
             if recurrence.is_given(group.iter().map(Start::flow), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
-            } else if holding.is_crowd(group.iter().map(|start| start.path), platform, paths) {
+            } else if !end_together(group, paths)
+                && holding.is_crowd(group.iter().map(|start| start.path), platform, paths)
+            {
                 holding.solve(platform, paths, group, &mut only_ended);
             } else {
                 incremental.solve(platform, paths, group, &mut only_ended);
@@ -254,6 +272,33 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn equal_flows_of_one_time_to_one_host_end_together_and_no_others() {
+        let platform = line(&[1e9; 6], 1e3, 0.0);
+        let mut paths = PathTable::new(&platform, NetworkModel::default());
+        let mut start = |(from, to), date, bytes| Start {
+            date,
+            path: paths
+                .find(&platform, HostId(from), HostId(to))
+                .expect("hosts of a line"),
+            bytes,
+            name: from,
+        };
+        let to_one = [(0, 2), (1, 2), (3, 2)].map(|ends| start(ends, 1.0, 10.0));
+        let from_one = [(2, 0), (2, 1), (2, 3)].map(|ends| start(ends, 1.0, 10.0));
+        let others = [
+            vec![to_one[0], start((1, 2), 1.5, 10.0)],
+            vec![to_one[0], start((1, 2), 1.0, 11.0)],
+            [(0, 1), (1, 2), (2, 3)]
+                .map(|ends| start(ends, 1.0, 10.0))
+                .to_vec(),
+        ];
+        assert!(end_together(&to_one, &paths) && end_together(&from_one, &paths));
+        for flows in others {
+            assert!(!end_together(&flows, &paths), "{flows:?}");
         }
     }
 

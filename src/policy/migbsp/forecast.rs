@@ -95,12 +95,7 @@ impl Forecasts {
         let step = 1.0 / alpha as f64;
         let is_first = self.age == 0;
         self.age += 1;
-        for process in 0..view.processes() {
-            self.observe_work(config, step, process, view);
-            if view.measures.work[process].get() > 0.0 {
-                self.last_computation[view.placement[process].index()] = Some(view.superstep);
-            }
-        }
+        self.observe_work(config, step, view);
         for process in 0..view.processes() {
             self.observe_traffic(process, view, |exchange, traffic| {
                 exchange.observe(config, step, is_first, traffic);
@@ -207,36 +202,50 @@ impl Forecasts {
         };
     }
 
-    fn observe_work(&mut self, config: &MigBspConfig, step: f64, process: usize, view: &View<'_>) {
-        let work = view.measures.work[process].get();
-        let is_idle = work <= 0.0;
-        self.is_active[process] |= !is_idle;
-        if !(is_idle && config.idle_ageing == IdleAgeing::Skip) {
-            let compute = view.measures.compute[process].get();
-            let enters = |old: f64, value: f64, has_old: bool| {
-                if has_old {
-                    old / 2.0 + value / 2.0
-                } else {
-                    value
-                }
-            };
-            let has_old = self.has_work[process];
-            self.work[process] = enters(self.work[process], work, has_old);
-            self.compute[process] = enters(self.compute[process], compute, has_old);
-            self.has_work[process] = true;
-        }
+    /// Lets the work of all processes enter.
+    fn observe_work(&mut self, config: &MigBspConfig, step: f64, view: &View<'_>) {
         let delta = match config.delta_without_moves {
             Some(delta) if !view.migrations_happen => delta,
             _ => config.delta,
         };
-        if !(is_idle && config.idle_pattern == IdlePattern::Unchanged) {
-            judge(
-                &mut self.regularity[process],
-                self.work[process],
-                work,
-                delta,
-                step,
-            );
+        let skips_idle = config.idle_ageing == IdleAgeing::Skip;
+        let passes_idle = config.idle_pattern == IdlePattern::Unchanged;
+        let count = view.processes();
+        // Slices of one length, so that no index needs a check.
+        let (has_work, is_active) = (&mut self.has_work[..count], &mut self.is_active[..count]);
+        let (foreseen, foreseen_compute) = (&mut self.work[..count], &mut self.compute[..count]);
+        let regularity = &mut self.regularity[..count];
+        let (came, compute) = (
+            &view.measures.work[..count],
+            &view.measures.compute[..count],
+        );
+        let placement = &view.placement[..count];
+        for process in 0..count {
+            let work = came[process].get();
+            let is_idle = work <= 0.0;
+            if !is_idle {
+                is_active[process] = true;
+                self.last_computation[placement[process].index()] = Some(view.superstep);
+            }
+            if !(is_idle && skips_idle) {
+                let compute = compute[process].get();
+                if has_work[process] {
+                    foreseen[process] = foreseen[process] / 2.0 + work / 2.0;
+                    foreseen_compute[process] = foreseen_compute[process] / 2.0 + compute / 2.0;
+                } else {
+                    (foreseen[process], foreseen_compute[process]) = (work, compute);
+                    has_work[process] = true;
+                }
+            }
+            if !(is_idle && passes_idle) {
+                judge(
+                    &mut regularity[process],
+                    foreseen[process],
+                    work,
+                    delta,
+                    step,
+                );
+            }
         }
     }
 
@@ -248,13 +257,17 @@ impl Forecasts {
         enter: impl Fn(&mut Exchange, Traffic),
     ) {
         let Self { with, measured, .. } = self;
-        for (cluster, traffic) in view.measures.traffic.of(process) {
+        let came = &view.measures.traffic;
+        if with.change_with(process, came, |exchange, traffic| enter(exchange, *traffic)) {
+            return;
+        }
+        for (cluster, traffic) in came.of(process) {
             measured[cluster] = Some(*traffic);
         }
         with.change(process, |cluster, exchange| {
             enter(exchange, measured[cluster].take().unwrap_or_default());
         });
-        for (cluster, _) in view.measures.traffic.of(process) {
+        for (cluster, _) in came.of(process) {
             if let Some(traffic) = measured[cluster].take() {
                 let mut exchange = Exchange::none(self.absent);
                 enter(&mut exchange, traffic);
