@@ -426,7 +426,7 @@ impl<'a> Builder<'_, 'a, '_> {
 }
 
 /// `0-9,12` as ranges with both ends.
-fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
+pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
     text.split(',')
         .map(|part| {
             let (from, to) = part.split_once('-').unwrap_or((part, part));

@@ -7,6 +7,7 @@
 //! | `<host>`, `<router>`, `<link>` | speeds by power state, cores, profiles; links SHARED, SPLITDUPLEX or FATPIPE |
 //! | `<route>`, `<zoneRoute>`, bypass routes | with gateways, in one direction or both |
 //! | `<trace>`, `<trace_connect>` | speeds, bandwidths, latencies; states up to the first failure |
+//! | `<include>`, `<set>`, `<foreach>` | replaced by what they stand for |
 //! | `<disk>`, `<storage>`, `<prop>`, `<config>`, `<actor>` | passed over, with a note |
 //!
 //! What is not supported (WIFI) or unknown is an error. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
@@ -17,6 +18,7 @@
 //! Bandwidth and latency of a profile replace those of the link, a speed multiplies that of the host.
 
 mod cluster;
+mod expand;
 mod lenient;
 mod profile;
 mod routes;
@@ -39,6 +41,7 @@ use super::{Grouping, LoadedPlatform, Platform, Routes};
 use crate::document::{limited, line_column, sha256};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
+use expand::Expansion;
 use tree::{Builder, Node};
 use xml::{Reader, Version};
 
@@ -62,23 +65,15 @@ pub(super) fn from_simgrid_within(
 }
 
 fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let options = || ParsingOptions {
-        allow_dtd: true,         // the line `<!DOCTYPE platform ...>`; nothing is fetched
-        nodes_limit: 40_000_000, // 2.9 GB
-        ..ParsingOptions::default()
-    };
     let content = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lenient;
-    let document = match Document::parse_with_options(content, options()) {
-        Ok(document) => document,
-        Err(error) => {
-            lenient = lenient::mended(content);
-            match Document::parse_with_options(&lenient, options()) {
-                Ok(document) => document,
-                Err(_) => return Err(not_xml(source, content, &error).into()),
-            }
-        }
-    };
+    let mut expansion = Expansion::default();
+    let mut expanded: Option<String> = None;
+    while let Some(next) = expansion.round(source, expanded.as_deref().unwrap_or(content))? {
+        expanded = Some(next);
+    }
+    let content = expanded.as_deref().unwrap_or(content);
+    let mut lenient = String::new();
+    let document = parse(source, content, &mut lenient)?;
     let mut reader = Reader::new(source, &document);
     let platform = read_root(&mut reader, document.root_element(), limits);
     reader.check_connections();
@@ -92,9 +87,30 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             sha256: sha256(text.as_bytes()),
             built_in: None,
             notes: reader.all_notes(),
-            profile_files: reader.profile_files(),
+            profile_files: expansion
+                .files
+                .into_iter()
+                .chain(reader.profile_files())
+                .collect(),
         }),
         _ => Err(Error::Input(limited(problems))),
+    }
+}
+
+/// Parses a file; `mended` holds it if it is XML for `SimGrid` only.
+fn parse<'t>(source: &str, text: &'t str, mended: &'t mut String) -> Result<Document<'t>, Problem> {
+    let options = || ParsingOptions {
+        allow_dtd: true,         // the line `<!DOCTYPE platform ...>`; nothing is fetched
+        nodes_limit: 40_000_000, // 2.9 GB
+        ..ParsingOptions::default()
+    };
+    match Document::parse_with_options(text, options()) {
+        Ok(document) => Ok(document),
+        Err(error) => {
+            *mended = lenient::mended(text);
+            Document::parse_with_options(mended, options())
+                .map_err(|_| not_xml(source, text, &error))
+        }
     }
 }
 

@@ -193,6 +193,11 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     fn parsed(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
+        if text.contains("$rand(") {
+            return Err(format!(
+                "`{text}` is drawn anew in each run of SimGrid: write a number in its place"
+            ));
+        }
         let (value, is_bare) = units::parse(text, units)?;
         self.bare_numbers += usize::from(is_bare && value != 0.0);
         Ok(value)
