@@ -241,7 +241,7 @@ fn the_libraries_are_listed() {
 fn a_calibrated_library_is_written_and_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (mine, platform) = (path("mine.json"), path("pair.json"));
+    let (mine, platform) = (path("fitted.json"), path("pair.json"));
     fs::write(path("pair.json"), PLATFORM).unwrap();
     // One way as osu_latency prints it: 2 ms and 30 us, packets of 1538 B through a switch, 12.5 MB/s times 0.9.
     let time = |bytes: f64| 2030.0 + (bytes.min(1448.0) + 90.0) / 12.5 + bytes / 11.25;
