@@ -33,6 +33,7 @@ mod package; // the published package: files, size, citation
 mod pages; // the pages of sweeps, searches and explanations: one frame, nothing fetched, no JSON
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
 mod plugin_pages; // the pages of policies and triggers in the book
+mod reality; // programs measured on MPI: the committed page is current, errors within what was promised
 mod report; // the page: whole, the same bytes, nothing fetched, damaged folders refused
 mod reproduce; // the papers: committed results are current, facts are complete
 mod rivals;

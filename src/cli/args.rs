@@ -517,8 +517,8 @@ impl FigureArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
-    /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; audit: held-out predictions,
-    /// sensitivity and ablation of all papers (takes minutes)
+    /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; reality: programs measured on
+    /// MPI; audit: held-out predictions, sensitivity and ablation of all papers (takes minutes)
     #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(super) paper: String,
     /// For one-reading: search the best single set of rules for all papers, one option at a time, starting from the rules of this paper (or

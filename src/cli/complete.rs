@@ -14,6 +14,9 @@ pub(super) const READINGS: &str = "one-reading";
 /// The argument that stands for what a reviewer asks of all reproductions.
 pub(super) const AUDIT: &str = "audit";
 
+/// The study of measured programs.
+pub(super) const REALITY: &str = "reality";
+
 /// The study of rivals.
 pub(super) const RIVALS: &str = "rivals";
 
@@ -69,7 +72,7 @@ pub(super) fn libraries() -> Offering<StringValueParser> {
 
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
-    texts(names.chain(["all", READINGS, AUDIT, RIVALS]))
+    texts(names.chain(["all", READINGS, AUDIT, RIVALS, REALITY]))
 }
 
 fn platform_names() -> Vec<&'static str> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{ReproduceArguments, ReproduceFormat};
-use super::complete::{AUDIT, READINGS, RIVALS};
+use super::complete::{AUDIT, READINGS, REALITY, RIVALS};
 use super::figures::{is_list, print_list, write_figures};
 use super::memory_limit::limits;
 use super::print::print;
@@ -28,7 +28,7 @@ pub(super) fn reproduce(
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
     check_figure(arguments)?;
-    if ![READINGS, AUDIT, RIVALS, "all"].contains(&arguments.paper.as_str()) {
+    if ![READINGS, AUDIT, RIVALS, REALITY, "all"].contains(&arguments.paper.as_str()) {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
     }
     check_memory(arguments)?;
@@ -45,6 +45,9 @@ pub(super) fn reproduce(
     }
     if arguments.paper == AUDIT {
         return audit(arguments, &threads, out);
+    }
+    if arguments.paper == REALITY {
+        return reality(arguments, (out, errors));
     }
     if arguments.paper == RIVALS {
         return rivals(arguments, &threads, (out, errors));
@@ -153,6 +156,40 @@ fn rivals(
                 &folder.join(format!("{}.svg", figure.name)),
                 figure.svg().as_bytes(),
             )?;
+        }
+    }
+    match arguments.form().form_unless(arguments.quiet) {
+        None => {}
+        Some(Form::Csv) => print(out, &table)?,
+        Some(_) => print(out, &page)?,
+    }
+    Ok(true)
+}
+
+/// The study of measured programs.
+fn reality(
+    arguments: &ReproduceArguments,
+    (out, errors): (&mut dyn Write, &mut dyn Write),
+) -> Result<bool, Error> {
+    let style = arguments.style.style();
+    let wanted = arguments.figure.as_deref();
+    let found = paper::reality::reality()?;
+    let figures = paper::reality::figures(&found, wanted.unwrap_or("all"), &style);
+    let figures = figures.map_err(|error| {
+        let named = format!("--figure {}", wanted.unwrap_or_default());
+        error.placed(&named)
+    })?;
+    if wanted.is_some() {
+        return write_all(arguments, &figures, &style, errors).map(|()| true);
+    }
+    let page = paper::reality::markdown(&found);
+    let table = paper::reality::csv(&found);
+    if let Some(folder) = &arguments.out {
+        write_file(&folder.join("reality.md"), page.as_bytes())?;
+        write_file(&folder.join("reality.csv"), table.as_bytes())?;
+        for figure in &figures {
+            let file = folder.join(format!("{}.svg", figure.name));
+            write_file(&file, figure.svg().as_bytes())?;
         }
     }
     match arguments.form().form_unless(arguments.quiet) {

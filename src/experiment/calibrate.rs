@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::library;
 use super::pingpong::{Pings, median};
-use crate::bsp::Receives;
+use crate::bsp::{Receives, RuntimeConfig};
 use crate::engine::{NetworkModel, Simulation};
 use crate::error::Error;
 use crate::platform::Platform;
@@ -77,7 +77,8 @@ pub fn calibrate(
     (name, source): (&str, &str),
 ) -> Result<Calibration, Error> {
     let mut file = library::file_of(base)?;
-    let (network, receives) = models(&file)?;
+    let (network, runtime) = models(&file)?;
+    let receives = runtime.receives;
     let equations: Vec<Equation> = pings
         .iter()
         .map(|ping| equation(platform, network, receives, ping))
@@ -147,15 +148,18 @@ fn rounded(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
-/// The network model and the receives of a library.
-fn models(file: &Value) -> Result<(NetworkModel, Receives), Error> {
+/// The network model and the settings of supersteps of a library, as its file has them.
+///
+/// # Errors
+/// A key or a value is wrong.
+pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     let keys = file["network"].as_object().cloned().unwrap_or_default();
     let network = super::resolve::network(&keys)?;
-    let receives = match &file["runtime"]["receives"] {
-        Value::Null => Receives::default(),
-        receives => crate::document::from_value(receives, "runtime.receives")?,
+    let runtime = match &file["runtime"] {
+        Value::Null => RuntimeConfig::default(),
+        runtime => crate::document::from_value(runtime, "runtime")?,
     };
-    Ok((network, receives))
+    Ok((network, runtime))
 }
 
 /// What the engine makes of a message, in its parts.

@@ -26,7 +26,7 @@ mod when;
 pub use crate::memory::Limits;
 pub(crate) use basis::{Remark, notes};
 pub use built_in::{COMMON_RULES, ONE_READING, built_in, names as built_in_names};
-pub use calibrate::{Calibration, calibrate, text_of as library_text};
+pub use calibrate::{Calibration, calibrate, models as library_models, text_of as library_text};
 pub(crate) use chosen::policy_label;
 pub(crate) use config::remove_notes;
 pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};

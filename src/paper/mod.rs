@@ -25,6 +25,7 @@ mod one_reading;
 mod page;
 mod pages;
 mod plain;
+pub mod reality;
 mod reproduce;
 mod runs;
 mod single_set;

@@ -1,0 +1,294 @@
+//! `reality.md`, `reality.csv` and the figures: predicted beside measured times.
+
+use std::fmt::Write as _;
+
+use super::{Ablation, Predicted, Reality};
+use crate::error::Error;
+use crate::figure::{
+    self, Dot, Figure, Group, Key, Point, Rows, SCENARIOS, Scatter, Style, chosen,
+};
+
+/// The names of the figures, as `--figure` takes them.
+const NAMES: [&str; 2] = ["scatter", "ratios"];
+/// The classes that have a colour; the rest share the last.
+const CLASSES: [&str; 2] = ["latency", "bandwidth"];
+/// An error that counts as near.
+const NEAR: f64 = 0.05;
+
+/// The page.
+pub fn markdown(reality: &Reality) -> String {
+    let mut text = String::from(HEAD);
+    let all = Summary::of(&reality.predicted);
+    let _ = writeln!(
+        text,
+        "**Median error of the total {:.1} %; {:.1} % for programs that ask for latency, {:.1} % for bandwidth, {:.1} % for both. {} of {} cases are \
+         within 5 %.**\n",
+        all.all, all.latency, all.bandwidth, all.mixed, all.near, all.count
+    );
+    text += CAUTION;
+    calibration(&mut text, reality);
+    text += "\n## Cases\n\n![predicted against measured](reality-scatter.svg)\n\n![predicted over measured, case by case](reality-ratios.svg)\n\n";
+    cases(&mut text, reality, false);
+    text += "\nThe instrument delivered more than 5 % of the packets of these late; take less notice of them:\n\n";
+    cases(&mut text, reality, true);
+    text += "\n## Ablation\n\nMedian error of the total by class, in percent, all cases. Effects are added one after the other; then one is left out at a time.\n\n";
+    text += "| effects | latency | bandwidth | mixed | all | within 5 % | worst |\n|---|---|---|---|---|---|---|\n";
+    for one in &reality.ablation {
+        ablation(&mut text, one);
+    }
+    barriers(&mut text, reality);
+    head_of_line(&mut text, reality);
+    text
+}
+
+const HEAD: &str = "# Reality: predicted and measured\n\nWritten by `migsim reproduce reality --out results`; a test writes it again and compares. Open MPI 4.1.4 ran 29 BSP programs over TCP, on 8 or 12 \
+network namespaces of one machine with shaped links. Each superstep was measured 12 times (median interquartile range of the total 0.7 %). Here their traces run on \
+the nominal platform with duplex links, under the library `open-mpi` as `migsim calibrate` fits it.\n\n";
+
+const CAUTION: &str = "How to doubt this page:\n\n\
+- **The effects were chosen looking at the cases.** The study looked at all 42 cases, 13 of which are not here, when it decided *which* effects to include. The errors are optimistic for that reason.\n\
+- **Two numbers are fitted**, on one-way times between two hosts (`ping-small` and `ping-large`, which are among the cases). No other measured time enters a simulation.\n\
+- **One machine.** Links are emulated in software; ranks sleep while they wait, which the overhead contains. Other MPI libraries, two processes on a host and networks other than \
+TCP were not measured.\n\
+- **A spread is not a time.** Where shallow queues lose packets (`incast-shallow`, `one-three`), runs differ by a quarter and more; no fluid model predicts one of them.\n";
+
+fn calibration(text: &mut String, reality: &Reality) {
+    let found = &reality.calibration;
+    let overhead = found.overhead.unwrap_or_default() * 1e6;
+    let factor = found.bandwidth_factor.unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "\n## Calibration\n\n`migsim calibrate --platform src/paper/reality/two.json --table src/paper/reality/pingpong.csv --out mine.json`: overhead {overhead:.1} us per message, \
+         bandwidth factor {factor:.4}; median residual {:.1} %.\n\n| bytes | measured [ms] | fitted [ms] | off [%] |\n|---|---|---|---|",
+        100.0 * found.median_residual
+    );
+    for (ping, predicted) in reality.pings.iter().zip(&found.predicted) {
+        let _ = writeln!(
+            text,
+            "| {} | {:.3} | {:.3} | {:+.1} |",
+            ping.bytes,
+            ping.time * 1e3,
+            predicted * 1e3,
+            100.0 * (predicted / ping.time - 1.0)
+        );
+    }
+}
+
+fn cases(text: &mut String, reality: &Reality, limited: bool) {
+    *text += "| case | class | platform | measured [s] | quartiles [s] | predicted [s] | off [%] |\n|---|---|---|---|---|---|---|\n";
+    let is_meant = |one: &&Predicted| one.case.limited == limited;
+    for one in reality.predicted.iter().filter(is_meant) {
+        let case = &one.case;
+        let [low, high] = case.quartiles_s;
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {:.4} | {low:.4} to {high:.4} | {:.4} | {:+.1} |",
+            case.name,
+            case.class,
+            case.platform,
+            case.median_s,
+            one.time,
+            100.0 * one.error()
+        );
+    }
+}
+
+fn ablation(text: &mut String, one: &Ablation) {
+    let found = Summary::of(&one.predicted);
+    let _ = writeln!(
+        text,
+        "| {} | {:.1} | {:.1} | {:.1} | {:.1} | {} | {:+.0} |",
+        one.name, found.latency, found.bandwidth, found.mixed, found.all, found.near, found.worst
+    );
+}
+
+fn barriers(text: &mut String, reality: &Reality) {
+    *text += "\n## Barriers\n\nMilliseconds per empty superstep. No barrier was fitted. `library` is the choice of Open MPI for the number of processes.\n\n\
+              | barrier | processes | measured | predicted | off [%] |\n|---|---|---|---|---|\n";
+    for one in &reality.barriers {
+        let kind = serde_json::to_value(one.kind).unwrap_or_default();
+        let processes = if one.case.ends_with("three") { 12 } else { 8 };
+        let _ = writeln!(
+            text,
+            "| `{}` | {processes} | {:.2} | {:.2} | {:+.1} |",
+            kind.as_str().unwrap_or_default(),
+            one.measured * 1e3,
+            one.predicted * 1e3,
+            100.0 * (one.predicted / one.measured - 1.0)
+        );
+    }
+}
+
+fn head_of_line(text: &mut String, reality: &Reality) {
+    let told: Vec<String> = reality
+        .variants
+        .iter()
+        .map(|(name, time)| format!("{} {time:.2} s", described(name)))
+        .collect();
+    let _ = writeln!(
+        text,
+        "\n## What is left\n\n{HEAD_OF_LINE} Measured otherwise: {}.",
+        told.join(", ")
+    );
+}
+
+/// A protocol of the variants, in words.
+fn described(variant: &str) -> &str {
+    match variant {
+        "eager" => "without handshakes",
+        "links2" => "with two connections a pair",
+        "bbr" => "with BBR instead of cubic",
+        other => other,
+    }
+}
+
+const HEAD_OF_LINE: &str = "**Head of line** (`backbone-both`, the worst error): four pairs of processes send each other large messages over one link. The clear-to-send of one direction waits \
+behind the data of the other, since both use one connection.";
+
+/// Medians of absolute errors \[%\].
+struct Summary {
+    latency: f64,
+    bandwidth: f64,
+    mixed: f64,
+    all: f64,
+    worst: f64,
+    near: usize,
+    count: usize,
+}
+
+impl Summary {
+    fn of(predicted: &[Predicted]) -> Self {
+        let of = |class: &str| {
+            let is_meant = |one: &&Predicted| class.is_empty() || one.case.class == class;
+            let errors = predicted.iter().filter(is_meant);
+            let mut errors: Vec<f64> = errors.map(|one| 100.0 * one.error().abs()).collect();
+            errors.sort_by(f64::total_cmp);
+            median(&errors)
+        };
+        let errors = predicted.iter().map(Predicted::error);
+        let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        let near = |error: &f64| error.abs() <= NEAR;
+        Self {
+            latency: of("latency"),
+            bandwidth: of("bandwidth"),
+            mixed: of("mixed"),
+            all: of(""),
+            worst: 100.0 * errors.clone().fold(0.0, larger),
+            near: errors.filter(near).count(),
+            count: predicted.len(),
+        }
+    }
+}
+
+/// The middle of sorted numbers; nothing of none.
+fn median(sorted: &[f64]) -> f64 {
+    match sorted.len() {
+        0 => 0.0,
+        count if count % 2 == 1 => sorted[count / 2],
+        count => f64::midpoint(sorted[count / 2 - 1], sorted[count / 2]),
+    }
+}
+
+/// The table of all cases.
+pub fn csv(reality: &Reality) -> String {
+    let mut text = String::from(
+        "case,class,platform,limited,measured_s,first_quartile_s,third_quartile_s,predicted_s,off_percent\n",
+    );
+    for one in &reality.predicted {
+        let case = &one.case;
+        let [low, high] = case.quartiles_s;
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{},{low},{high},{:.7},{:.2}",
+            case.name,
+            case.class,
+            case.platform,
+            case.limited,
+            case.median_s,
+            one.time,
+            100.0 * one.error()
+        );
+    }
+    text
+}
+
+/// The figures that `wanted` names, or all.
+///
+/// # Errors
+/// There is no figure of this name.
+pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+    let wanted = chosen(wanted, &NAMES)?;
+    let draw = |name: &&str| {
+        let drawing = match *name {
+            "scatter" => scatter(reality).draw(style),
+            _ => ratios(reality).draw(style),
+        };
+        Figure::new(format!("reality-{name}"), drawing)
+    };
+    Ok(wanted.iter().map(draw).collect())
+}
+
+/// The series of a case.
+fn key_of(one: &Predicted) -> usize {
+    let place = CLASSES.iter().position(|class| *class == one.case.class);
+    place.unwrap_or(CLASSES.len())
+}
+
+/// The names of the series.
+fn series() -> impl Iterator<Item = (&'static str, usize)> {
+    CLASSES.into_iter().chain(["mixed and others"]).zip(0..)
+}
+
+fn scatter(reality: &Reality) -> Scatter {
+    let key = |(name, place): (&str, usize)| {
+        let (colour, mark) = SCENARIOS[place];
+        (name.to_owned(), colour, mark)
+    };
+    let point = |one: &Predicted| Point {
+        key: key_of(one),
+        at: (one.case.median_s, one.time),
+    };
+    Scatter {
+        name: "predicted against measured times".into(),
+        axes: ["measured [s]".into(), "predicted [s]".into()],
+        keys: series().map(key).collect(),
+        points: reality.predicted.iter().map(point).collect(),
+        margin: NEAR,
+    }
+}
+
+/// Predicted over measured, with the quartiles of what was measured.
+fn ratios(reality: &Reality) -> Rows {
+    let key = |(name, place): (&str, usize)| {
+        let (colour, mark) = SCENARIOS[place];
+        Key {
+            name: name.to_owned(),
+            colour,
+            mark,
+            is_filled: true,
+        }
+    };
+    let row = |one: &Predicted| {
+        let [low, high] = one.case.quartiles_s;
+        figure::Row {
+            label: one.case.name.clone(),
+            dots: vec![Dot {
+                key: key_of(one),
+                value: one.time / one.case.median_s,
+                interval: Some((one.time / high, one.time / low)),
+            }],
+        }
+    };
+    Rows {
+        name: "predicted over measured times, case by case".into(),
+        axis: "predicted over measured: median and quartiles of the repetitions".into(),
+        keys: series().map(key).collect(),
+        groups: vec![Group {
+            heading: "cases".into(),
+            rows: reality.predicted.iter().map(row).collect(),
+        }],
+        is_joined: false,
+        has_zero: false,
+        is_log: true,
+    }
+}
