@@ -50,13 +50,21 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
 /// The experiment in a line.
 pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved;
-    heading_of(
+    let is_own = experiment.platform.built_in.is_none();
+    let note = if is_own && settings["library"].is_null() {
+        ", no library"
+    } else {
+        ""
+    };
+    let heading = heading_of(
         &application(&experiment.registry, &settings["workload"]),
         settings,
         experiment.placement.len(),
         experiment.workload.supersteps(),
         &experiment.platform.platform.name,
-    )
+    );
+    // On a machine of the user the library decides how near the times are.
+    heading + note
 }
 
 /// The same: the settings say which policy and which network.
