@@ -2,14 +2,14 @@
 //!
 //! | element | becomes |
 //! | --- | --- |
-//! | `<include file="F"/>` | what stands in F, in its `<platform>` if it has one; F is sought beside the platform |
+//! | `<include file="F"/>` | what stands in F, in its `<platform>` if it has one; F is sought beside the platform, then in the folder of the command |
 //! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it names `a0b` to `a9b` |
 //! | `<foreach set_id="S">` | its elements once for each name of S, which replaces `$1` |
 //!
 //! What an element becomes stands on its first line, so that the lines of the others stay.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use roxmltree::Node;
 
@@ -136,7 +136,15 @@ impl Expansion {
 
     fn included(&mut self, source: &str, file: &str) -> Result<String, Problem> {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
-        let path = folder.join(file).to_string_lossy().into_owned();
+        // SimGrid seeks it in the folder of the command, too.
+        let beside = folder.join(file);
+        let is_elsewhere = !beside.exists() && Path::new(file).exists();
+        let path = if is_elsewhere {
+            PathBuf::from(file)
+        } else {
+            beside
+        };
+        let path = path.to_string_lossy().into_owned();
         let text = read_text(&path)
             .map_err(|problem| Problem::new(problem.message).hint("name a file beside this one"))?;
         let hash = sha256(text.as_bytes());

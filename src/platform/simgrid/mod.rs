@@ -60,8 +60,24 @@ pub(super) fn from_simgrid_within(
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
     read(source, text, limits).map_err(|error| {
-        error.hinting("`migsim platform export ufrgs` prints a file of this format")
+        let hint = "`migsim platform export ufrgs` prints a file of this format";
+        in_text(error, source, text).hinting(hint)
     })
+}
+
+/// The same with all places in the text, where an element may stand for others that are longer.
+fn in_text(mut error: Error, source: &str, text: &str) -> Error {
+    if let Error::Input(problems) = &mut error {
+        let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
+        for problem in problems.iter_mut().filter(is_here) {
+            if let Some((line, column)) = &mut problem.location.line_column {
+                let written = text.split('\n').nth(line.saturating_sub(1));
+                let end = written.map_or(0, |line| line.chars().count()) + 1;
+                *column = (*column).min(end);
+            }
+        }
+    }
+    error
 }
 
 fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {

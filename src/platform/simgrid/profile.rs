@@ -118,6 +118,20 @@ impl Events {
         Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
     }
 
+    /// Whether the period ends before the last event, so that no round is whole.
+    pub(super) fn is_cut(&self) -> bool {
+        let last = self.steps.last().map_or(0.0, |step| step.0);
+        self.repeat
+            .is_some_and(|repeat| repeat > 0.0 && repeat < last)
+    }
+
+    /// The same, with the period as a pause after the last event.
+    pub(super) fn with_pause(mut self) -> Self {
+        let last = self.steps.last().map_or(0.0, |step| step.0);
+        self.repeat = self.repeat.map(|period| last + period);
+        self
+    }
+
     /// The first date at which the value says that something is off.
     pub(super) fn first_failure(&self) -> Option<f64> {
         let off = self.steps.iter().find(|step| step.1 <= 0.0);

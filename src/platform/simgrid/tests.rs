@@ -393,3 +393,24 @@ fn many_unknown_names_are_found_in_a_moment() {
         "59980 more problems like these"
     );
 }
+
+#[test]
+fn a_profile_of_version_3_may_be_longer_than_its_period() {
+    let inside = "<host id='a' power='1e9'/><trace id='t' periodicity='1.0'>\n0 0.5\n20 1\n</trace>
+        <trace_connect kind='POWER' trace='t' element='a'/>";
+    let loaded = zone("3", inside).unwrap();
+    // The last event is at 20 s, so the next round begins at 20 + 1 = 21 s.
+    let profile = loaded.platform.hosts[0].speed_profile.as_ref().unwrap();
+    assert_eq!(profile.step(2), Some((21.0, 0.5)));
+    assert!(loaded.notes[0].contains("longer than its period"));
+    assert!(zone("4.1", &inside.replace("power", "speed")).is_err());
+}
+
+#[test]
+fn a_problem_in_what_an_element_stands_for_is_placed_on_its_line() {
+    let inside = "<set id='s' prefix='h' suffix='' radical='0-9'/>
+<foreach set_id='s'><host id='$1' speed='1'/></foreach><host/>";
+    let (_, (line, column)) = broken(inside);
+    // Behind the end of the line at most: 4 lines stand before.
+    assert_eq!((line, column), (6, 63));
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use roxmltree::Node;
 
 use super::profile::{Connection, Events, in_file, read_file};
-use super::xml::Reader;
+use super::xml::{Reader, Version};
 use crate::platform::Profile;
 
 /// The kinds of `<trace_connect>`.
@@ -119,7 +119,13 @@ impl<'a> Reader<'a, '_> {
         attribute: &str,
         kind: Connection,
     ) -> Option<Profile> {
-        let (file, events) = self.events(node, element, attribute, kind)?;
+        let (file, mut events) = self.events(node, element, attribute, kind)?;
+        if self.version == Version::Three && events.is_cut() {
+            events = events.with_pause();
+            self.notes.push(format!(
+                "the profile of `{element}` is longer than its period: it begins again one period after its last event, as in SimGrid before 3.26"
+            ));
+        }
         let profile = match (events.profile(), file) {
             (Ok(profile), _) => profile,
             (Err(wrong), Some(file)) => {

@@ -205,7 +205,8 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "cabinet" => part.members += self.cabinet(node, place),
             "link" => self.link(node),
             "backbone" => part.backbone = self.backbone(node),
-            "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu" => {
+            "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu"
+            | "random" => {
                 self.reader.pass_over(node.tag_name().name());
             }
             // Profiles are read before, routes afterwards.
