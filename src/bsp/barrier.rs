@@ -253,6 +253,14 @@ impl Barrier {
         }
     }
 
+    /// Whether messages of the barrier cross links.
+    pub(super) fn uses_links(&self) -> bool {
+        !matches!(
+            &self.protocol,
+            Protocol::Ideal { .. } | Protocol::RootSerial(_)
+        )
+    }
+
     /// The times when all leave a barrier that [is predictable](Self::is_predictable), and the number of its messages; `alone` is how long one
     /// message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
     pub(super) fn predict(

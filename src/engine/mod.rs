@@ -67,3 +67,4 @@ pub use simulation::{Availability, Simulation};
 pub(crate) use batch::{FlowBatch, PathId, PathTable, Start};
 pub(crate) use checks::DATE_SLACK;
 pub(crate) use clock::SAME_DATE;
+pub(crate) use simulation::Steady;

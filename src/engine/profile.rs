@@ -313,6 +313,19 @@ impl Changes {
         self.date_at(self.of_host[host.index()])
     }
 
+    /// The changes of a host that are still to come, if they are known beforehand: absolute date \[s\] and available fraction.
+    pub(crate) fn known_changes(&self, host: HostId) -> Option<impl Iterator<Item = (f64, f64)>> {
+        let varying = self.varying.get(self.of_host[host.index()] as usize);
+        let steps = match varying.map(|varying| &varying.course) {
+            None => None,
+            Some(Course::Profile(steps)) => Some(steps.clone()),
+            Some(Course::Generated(_)) => return None,
+        };
+        let next = varying.map(|varying| (varying.date, varying.value));
+        let next = next.filter(|next| next.0.is_finite());
+        Some(next.into_iter().chain(steps.into_iter().flatten()))
+    }
+
     /// The absolute date of the next change of a link's bandwidth \[s\]; infinite if there is none.
     pub(crate) fn next_date_of_link(&self, link: LinkId) -> f64 {
         let place = self.of_link.get(link.index());

@@ -26,6 +26,13 @@ enum Event<T> {
     Wait(T),
 }
 
+/// Until when capacities stay as they are, as local dates \[s\].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Steady {
+    pub(crate) hosts: f64,
+    pub(crate) links: f64,
+}
+
 /// A running simulation of hosts and links; `T` names an activity to its owner.
 #[derive(Debug)]
 pub struct Simulation<'p, T> {
@@ -108,23 +115,37 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.queue.is_empty() && self.ended.is_empty() && !self.network.has_held()
     }
 
-    /// Until when (local date, \[s\]) neither the speeds of `hosts` nor any latency change, while nothing is in progress. What these hosts
-    /// have is up to date then ([`Self::available`]). For bandwidths see [`Self::links_steady_until`].
+    /// Until when (local dates, \[s\]) the speeds of `hosts`, and all latencies, stay as they are while nothing is in progress. What these
+    /// hosts have is up to date then ([`Self::available`]). For bandwidths see [`Self::bandwidths_steady_until`].
     ///
     /// # Errors
     /// As [`Self::refresh`].
-    pub(crate) fn steady_until(&mut self, hosts: &[HostId]) -> Result<f64, Error> {
+    pub(crate) fn steady_until(&mut self, hosts: &[HostId]) -> Result<Steady, Error> {
         if self.changes.is_empty() {
-            return Ok(f64::INFINITY);
+            return Ok(Steady {
+                hosts: f64::INFINITY,
+                links: f64::INFINITY,
+            });
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
         self.changes.let_sleep();
-        let mut until = self.changes.next_date();
+        let latencies = self.changes.next_date();
+        let mut until = f64::INFINITY;
         for &host in hosts {
             self.refresh(host)?;
             until = until.min(self.changes.next_date_of(host));
         }
-        Ok(self.clock.to_local(until))
+        Ok(Steady {
+            hosts: self.clock.to_local(until),
+            links: self.clock.to_local(latencies),
+        })
+    }
+
+    /// The changes of a host that are still to come, if they are known beforehand: local date \[s\] and available fraction.
+    pub(crate) fn known_changes(&self, host: HostId) -> Option<impl Iterator<Item = (f64, f64)>> {
+        let clock = self.clock;
+        let changes = self.changes.known_changes(host)?;
+        Some(changes.map(move |(date, value)| (clock.to_local(date), value)))
     }
 
     /// Whether the bandwidth of a link varies.
@@ -132,27 +153,48 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.changes.has_links()
     }
 
-    /// Until when (local date, \[s\]) no bandwidth changes, while nothing is in progress; all links are up to date then ([`Self::link`]). If
-    /// one changes up to local date `enough`, the date of that change is returned, and other links may be as they were.
+    /// Until when (local date, \[s\]) no bandwidth changes on the routes between the `ends` of messages, or anywhere if that is longer or
+    /// `ends` is none, while nothing is in progress; all links are up to date then ([`Self::link`]). If one changes up to local date `enough`,
+    /// the date of that change is returned, and other links may be as they were.
     ///
     /// # Errors
     /// As [`Self::refresh`].
-    pub(crate) fn links_steady_until(&mut self, enough: f64) -> Result<f64, Error> {
+    pub(crate) fn bandwidths_steady_until(
+        &mut self,
+        ends: Option<impl Iterator<Item = (HostId, HostId)>>,
+        enough: f64,
+    ) -> Result<f64, Error> {
         debug_assert!(self.is_idle(), "links with flows do not sleep");
-        let is_known = self.clock.to_local(self.links_keep) > same_until(self.clock.local());
-        if self.changes.has_links() && !is_known {
-            self.changes.let_sleep();
-            let mut until = f64::INFINITY;
-            for link in (0..self.platform.links.len()).map(LinkId::from_index) {
-                self.refresh_link(link)?;
-                until = until.min(self.changes.next_date_of_link(link));
-                if self.clock.to_local(until) <= enough {
-                    return Ok(self.clock.to_local(until));
-                }
-            }
-            self.links_keep = until;
+        let known = self.clock.to_local(self.links_keep);
+        if known > enough.max(same_until(self.clock.local())) {
+            return Ok(known);
         }
-        Ok(self.clock.to_local(self.links_keep))
+        self.changes.let_sleep();
+        let platform = self.platform;
+        let mut on_routes = f64::INFINITY;
+        let has_ends = ends.is_some();
+        let routes = ends.into_iter().flatten();
+        for route in routes.filter_map(|(from, to)| platform.route(from, to)) {
+            for link in route.links() {
+                self.refresh_link(link)?;
+                on_routes = on_routes.min(self.changes.next_date_of_link(link));
+            }
+            if self.clock.to_local(on_routes) <= enough {
+                return Ok(self.clock.to_local(on_routes));
+            }
+        }
+        self.links_keep = f64::NEG_INFINITY;
+        let mut anywhere = f64::INFINITY;
+        for link in (0..platform.links.len()).map(LinkId::from_index) {
+            self.refresh_link(link)?;
+            anywhere = anywhere.min(self.changes.next_date_of_link(link));
+            if !has_ends && self.clock.to_local(anywhere) <= enough {
+                return Ok(self.clock.to_local(anywhere));
+            }
+        }
+        self.links_keep = anywhere;
+        let until = if has_ends { on_routes } else { anywhere };
+        Ok(self.clock.to_local(until))
     }
 
     /// How many changes of capacity have been applied: as long as they are as many, nothing has changed.
@@ -731,9 +773,9 @@ mod tests {
         let mean = simulation.mean_availability(HostId(0), since_start);
         assert_eq!(mean, 1.625 / 2.875);
         // Asleep or not, what comes next is known.
-        assert_eq!(simulation.steady_until(&[HostId(0)]).unwrap(), 9.0);
+        assert_eq!(simulation.steady_until(&[HostId(0)]).unwrap().hosts, 9.0);
         assert_eq!(
-            simulation.steady_until(&[HostId(1)]).unwrap(),
+            simulation.steady_until(&[HostId(1)]).unwrap().hosts,
             f64::INFINITY
         );
     }

@@ -23,8 +23,10 @@ use super::result::SuperstepResult;
 use crate::bsp::barrier::Barrier;
 use crate::bsp::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use crate::bsp::event::Token;
-use crate::engine::{FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start};
-use crate::platform::{Link, Platform};
+use crate::engine::{
+    FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start, Steady,
+};
+use crate::platform::{Host, Link, Platform};
 use crate::policy::{Measures, refill};
 use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
 use crate::workload::Plan;
@@ -150,9 +152,17 @@ impl Direct {
             return None;
         }
         self.compute(input);
-        let is_in_time = |end: &f64| end * JUST_AFTER < input.steady_until; // no host stands still, either
-        if !self.computed.iter().all(is_in_time) {
-            return None;
+        let Steady { hosts, links } = input.steady;
+        let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
+        // The messages begin when hosts have computed, however their speeds change then.
+        let mut until = links.min(hosts);
+        if !self.computed.iter().all(is_before(until)) {
+            until = links;
+            let is_in_time =
+                self.compute_through_changes(input) && self.computed.iter().all(is_before(until));
+            if !is_in_time {
+                return None;
+            }
         }
         self.exchange(input);
         self.arrive(input.plan);
@@ -165,7 +175,7 @@ impl Direct {
             is_alone.then(|| delay + amount / path.rate_alone)
         })?;
         // Whoever ends when a capacity changes ends before it, but what follows is slower.
-        (duration * JUST_AFTER < input.steady_until).then(|| SuperstepResult {
+        (duration * JUST_AFTER < until).then(|| SuperstepResult {
             duration,
             flows: flows + input.plan.messages.len() as u64,
         })
@@ -252,6 +262,34 @@ impl Direct {
             let cores = f64::from(input.platform.hosts[host.index()].cores);
             share_host(&self.works, speed, cores, &mut self.computed);
         }
+    }
+
+    /// The end of each computation while the speeds of hosts change; whether all changes are known beforehand.
+    fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
+        let cycles =
+            |process: u32| input.plan.work[process as usize].get() * input.cycles_per_instruction;
+        let mut by_host: Vec<(HostId, f64, u32)> = (0..)
+            .zip(input.placement)
+            .map(|(process, &host)| (host, cycles(process), process))
+            .filter(|(_, work, _)| *work > 0.0)
+            .collect();
+        by_host.sort_unstable_by(|a, b| {
+            let order = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+            order.then(a.2.cmp(&b.2))
+        });
+        by_host.chunk_by(|a, b| a.0 == b.0).all(|group| {
+            let host = group[0].0;
+            let Some(changes) = input.engine.known_changes(host) else {
+                return false;
+            };
+            self.works.clear();
+            let works = group.iter().map(|&(_, work, process)| (work, process));
+            self.works.extend(works);
+            let Host { speed, cores, .. } = input.platform.hosts[host.index()];
+            let constants = (speed.get(), f64::from(cores));
+            let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
+            share_changing_host(&self.works, constants, changes, &mut self.computed)
+        })
     }
 
     /// Takes note of a placement.
@@ -432,8 +470,8 @@ pub(in crate::bsp) struct SuperstepInput<'s> {
     pub cycles_per_instruction: f64,
     /// Knows the speeds as they are.
     pub engine: &'s Simulation<'s, Token>,
-    /// Until when these stay, from the start of the superstep on \[s\].
-    pub steady_until: f64,
+    /// Until when these stay, from the start of the superstep on.
+    pub steady: Steady,
 }
 
 /// Whether nothing on the platform changes, and nothing stands still.
@@ -466,6 +504,47 @@ fn is_powered(platform: &Platform) -> bool {
     let hosts = platform.hosts.iter().map(|host| host.speed.get());
     let links = platform.links.iter().map(|link| link.bandwidth.get());
     hosts.chain(links).all(|capacity| capacity > 0.0)
+}
+
+/// The most changes of a host's speed in a superstep that are followed; beyond, events are faster to give up.
+const MOST_CHANGES: usize = 1_000_000;
+
+/// The same as [`share_host`] for a host of this speed and number of cores whose available fraction changes, from date 0 on; whether all end.
+fn share_changing_host(
+    works: &[(f64, u32)],
+    (speed, cores): (f64, f64),
+    changes: impl Iterator<Item = (f64, f64)>,
+    computed: &mut [f64],
+) -> bool {
+    let mut changes = changes.peekable();
+    let mut left = MOST_CHANGES;
+    let (mut now, mut service, mut available, mut at) = (0.0, 0.0, 1.0, 0);
+    while at < works.len() {
+        let rate = speed * available * (cores / (works.len() - at) as f64).min(1.0);
+        let first = works[at].0;
+        let end = now + (first - service) / rate;
+        if let Some((date, value)) = changes.next_if(|change| change.0 < end || rate <= 0.0) {
+            service += rate * (date - now);
+            (now, available) = (date, value);
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+            continue;
+        }
+        if !end.is_finite() {
+            return false;
+        }
+        (now, service) = (end, first);
+        while let Some(&(work, process)) = works.get(at) {
+            if work > first && (work - first) / rate > SAME_DATE * now {
+                break;
+            }
+            computed[process as usize] = now;
+            at += 1;
+        }
+    }
+    true
 }
 
 /// The ends of executions that begin together on a host, by rising work: with n left, each goes on at `speed · min(1, cores/n)`.

@@ -19,7 +19,7 @@ use super::world::{Setup, World};
 use crate::engine::EventLog;
 use crate::error::Error;
 use crate::policy::Measures;
-use crate::units::{Seconds, greater};
+use crate::units::{ProcessId, Seconds, greater};
 use crate::workload::Plan;
 
 /// Both shortcuts.
@@ -74,11 +74,16 @@ impl<'a> Shortcuts<'a> {
         barrier: &Barrier,
     ) -> Result<bool, Error> {
         let start = world.engine.now();
-        let mut steady_until = world.engine.steady_until(&world.placement)?;
+        let mut steady = world.engine.steady_until(&world.placement)?;
         if world.engine.has_varying_bandwidths() {
             let least = least_duration(world) * LESS;
-            steady_until = steady_until.min(world.engine.links_steady_until(least)?);
-            if least >= steady_until {
+            let messages = world.plan.messages.iter();
+            let at = |process: ProcessId| world.placement[process.index()];
+            let ends = messages.map(|message| (at(message.from), at(message.to)));
+            let ends = (!barrier.uses_links()).then_some(ends);
+            let bandwidths = world.engine.bandwidths_steady_until(ends, least)?;
+            steady.links = steady.links.min(bandwidths);
+            if least >= steady.links {
                 return Ok(false);
             }
         }
@@ -93,7 +98,7 @@ impl<'a> Shortcuts<'a> {
             placement: &world.placement,
             cycles_per_instruction: world.setup.workload.cycles_per_instruction(),
             engine: &world.engine,
-            steady_until,
+            steady,
         };
         let recalled = repeated.or_else(|| entry.as_ref().map(|entry| entry.result));
         let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
@@ -180,13 +185,13 @@ impl<'a> Shortcuts<'a> {
 /// A factor by which computing is shorter than any way to round it.
 const LESS: f64 = 1.0 - 1e-9;
 
-/// What the longest computation of the open superstep takes at least, each alone on its host \[s\]; the speeds are up to date.
+/// What the longest computation of the open superstep takes at least at the nominal speed, each alone on its host \[s\].
 fn least_duration(world: &World<'_>) -> f64 {
     let cycles = world.setup.workload.cycles_per_instruction();
     let works = world.plan.work.iter().zip(&world.placement);
     let times = works.map(|(work, &host)| {
         let speed = world.setup.platform.hosts[host.index()].speed.get();
-        work.get() * cycles / (speed * world.engine.available(host))
+        work.get() * cycles / speed
     });
     times.fold(0.0, f64::max)
 }
