@@ -144,7 +144,9 @@ impl<T: Copy> Cpus<T> {
         cpu.availability += cpu.available * (absolute - cpu.integrated);
         cpu.integrated = absolute;
         cpu.available = available;
-        schedule(cpu, queue, event);
+        if cpu.event.is_some() || !cpu.running.is_empty() {
+            schedule(cpu, queue, event);
+        }
     }
 
     /// Whether something runs on a host.

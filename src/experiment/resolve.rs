@@ -149,7 +149,7 @@ impl Experiment {
         }
         let (basis, remark) = whole.basis(&config, &platform);
         if !loads.is_empty() {
-            loads.put_on(&mut Arc::make_mut(&mut platform).platform, config.seed)?;
+            platform = shared.under_load(&platform, &loads, config.seed)?;
         }
         if !built.settings.is_empty() {
             let name = built.inputs.first().map_or("workload", |file| &file.0);

@@ -2,23 +2,38 @@
 //!
 //! One [`Shared`] serves any number of threads. A file that changes while it is used is not read again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::built_in;
 use crate::document::Document;
 use crate::error::Error;
+use crate::load::Loads;
 use crate::memory::Limits;
 use crate::platform::{self, LoadedPlatform};
 
 /// A built-in experiment that another one extends, and the application.
 type ChainKey = (Option<String>, String);
 
+/// A platform under load.
+#[derive(Debug)]
+struct UnderLoad {
+    without: Arc<LoadedPlatform>,
+    /// The loads as they are written, and the hashes of their files.
+    loads: String,
+    seed: u64,
+    loaded: Arc<LoadedPlatform>,
+}
+
+/// So many hosts and links under load are kept, those of the last experiments.
+const MOST_UNDER_LOAD: usize = 1 << 13;
+
 /// Files that were read, by name.
 #[derive(Debug, Default)]
 pub struct Shared {
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
     chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
+    under_load: Mutex<VecDeque<UnderLoad>>,
 }
 
 impl Shared {
@@ -31,6 +46,54 @@ impl Shared {
         remembered(&self.platforms, name.to_owned(), || {
             platform::open_within(name, limits).map(Arc::new)
         })
+    }
+
+    /// A platform under these loads, drawn from `seed`.
+    ///
+    /// # Errors
+    /// As [`Loads::put_on`].
+    pub(super) fn under_load(
+        &self,
+        without: &Arc<LoadedPlatform>,
+        loads: &Loads,
+        seed: u64,
+    ) -> Result<Arc<LoadedPlatform>, Error> {
+        let mut written = loads.resolved().unwrap_or_default().to_string();
+        written.extend(loads.files().map(|(_, sha256)| sha256));
+        let is_it = |known: &&UnderLoad| {
+            let is_same = Arc::ptr_eq(&known.without, without);
+            is_same && known.seed == seed && known.loads == written
+        };
+        let lock = || {
+            let known = self.under_load.lock();
+            known.unwrap_or_else(PoisonError::into_inner)
+        };
+        let found = lock()
+            .iter()
+            .find(is_it)
+            .map(|known| Arc::clone(&known.loaded));
+        if let Some(loaded) = found {
+            return Ok(loaded);
+        }
+        // Two threads may both make it: the loads are equal.
+        let mut loaded = LoadedPlatform::clone(without);
+        loads.put_on(&mut loaded.platform, seed)?;
+        let loaded = Arc::new(loaded);
+        let mut known = lock();
+        known.push_back(UnderLoad {
+            without: Arc::clone(without),
+            loads: written,
+            seed,
+            loaded: Arc::clone(&loaded),
+        });
+        let parts = |known: &UnderLoad| {
+            let platform = &known.loaded.platform;
+            platform.hosts.len() + platform.links.len()
+        };
+        while known.iter().map(parts).sum::<usize>() > MOST_UNDER_LOAD {
+            known.pop_front();
+        }
+        Ok(loaded)
     }
 
     /// Keeps a platform, which stands for the file of that name from then on.

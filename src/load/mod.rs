@@ -24,6 +24,7 @@
 mod ar;
 mod config;
 mod constant;
+mod course;
 mod daily;
 mod entry;
 mod file;

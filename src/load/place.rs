@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::MOST_LOAD;
 use super::config::{Loads, On, Spec};
-use super::{Load, MOST_LOAD};
+use super::course::{Course, Room};
 use crate::error::{Error, Problem};
 use crate::platform::{Background, Platform, Steps};
 use crate::random::{Purpose, Stream};
@@ -49,15 +50,11 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
 
 /// A load on one host or link.
 #[derive(Clone, Debug)]
-struct Placed {
-    load: Arc<dyn Load>,
-    random: Stream,
-}
+struct Placed(Arc<Course>);
 
 impl Background for Placed {
     fn shares(&self) -> Box<dyn Steps> {
-        let loads = self.load.steps(self.random.clone());
-        Box::new(loads.map(|(date, load)| {
+        Box::new(self.0.follow().map(|(date, load)| {
             debug_assert!((0.0..=MOST_LOAD).contains(&load), "{load} is no load");
             (date, 1.0 - load)
         }))
@@ -72,7 +69,7 @@ impl Loads {
     pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
         // How many loads of a kind a host or link has: equal ones differ in their streams.
         let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
-        let mut problems = Vec::new();
+        let (mut problems, room) = (Vec::new(), Room::default());
         for spec in &self.specs {
             let targets = targets(&spec.on, platform).unwrap_or_else(|problem| {
                 problems.push(problem.key(format!("{}.on", spec.key)));
@@ -80,7 +77,7 @@ impl Loads {
             });
             for target in targets {
                 let count = before.entry((spec.kind, target)).or_default();
-                if let Err(problem) = put(spec, *count, target, platform, seed) {
+                if let Err(problem) = put((spec, &room), *count, target, platform, seed) {
                     problems.push(problem.key(format!("{}.on", spec.key)));
                     break;
                 }
@@ -96,7 +93,7 @@ impl Loads {
 }
 
 fn put(
-    spec: &Spec,
+    (spec, room): (&Spec, &Room),
     count: u32,
     target: Target,
     platform: &mut Platform,
@@ -107,10 +104,8 @@ fn put(
     }
     let placed = |purpose, name: &str| {
         let name = format!("{}[{count}] {name}", spec.kind);
-        Arc::new(Placed {
-            load: Arc::clone(&spec.load),
-            random: Stream::named(seed, purpose, &name),
-        })
+        let random = Stream::named(seed, purpose, &name);
+        Arc::new(Placed(Arc::new(Course::new(&spec.load, random, room))))
     };
     match target {
         Target::Host(index) => {

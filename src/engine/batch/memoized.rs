@@ -120,8 +120,9 @@ const ENDED: f64 = -1.0;
 fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl FnMut(ActiveFlow)) {
     let count = flows.len();
     let (active, bytes) = (&mut flows[..count], &mut left[..count]);
-    let mut kept = bytes.iter().take_while(|left| **left >= 0.0).count();
-    for at in kept..count {
+    let first = bytes.iter().take_while(|left| **left >= 0.0).count();
+    let mut kept = first;
+    for at in first..count {
         let (flow, left) = (active[at], bytes[at]);
         if left >= 0.0 {
             (active[kept], bytes[kept]) = (flow, left);
