@@ -676,7 +676,8 @@ impl HoldingMaxMin {
         self.price = 0;
         let (count, altered) = (self.marked.len(), std::mem::take(&mut self.altered));
         let are_most = count > MOST_MARKED && count * PART_MARKED > self.in_use;
-        if (altered > MOST_ALTERED || are_most) && !self.shift() && are_most {
+        let is_shifted = (altered > MOST_ALTERED || are_most) && self.shift();
+        if are_most && !is_shifted {
             self.solve_anew();
             return true;
         }
