@@ -283,6 +283,7 @@ impl Registry {
     pub fn file_keys(&self) -> Vec<String> {
         let mut keys = vec![
             "platform".to_owned(),
+            "clusters".to_owned(),
             "mapping".to_owned(),
             "library".to_owned(),
         ];

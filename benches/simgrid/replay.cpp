@@ -1,6 +1,7 @@
 // Replays a trace of migsim on a platform with SimGrid: one actor per process.
 //
 //   replay PLATFORM TRACE detached|kept [--cfg=... of SimGrid]
+//   replay PLATFORM hosts                    prints the names of the hosts
 //
 // In every superstep a process computes, sends its messages, waits until it has everything that is addressed to
 // it, and enters a barrier that costs nothing. The messages leave at once (`runtime sends concurrent`), or each when the one before has arrived
@@ -163,6 +164,12 @@ int main(int argc, char** argv)
 {
   mallopt(M_MMAP_THRESHOLD, 32 * 1024); // a stack of an actor takes the pages it touches, not all of them
   s4u::Engine engine(&argc, argv); // takes its own options out of the command line
+  if (argc == 3 && std::string(argv[2]) == "hosts") {
+    engine.load_platform(argv[1]);
+    for (const s4u::Host* host : engine.get_all_hosts())
+      std::printf("%s\n", host->get_cname());
+    return 0;
+  }
   if (argc != 4)
     refuse("usage: replay PLATFORM TRACE detached|kept [--cfg=...]");
   is_kept = std::string(argv[3]) == "kept";

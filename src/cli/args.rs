@@ -920,6 +920,14 @@ pub(super) struct SettingsArguments {
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
     #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = "Experiment")]
     pub(super) platform: Option<String>,
+    /// The clusters of a platform of zones: zone (those that hold hosts), level=N (below the outermost), name, or a CSV file
+    /// (`host,cluster`)
+    #[arg(
+        long,
+        value_name = "zone|level=N|name|FILE",
+        help_heading = "Experiment"
+    )]
+    pub(super) clusters: Option<String>,
     /// The application (see `migsim list apps`)
     #[arg(
         long,

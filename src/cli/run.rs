@@ -24,7 +24,7 @@ use crate::output::{
     Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
     cannot_write, check_settings, summary, table, write_named,
 };
-use crate::platform::{Mapping, is_experiment};
+use crate::platform::{Clusters, Mapping, is_experiment};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::registry::Registry;
 use crate::sweep::{Parameter, Spec, keys, whole};
@@ -362,7 +362,13 @@ fn beside(path: &Path, key: &str, value: &Value) -> Value {
     };
     let named = value
         .as_str()
-        .filter(|text| key != "mapping" || is_table(text));
+        .filter(|text| key != "mapping" || is_table(text))
+        .filter(|text| {
+            key != "clusters"
+                || text
+                    .parse::<Clusters>()
+                    .is_ok_and(|all| all.file().is_some())
+        });
     let found = named.map(Path::new).and_then(|named| {
         let candidate = path.parent()?.join(named);
         let is_here = named.is_absolute() || is_there(named) && is_meant(named);
@@ -512,6 +518,7 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
     };
     let mut all = vec![
         text("platform", &arguments.platform),
+        text("clusters", &arguments.clusters),
         text("app", &arguments.app),
     ];
     all.extend(

@@ -18,7 +18,7 @@ use crate::engine::NetworkModel;
 use crate::error::{Error, Problem};
 use crate::load::Loads;
 use crate::memory::{self, Limits, Size};
-use crate::platform::{self, LoadedPlatform};
+use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::policy::explain::Narrator;
 use crate::registry::Registry;
 use crate::units::{HostId, ProcessId};
@@ -28,7 +28,7 @@ use crate::workload::{Workload, registry};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input {
-    /// `platform`, `profile`, `load`, `workload`, `policy`, `mapping` or `library`.
+    /// `platform`, `profile`, `clusters`, `load`, `workload`, `policy`, `mapping` or `library`.
     pub role: &'static str,
     /// Its name as given.
     pub source: String,
@@ -128,10 +128,14 @@ impl Experiment {
         // Whatever is wrong in several places is reported together.
         let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
         let opened = whole.platform(&config.platform, limits, shared);
-        let platform = keep(
-            opened.map_err(|error| name_key(error, "platform")),
-            &mut problems,
-        );
+        let opened = opened.map_err(|error| name_key(error, "platform"));
+        let clustered = opened.and_then(|platform| match &config.clusters {
+            None => Ok(platform),
+            Some(clusters) => shared
+                .clustered(&config.platform, &platform, clusters)
+                .map_err(|error| name_key(error, "clusters")),
+        });
+        let platform = keep(clustered, &mut problems);
         let network = keep(network(&config.network), &mut problems);
         let policy = keep(Chosen::of(registry, &config.policy), &mut problems);
         let loads = keep(
@@ -212,6 +216,18 @@ impl Experiment {
             source,
             sha256,
         }));
+        let clusters = config.clusters.as_deref().map(str::parse::<Clusters>);
+        if let Some(file) = clusters
+            .and_then(Result::ok)
+            .as_ref()
+            .and_then(Clusters::file)
+        {
+            inputs.push(Input {
+                role: "clusters",
+                source: file.to_owned(),
+                sha256: document::sha256(&document::read_bytes(file.as_ref())?),
+            });
+        }
         let mut resolved = resolved(&config, network, &loads, app, &chosen)?;
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
             keys.remove("mapping"); // the workload itself says where its processes start

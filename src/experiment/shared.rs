@@ -10,7 +10,7 @@ use crate::document::Document;
 use crate::error::Error;
 use crate::load::Loads;
 use crate::memory::Limits;
-use crate::platform::{self, LoadedPlatform};
+use crate::platform::{self, Clusters, LoadedPlatform};
 
 /// A built-in experiment that another one extends, and the application.
 type ChainKey = (Option<String>, String);
@@ -45,6 +45,22 @@ impl Shared {
     ) -> Result<Arc<LoadedPlatform>, Error> {
         remembered(&self.platforms, name.to_owned(), || {
             platform::open_within(name, limits).map(Arc::new)
+        })
+    }
+
+    /// A platform with these clusters, formed when they are first asked for.
+    pub(super) fn clustered(
+        &self,
+        name: &str,
+        platform: &Arc<LoadedPlatform>,
+        text: &str,
+    ) -> Result<Arc<LoadedPlatform>, Error> {
+        // No name of a file has a byte 0.
+        let key = format!("{name}\0{text}\0{}", platform.sha256);
+        remembered(&self.platforms, key, || {
+            let mut formed = LoadedPlatform::clone(platform);
+            text.parse::<Clusters>()?.form(&mut formed.platform)?;
+            Ok(Arc::new(formed))
         })
     }
 

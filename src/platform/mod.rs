@@ -46,7 +46,7 @@ pub use capacity::Background;
 pub(crate) use find::is_experiment;
 pub use find::{open, open_within};
 pub use format::schema;
-pub use groups::Grouping;
+pub use groups::{Clusters, Grouping};
 pub use load::from_json;
 pub use mapping::{Mapping, Rule};
 pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};

@@ -68,7 +68,7 @@ pub(crate) fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
 pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
     let flags = registry.workload_flags();
     let own = [
-        "app", "extends", "library", "load", "network", "platform", "workload",
+        "app", "clusters", "extends", "library", "load", "network", "platform", "workload",
     ];
     let inside = ["load.", "load[", "workload."];
     own.contains(&name)

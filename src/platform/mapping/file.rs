@@ -68,15 +68,15 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
     table.finish()
 }
 
-/// A line of the table.
-struct Row<'t> {
+/// A line of a table with commas.
+pub(in crate::platform) struct Row<'t> {
     line: &'t str,
     number: usize,
-    fields: Vec<&'t str>,
+    pub(in crate::platform) fields: Vec<&'t str>,
 }
 
 impl<'t> Row<'t> {
-    fn of(line: &'t str, number: usize) -> Self {
+    pub(in crate::platform) fn of(line: &'t str, number: usize) -> Self {
         let plain = |field: &'t str| {
             let field = field.trim();
             let inner = field
@@ -92,7 +92,7 @@ impl<'t> Row<'t> {
     }
 
     /// A problem with a field.
-    fn problem(&self, field: usize, message: impl Into<String>) -> Problem {
+    pub(in crate::platform) fn problem(&self, field: usize, message: impl Into<String>) -> Problem {
         let before = self.line.split(',').take(field);
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
         Problem::new(message).at(self.number, column)

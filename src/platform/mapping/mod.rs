@@ -22,6 +22,7 @@ use super::Platform;
 use crate::error::{Error, Problem};
 use crate::units::{ClusterId, HostId};
 use crate::words::counted;
+pub(super) use file::Row;
 
 /// How processes are placed on hosts at first.
 ///

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::Node;
 
 use super::cluster::parse_radical;
-use super::parse;
+use super::lenient::parse;
 use crate::document::{read_text, sha256};
 use crate::error::Problem;
 

@@ -34,14 +34,13 @@ pub use write::{Export, to_simgrid};
 
 use std::sync::Arc;
 
-use roxmltree::{Document, ParsingOptions};
-
 use super::zones::Routing;
 use super::{Grouping, LoadedPlatform, Platform, Routes};
-use crate::document::{limited, line_column, sha256};
+use crate::document::{limited, sha256};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
 use expand::Expansion;
+use lenient::parse;
 use tree::{Builder, Node};
 use xml::{Reader, Version};
 
@@ -111,36 +110,6 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
         }),
         _ => Err(Error::Input(limited(problems))),
     }
-}
-
-/// Parses a file; `mended` holds it if it is XML for `SimGrid` only.
-fn parse<'t>(source: &str, text: &'t str, mended: &'t mut String) -> Result<Document<'t>, Problem> {
-    let options = || ParsingOptions {
-        allow_dtd: true,         // the line `<!DOCTYPE platform ...>`; nothing is fetched
-        nodes_limit: 40_000_000, // 2.9 GB
-        ..ParsingOptions::default()
-    };
-    match Document::parse_with_options(text, options()) {
-        Ok(document) => Ok(document),
-        Err(error) => {
-            *mended = lenient::mended(text);
-            Document::parse_with_options(mended, options())
-                .map_err(|_| not_xml(source, text, &error))
-        }
-    }
-}
-
-fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
-    let full = error.to_string();
-    let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
-    let (line, column) = match error {
-        // Its position is the beginning, whatever is missing.
-        roxmltree::Error::UnexpectedEndOfStream => line_column(text, text.len()),
-        _ => (error.pos().row as usize, error.pos().col as usize),
-    };
-    Problem::new(format!("not valid XML: {message}"))
-        .source(source)
-        .at(line, column)
 }
 
 /// The version, the traces, and the one zone with all that it holds.
