@@ -60,28 +60,33 @@ impl Stream {
     }
 
     /// 64 bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number above 0 and at most 1, all equally likely: a multiple of 2^-53.
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// A number from -1 to 1, all equally likely: a multiple of 2^-52.
+    #[inline]
     pub fn symmetric(&mut self) -> f64 {
         let bits = self.0.next_u64() >> 11;
         bits as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
     /// A number from 0 to `bound` - 1, all equally likely; 0 if `bound` is 0.
+    #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         let below = self.below_u64(bound as u64);
         usize::try_from(below).expect("less than the bound, which is a usize")
     }
 
     /// The same for a bound of 64 bits.
+    #[inline]
     pub fn below_u64(&mut self, bound: u64) -> u64 {
         // Multiply-shift: the bias is below bound / 2^64.
         let wide = u128::from(self.0.next_u64()) * u128::from(bound);

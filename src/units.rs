@@ -428,6 +428,7 @@ macro_rules! identity {
 
         impl $name {
             /// The id at position `index` of its list.
+            #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("loaders refuse inputs with more than u32::MAX things of a kind"))
             }

@@ -131,6 +131,7 @@ impl<T: Copy> Cpus<T> {
     }
 
     /// Changes the available fraction of a host's speed at local date `now`, which is absolute date `absolute`.
+    #[inline]
     pub(super) fn set_available<E: Copy>(
         &mut self,
         host: usize,

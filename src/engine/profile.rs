@@ -278,15 +278,26 @@ impl Changes {
         }
     }
 
-    /// Takes the next change of a host that sleeps, if it `is_due`.
+    /// Takes the changes of a host that sleeps as long as they are due, `most` of them at most: `take(date, value)`. Returns how many.
+    #[inline]
     pub(crate) fn take_due(
         &mut self,
         host: HostId,
-        is_due: impl FnOnce(f64) -> bool,
-    ) -> Option<Change> {
-        let varying = self.varying.get_mut(self.of_host[host.index()] as usize)?;
-        let is_taken = !varying.is_awake && varying.date.is_finite() && is_due(varying.date);
-        is_taken.then(|| varying.advance())
+        most: u64,
+        is_due: impl Fn(f64) -> bool,
+        mut take: impl FnMut(f64, f64),
+    ) -> u64 {
+        let place = self.of_host[host.index()] as usize;
+        let Some(varying) = self.varying.get_mut(place).filter(|host| !host.is_awake) else {
+            return 0;
+        };
+        let mut count = 0;
+        while count < most && varying.date.is_finite() && is_due(varying.date) {
+            let Change { date, value, .. } = varying.advance();
+            take(date, value);
+            count += 1;
+        }
+        count
     }
 
     /// Takes the last change that `is_due` of a link that sleeps; `Err` if there are more than `most` before it.

@@ -362,14 +362,18 @@ impl<'p, T: Copy> Simulation<'p, T> {
         let clock = self.clock;
         let until = same_until(clock.local());
         let is_due = |date| clock.to_local(date) <= until;
-        let most = self.changed + self.most_changes;
-        while let Some(change) = self.changes.take_due(host, is_due) {
-            if self.changed == most {
-                let name = &self.platform.hosts[host.index()].name;
-                let what = format!("the speed of host `{name}` has changed");
-                return Err(self.too_many(&what, "nothing ran there"));
-            }
-            self.apply(change);
+        let Self { cpus, queue, .. } = self;
+        let (now, event) = (clock.local(), Event::Host(host.0));
+        let most = self.most_changes;
+        let take = |date, value| cpus.set_available(host.index(), value, (now, date), queue, event);
+        let count = self
+            .changes
+            .take_due(host, most.saturating_add(1), is_due, take);
+        self.changed += count;
+        if count > most {
+            let name = &self.platform.hosts[host.index()].name;
+            let what = format!("the speed of host `{name}` has changed");
+            return Err(self.too_many(&what, "nothing ran there"));
         }
         Ok(())
     }

@@ -144,12 +144,11 @@ impl<T: Copy + Default> Pairs<T> {
         if !are_alone || here.clusters != there.clusters {
             return false;
         }
-        let values = here.values.iter_mut().zip(&there.values);
-        for (cluster, (value, of_other)) in here.clusters.iter().zip(values) {
-            if *cluster == NONE {
+        for slot in 0..SLOTS {
+            if here.clusters[slot] == NONE {
                 break;
             }
-            change(value, of_other);
+            change(&mut here.values[slot], &there.values[slot]);
         }
         true
     }

@@ -73,10 +73,13 @@ impl MemoizedBatch {
                 if now + until_end <= same_until(next_start) {
                     now += until_end;
                     let limit = until_end + SAME_DATE * now;
-                    for ((left, rate), inverse) in left.iter_mut().zip(rates).zip(inverses) {
-                        let rest = (*left - rate * until_end).max(0.0);
-                        let has_ended = *left * inverse <= limit;
-                        *left = if has_ended { ENDED } else { rest };
+                    let left_now = &mut left[..rates.len()];
+                    let inverses = &inverses[..rates.len()];
+                    for at in 0..rates.len() {
+                        let before = left_now[at];
+                        let rest = (before - rates[at] * until_end).max(0.0);
+                        let has_ended = before * inverses[at] <= limit;
+                        left_now[at] = if has_ended { ENDED } else { rest };
                     }
                     take_ended(flows, left, |flow| {
                         set = set.wrapping_sub(paths.get(flow.path).number);
@@ -86,8 +89,9 @@ impl MemoizedBatch {
                     });
                 } else {
                     let passed = next_start - now;
-                    for (left, rate) in left.iter_mut().zip(rates) {
-                        *left = (*left - rate * passed).max(0.0);
+                    let left = &mut left[..rates.len()];
+                    for at in 0..rates.len() {
+                        left[at] = (left[at] - rates[at] * passed).max(0.0);
                     }
                     now = next_start;
                 }

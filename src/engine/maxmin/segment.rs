@@ -25,6 +25,7 @@ struct Segment {
 }
 
 impl Segment {
+    #[inline]
     fn at(level: f64, groups: &[impl Rising]) -> Self {
         let mut segment = Self {
             taken: 0.0,

@@ -280,6 +280,7 @@ impl SharingProblem {
 }
 
 /// A weight as it is, unless a number cannot hold its inverse or its level at a bound: then one with which it can.
+#[inline]
 pub(in crate::engine) fn held(weight: f64, bound: f64) -> f64 {
     let weight = weight.clamp(LIGHTEST, HEAVIEST);
     if weight * bound < f64::INFINITY || !bound.is_finite() {

@@ -107,6 +107,7 @@ pub(super) struct Group {
 }
 
 impl Group {
+    #[inline]
     pub(super) fn set(&mut self, weight: f64, bound: f64) {
         (self.weight, self.bound) = (held(weight, bound), bound);
         self.highest = bound * self.weight;

@@ -40,6 +40,7 @@ impl Worklist {
         self.few[at] = new;
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<Entry> {
         let Some(Reverse(other)) = self.others.peek() else {
             return self.few.pop();
