@@ -18,6 +18,7 @@
 //! Bandwidth and latency of a profile replace those of the link, a speed multiplies that of the host.
 
 mod cluster;
+mod config;
 mod expand;
 mod lenient;
 mod profile;

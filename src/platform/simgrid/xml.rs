@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node};
 
+use super::config::{self, Meaning};
 use super::profile::Traces;
 use super::units;
 use crate::document::MOST_PROBLEMS;
@@ -271,21 +272,21 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Notes the settings of the network that a `<config>` asks for.
+    /// Notes the settings that a `<config>` asks for, if they change times.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
         for prop in self.elements(node) {
             let (key, value) = (
                 prop.attribute("id").unwrap_or(""),
                 prop.attribute("value").unwrap_or(""),
             );
-            let flag = NETWORK
-                .iter()
-                .find(|(theirs, _)| *theirs == key.to_ascii_lowercase());
-            match flag {
-                Some((_, ours)) => self.notes.push(format!(
-                    "the file asks for `{key}` = `{value}`, which is not followed: add `{ours}{value}` to the command"
+            match config::meaning(key, value) {
+                Meaning::Flag(flag) => self.notes.push(format!(
+                    "the file asks for `{key}` = `{value}`, which is not followed: add `{flag}` to the command"
                 )),
-                None => self.pass_over("config"),
+                Meaning::None => self.notes.push(format!(
+                    "the file asks for `{key}` = `{value}`, which migsim has no setting for: times of SimGrid may differ"
+                )),
+                Meaning::Harmless => self.pass_over("config"),
             }
         }
     }
@@ -310,17 +311,3 @@ impl<'a, 'input> Reader<'a, 'input> {
         notes
     }
 }
-
-/// Settings of `SimGrid` that change dates, in lower case, and the flags that do the same.
-const NETWORK: [(&str, &str); 10] = [
-    ("network/model", "--network "),
-    ("host/model", "--network "),
-    ("network/latency-factor", "--net latency_factor="),
-    ("network/bandwidth-factor", "--net bandwidth_factor="),
-    ("network/weight-s", "--net weight_s="),
-    ("network/tcp-gamma", "--net tcp_gamma="),
-    ("network/crosstraffic", "--net crosstraffic="),
-    ("network/loopback-bw", "--net loopback_bandwidth="),
-    ("smpi/lat-factor", "--net latency_factor="),
-    ("smpi/bw-factor", "--net bandwidth_factor="),
-];

@@ -1,0 +1,108 @@
+//! The settings that a `<config>` asks for, by what they mean here.
+
+/// What a setting of `SimGrid` means here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// These flags of the command do the same.
+    Flag(String),
+    /// It may change times, and nothing here does the same.
+    None,
+    /// It changes no time.
+    Harmless,
+}
+
+/// Constants of the network, in lower case with dashes, and their names here.
+const CONSTANTS: [(&str, &str); 8] = [
+    ("network/latency-factor", "latency_factor"),
+    ("network/bandwidth-factor", "bandwidth_factor"),
+    ("network/weight-s", "weight_s"),
+    ("network/tcp-gamma", "tcp_gamma"),
+    ("network/loopback-bw", "loopback_bandwidth"),
+    ("smpi/lat-factor", "latency_factor"),
+    ("smpi/bw-factor", "bandwidth_factor"),
+    ("network/crosstraffic", "crosstraffic"),
+];
+
+/// Settings of the groups below that change no time: how `SimGrid` computes.
+const HARMLESS: [&str; 8] = [
+    "network/optim",
+    "cpu/optim",
+    "host/optim",
+    "cpu/maxmin-selective-update",
+    "network/maxmin-selective-update",
+    "maxmin/concurrency-limit",
+    "smpi/host-speed",
+    "smpi/display-timing",
+];
+
+/// The groups of settings that may change times.
+const GROUPS: [&str; 9] = [
+    "network/",
+    "cpu/",
+    "host/",
+    "workstation/",
+    "disk/",
+    "smpi/",
+    "surf/",
+    "maxmin/",
+    "precision/",
+];
+
+/// What a setting means; older versions of `SimGrid` have `_` for `-`.
+pub(super) fn meaning(key: &str, value: &str) -> Meaning {
+    let key = key.to_ascii_lowercase().replace('_', "-");
+    if let Some((_, ours)) = CONSTANTS.iter().find(|(theirs, _)| *theirs == key) {
+        return match (*ours, value.trim().to_ascii_lowercase().as_str()) {
+            ("crosstraffic", "yes" | "on" | "true" | "1") => constant(ours, "true"),
+            ("crosstraffic", "no" | "off" | "false" | "0") => constant(ours, "false"),
+            (_, number) if number.parse::<f64>().is_ok() => constant(ours, number),
+            // Factors by size (`65472:11.6;15424:3.4`), numbers with units.
+            _ => Meaning::None,
+        };
+    }
+    match key.as_str() {
+        "network/model" => match value.trim().to_ascii_lowercase().as_str() {
+            "cm02" => Meaning::Flag("--network cm02".to_owned()),
+            "lv08" => Meaning::Flag("--network lv08".to_owned()),
+            _ => Meaning::None,
+        },
+        // The usual models of hosts and processors, whose network is told by its own key.
+        "host/model" | "workstation/model" if value == "default" => Meaning::Harmless,
+        "cpu/model" if value == "Cas01" => Meaning::Harmless,
+        known if HARMLESS.contains(&known) => Meaning::Harmless,
+        other if GROUPS.iter().any(|group| other.starts_with(group)) => Meaning::None,
+        _ => Meaning::Harmless,
+    }
+}
+
+fn constant(name: &str, value: &str) -> Meaning {
+    Meaning::Flag(format!("--net {name}={value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Meaning, meaning};
+
+    #[test]
+    fn what_changes_times_is_a_flag_or_told() {
+        let flag = |text: &str| Meaning::Flag(text.to_owned());
+        assert_eq!(meaning("network/model", "CM02"), flag("--network cm02"));
+        assert_eq!(
+            meaning("network/TCP_gamma", "4194304.0"),
+            flag("--net tcp_gamma=4194304.0")
+        );
+        assert_eq!(
+            meaning("network/crosstraffic", "no"),
+            flag("--net crosstraffic=false")
+        );
+        assert_eq!(meaning("network/model", "ns-3"), Meaning::None);
+        assert_eq!(
+            meaning("smpi/bw-factor", "65472:0.9;5000:0.6"),
+            Meaning::None
+        );
+        assert_eq!(meaning("network/loopback-lat", "1e-6"), Meaning::None);
+        assert_eq!(meaning("host/model", "ptask_L07"), Meaning::None);
+        assert_eq!(meaning("network/optim", "Full"), Meaning::Harmless);
+        assert_eq!(meaning("tracing", "yes"), Meaning::Harmless);
+    }
+}
