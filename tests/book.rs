@@ -335,3 +335,42 @@ fn the_chapter_on_commands_is_their_help() {
     }
     is_current("docs/reference/commands.md", &text);
 }
+
+/// The elements and attributes that the reader of SimGrid's files knows, as its source lists them.
+fn names_of_simgrid() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir("src/platform/simgrid").unwrap() {
+        let source = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let source = source.split("#[cfg(test)]").next().unwrap();
+        for start in [
+            "check_attributes(node, &[",
+            "check_attributes(child, &[",
+            "let known = [",
+            "const KNOWN: [",
+            "const KINDS: [",
+            "const ROUTINGS: [",
+            "const ELEMENTS: [",
+        ] {
+            for list in source.split(start).skip(1) {
+                // Of a constant, behind its type.
+                let list = match (start.starts_with("const"), list.split_once("= [")) {
+                    (true, Some((_, list))) => list,
+                    _ => list,
+                };
+                let list = list.split(']').next().unwrap();
+                names.extend(list.split('"').skip(1).step_by(2).map(str::to_owned));
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn the_page_on_simgrid_has_every_element_and_attribute_that_is_read() {
+    let page = fs::read_to_string("docs/reference/simgrid.md").unwrap();
+    let names = names_of_simgrid();
+    assert!(names.len() > 60 && names.contains("radical") && names.contains("Vivaldi"));
+    let is_missing = |name: &&String| !page.contains(&format!("`{name}`"));
+    let missing: Vec<&String> = names.iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
