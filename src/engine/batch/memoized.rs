@@ -124,7 +124,8 @@ const ENDED: f64 = -1.0;
 fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl FnMut(ActiveFlow)) {
     let count = flows.len();
     let (active, bytes) = (&mut flows[..count], &mut left[..count]);
-    let first = bytes.iter().take_while(|left| **left >= 0.0).count();
+    let first = bytes.iter().position(|left| *left < 0.0);
+    let first = first.unwrap_or(count);
     let mut kept = first;
     for at in first..count {
         let (flow, left) = (active[at], bytes[at]);

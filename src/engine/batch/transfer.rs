@@ -53,7 +53,10 @@ impl Recurrence {
         flows: impl Iterator<Item = (PathId, f64)> + Clone,
         paths: &PathTable,
     ) -> bool {
-        let count = flows.clone().take(MANY + 1).count();
+        let count = match flows.size_hint() {
+            (least, Some(most)) if least == most => most,
+            _ => flows.clone().take(MANY + 1).count(),
+        };
         if count <= FEW || count > MANY {
             return count <= FEW;
         }
@@ -87,7 +90,10 @@ impl Recurrence {
         self.sent.resize(paths.endpoint_classes(), 0);
         self.received.resize(paths.endpoint_classes(), (0, 0));
         let (mut senders, mut most) = (0, 0);
-        for (from, to) in flows.filter_map(|path| paths.ends(path)) {
+        for path in flows {
+            let Some((from, to)) = paths.ends(path) else {
+                continue;
+            };
             if self.sent[from] != self.group {
                 self.sent[from] = self.group;
                 senders += 1;
