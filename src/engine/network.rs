@@ -41,6 +41,8 @@ struct Flow<T> {
     event: Option<Key>,
     /// Whether it is one of the flows that end by the service of a link.
     is_held: bool,
+    /// Whether it is listed to be weighed again.
+    is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
     remaining: f64,
     rate: f64,
@@ -76,10 +78,11 @@ impl<T> Flow<T> {
         shared.chain(self.unshared.iter().chain(&self.pipes_back).copied())
     }
 
-    /// It has ended: `users` counts the flows on links, unless it is empty.
-    fn leave(&self, users: &mut [u32]) {
+    /// It has ended: `users` lists the flows on links, unless it is empty.
+    fn leave(&self, users: &mut [Users]) {
         if !users.is_empty() {
-            self.links().for_each(|link| users[link as usize] -= 1);
+            self.links()
+                .for_each(|link| users[link as usize].count -= 1);
         }
     }
 
@@ -94,6 +97,15 @@ struct LinkState {
     bandwidth: f64,
     latency: f64,
     is_shared: bool,
+}
+
+/// The flows on a link.
+#[derive(Clone, Debug, Default)]
+struct Users {
+    /// Those that there are, in any order, and some that have ended.
+    flows: Vec<u32>,
+    /// How often flows that there are count the link as theirs.
+    count: usize,
 }
 
 /// So many flows that share links end by the service of links.
@@ -115,8 +127,10 @@ pub(super) struct Network<T> {
     sharing: usize,
     /// The flows that share links once there are many, until nothing is in progress.
     held: HeldFlows,
-    /// How many flows there are on each link, in both directions; empty if no link varies.
-    users: Vec<u32>,
+    /// The flows on each link, in both directions; empty if no link varies.
+    users: Vec<Users>,
+    /// The flows in their transfer whose links have changed since they were weighed.
+    unweighed: Vec<u32>,
     /// With slow start.
     connections: Option<Connections>,
     /// Whether a flow ended before or after its bytes had moved.
@@ -146,7 +160,8 @@ impl<T: Copy> Network<T> {
             levels: IncrementalMaxMin::default(),
             sharing: 0,
             held: HeldFlows::default(),
-            users: vec![0; if varies { platform.links.len() } else { 0 }],
+            users: vec![Users::default(); if varies { platform.links.len() } else { 0 }],
+            unweighed: Vec::new(),
             connections: model.slow_start.then(Connections::default),
             lost_bytes: false,
         }
@@ -255,8 +270,16 @@ impl<T: Copy> Network<T> {
             }
         }
         if !self.users.is_empty() {
-            let links = self.flows[slot as usize].links();
-            links.for_each(|link| self.users[link as usize] += 1);
+            let links: Vec<u32> = self.flows[slot as usize].links().collect();
+            for link in links {
+                let Users { flows, count } = &self.users[link as usize];
+                if flows.len() > 2 * count + 16 {
+                    self.users[link as usize].flows = self.on_link(link as usize);
+                }
+                let users = &mut self.users[link as usize];
+                users.flows.push(slot);
+                users.count += 1;
+            }
         }
         let delay = if from == to {
             self.model.delay(self.latency(slot))
@@ -298,7 +321,7 @@ impl<T: Copy> Network<T> {
 
     /// Whether a flow is on a link that varies.
     pub(super) fn is_used(&self, link: usize) -> bool {
-        self.users[link] > 0
+        self.users[link].count > 0
     }
 
     /// Whether each flow uses the links of its way back, too.
@@ -326,7 +349,7 @@ impl<T: Copy> Network<T> {
             self.held.set_capacity(to_u32(link), bandwidth);
         }
         if !self.model.sharing {
-            for slot in 0..to_u32(self.flows.len()) {
+            for slot in self.on_link(link) {
                 if self.transfers_over(slot, link) {
                     self.set_rate(slot, self.rate_alone(slot), now, queue);
                 }
@@ -373,6 +396,9 @@ impl<T: Copy> Network<T> {
 
     /// Shares the links again where something has changed, and moves the ends of the flows whose rate changes.
     pub(super) fn share<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        if !self.unweighed.is_empty() {
+            self.weigh_again(now, queue);
+        }
         if let Some(mut pipes) = self.pipes.take() {
             if std::mem::take(&mut self.is_changed) {
                 self.share_pipes(&mut pipes, now, queue);
@@ -500,6 +526,7 @@ impl<T: Copy> Network<T> {
                 phase: Phase::Latency,
                 event: None,
                 is_held: false,
+                is_unweighed: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
@@ -519,6 +546,7 @@ impl<T: Copy> Network<T> {
         let flow = &mut self.flows[slot as usize];
         flow.token = token;
         flow.phase = Phase::Latency;
+        flow.is_unweighed = false;
         flow.remaining = bytes;
         flow.rate = 0.0;
         flow.share = 0.0;
@@ -595,42 +623,70 @@ impl<T: Copy> Network<T> {
         flow.window = self.model.window(latency);
     }
 
-    /// Weighs the flows of a link again.
+    /// The flows on a link that varies, in the order of their numbers, each once.
+    fn on_link(&self, link: usize) -> Vec<u32> {
+        let is_on = |slot: &u32| {
+            let flow = &self.flows[*slot as usize];
+            flow.is_present() && flow.links().any(|other| other as usize == link)
+        };
+        let flows = self.users[link].flows.iter().copied();
+        let mut flows: Vec<u32> = flows.filter(is_on).collect();
+        flows.sort_unstable();
+        flows.dedup();
+        flows
+    }
+
+    /// A link has changed: the flows in their transfer are to be weighed again, and the latency of others ends.
     fn reweigh<E: Copy>(&mut self, link: usize, now: f64, queue: &mut EventQueue<E>) {
-        for slot in 0..to_u32(self.flows.len()) {
+        for slot in self.on_link(link) {
             if self.transfers_over(slot, link) {
-                self.weigh(slot, true);
-                let flow = &self.flows[slot as usize];
-                if self.pipes.is_some() {
-                    self.is_changed = true;
-                } else if flow.is_held {
-                    let constants = (flow.weight, flow.bound(), 1);
-                    let uses = flow.uses.iter().copied();
-                    self.held.reroute(slot, now, |levels| {
-                        levels.put(slot, constants, uses);
-                    });
-                } else if self.model.sharing {
-                    self.levels.reweigh(slot, flow.weight, flow.bound());
-                } else {
-                    self.set_rate(slot, self.rate_alone(slot), now, queue);
+                let flow = &mut self.flows[slot as usize];
+                if !std::mem::replace(&mut flow.is_unweighed, true) {
+                    self.unweighed.push(slot);
                 }
+                continue;
             }
-        }
-        if !self.model.reweigh_slip {
-            return;
-        }
-        for flow in &self.flows {
-            let crosses = || {
-                flow.uses[..flow.outward]
-                    .iter()
-                    .any(|used| used.0 as usize == link)
-            };
+            let flow = &self.flows[slot as usize];
+            let outward = &flow.uses[..flow.outward];
             if let (Phase::Latency, Some(key)) = (flow.phase, flow.event)
-                && crosses()
+                && self.model.reweigh_slip
+                && outward.iter().any(|used| used.0 as usize == link)
             {
                 queue.reschedule(key, now);
             }
         }
+    }
+
+    /// Weighs flows again whose links have changed, once they all have.
+    fn weigh_again<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        let mut unweighed = std::mem::take(&mut self.unweighed);
+        unweighed.sort_unstable();
+        for &slot in &unweighed {
+            let flow = &mut self.flows[slot as usize];
+            // Another flow may have its place now.
+            if !std::mem::take(&mut flow.is_unweighed) || !flow.is_present() {
+                continue;
+            }
+            self.weigh(slot, true);
+            let flow = &self.flows[slot as usize];
+            let (weight, bound) = (flow.weight, flow.bound());
+            if self.pipes.is_some() {
+                self.is_changed = true;
+            } else if flow.is_held {
+                if !self.held.reweigh(slot, now, weight, bound) {
+                    let uses = flow.uses.iter().copied();
+                    self.held.reroute(slot, now, |levels| {
+                        levels.put(slot, (weight, bound, 1), uses);
+                    });
+                }
+            } else if self.model.sharing {
+                self.levels.reweigh(slot, weight, bound);
+            } else {
+                self.set_rate(slot, self.rate_alone(slot), now, queue);
+            }
+        }
+        unweighed.clear();
+        self.unweighed = unweighed;
     }
 
     /// The rate of a flow that has its links for itself.

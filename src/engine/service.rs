@@ -120,6 +120,17 @@ impl Targets {
         Some(name)
     }
 
+    /// Gives each another target.
+    fn rewrite(&mut self, new: impl Fn(f64) -> f64) {
+        let Self { first, others } = std::mem::take(self);
+        for (target, name) in first
+            .into_iter()
+            .chain(others.into_iter().map(|flow| flow.0))
+        {
+            self.push(new(f64::from_bits(target)), name);
+        }
+    }
+
     fn next(&self) -> f64 {
         self.first
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
@@ -192,6 +203,24 @@ impl HeldFlows {
         self.levels.set_capacity(link, capacity);
     }
 
+    /// Gives a group another weight and bound \[B/s\] on the same links, if it has a bound; whether it has.
+    pub(super) fn reweigh(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
+        let had = self.served(group, now);
+        if !self.levels.reweigh(group, weight, bound) {
+            return false;
+        }
+        let price = self.levels.weight(group) / self.factor;
+        let state = &mut self.groups[group as usize];
+        let before = std::mem::replace(&mut state.price, price);
+        state
+            .targets
+            .rewrite(|target| had + (target - had).max(0.0) * (price / before));
+        if let Some(holder) = state.holder {
+            self.schedule(group, holder);
+        }
+        true
+    }
+
     /// Gives a group another weight and bound \[B/s\], and links.
     pub(super) fn reroute(&mut self, group: u32, now: f64, route: impl FnOnce(&mut HoldingMaxMin)) {
         let had = self.served(group, now);
@@ -201,17 +230,9 @@ impl HeldFlows {
         let price = self.levels.weight(group) / self.factor;
         let state = &mut self.groups[group as usize];
         let before = std::mem::replace(&mut state.price, price);
-        let left = |target: f64| (target - had).max(0.0) * (price / before);
-        let mut targets = Targets::default();
-        for (target, name) in state
+        state
             .targets
-            .first
-            .into_iter()
-            .chain(state.targets.others.drain().map(|Reverse(flow)| flow))
-        {
-            targets.push(left(f64::from_bits(target)), name);
-        }
-        state.targets = targets;
+            .rewrite(|target| (target - had).max(0.0) * (price / before));
         state.ahead = 0.0;
     }
 

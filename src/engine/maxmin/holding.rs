@@ -284,20 +284,25 @@ impl HoldingMaxMin {
 
     /// Changes the capacity of a link \[B/s\], which is numbered from 0 on.
     pub(in crate::engine) fn set_capacity(&mut self, link: u32, capacity: f64) {
-        let link = link + 1;
+        self.altered += usize::from(self.change_capacity(link + 1, capacity));
+    }
+
+    /// Changes the capacity of a link; whether that may change levels.
+    fn change_capacity(&mut self, link: u32, capacity: f64) -> bool {
         let state = &mut self.links[link as usize];
         state.capacity = capacity;
         if state.classes.is_empty() {
-            return;
+            return false;
         }
         if !state.is_tight {
             self.links[link as usize].reserved = self.reserved(link);
         }
         let state = &self.links[link as usize];
-        if state.is_tight || state.may_be_full() {
+        let matters = state.is_tight || state.may_be_full();
+        if matters {
             self.mark(link);
-            self.altered += 1;
         }
+        matters
     }
 
     /// What would be wanted of a link if its holders had the levels that they are estimated at.
@@ -404,6 +409,34 @@ impl HoldingMaxMin {
             self.pull(class, more);
             self.want(link, holder, more);
         }
+    }
+
+    /// Another weight and bound \[B/s\] for a group on the same links; `false`, and nothing is done, if it has no link for its bound.
+    pub(in crate::engine) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) -> bool {
+        let range = self.range(group);
+        let last = self.uses[range.end - 1].link;
+        if !self.links[last as usize].is_bound {
+            return false;
+        }
+        let state = &mut self.groups[group as usize];
+        state.weight = held(weight, bound);
+        let Group {
+            weight,
+            holder,
+            count,
+            ..
+        } = *state;
+        self.change_capacity(last, bound * f64::from(count));
+        for index in range {
+            let used = &mut self.uses[index];
+            let pull = f64::from(count) * used.share / weight;
+            let more = pull - used.pull;
+            used.pull = pull;
+            let Use { link, class, .. } = *used;
+            self.pull(class, more);
+            self.want(link, holder, more);
+        }
+        true
     }
 
     fn remove(&mut self, group: u32) {
@@ -769,8 +802,8 @@ impl HoldingMaxMin {
             }
             let left = state.capacity - taken;
             if rising <= 0.0 && left >= -state.capacity * FULL {
-                // It holds nothing: as after a solution of the whole.
-                if left <= state.capacity * FULL {
+                // It holds nothing: as after a solution of the whole. If it has no groups either, it is not full, even without capacity.
+                if left <= state.capacity * FULL && !state.classes.is_empty() {
                     level[link as usize] = fastest;
                 }
                 continue;
