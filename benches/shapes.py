@@ -82,7 +82,7 @@ RING = {"pattern": "ring", "supersteps": 10, "instructions": "1e8 instr", "bytes
 
 # Where links change: work of a round figure would end on the very date of a change. SimGrid adds up the dates of changes, and its sum is then
 # a rounding early or late: it may give the message the bandwidth before the change, and dates differ by 1e-4.
-UNROUND = {"instructions": "1.001e8 instr"}
+UNROUND = {"instructions": "1.00137e8 instr"}
 
 
 def shape(name, label, platform, keys, sizes, floor, sends="concurrent"):
