@@ -190,7 +190,8 @@ fn choices(node: &Value) -> Vec<Value> {
     if let Some(values) = node["enum"].as_array() {
         return values.clone();
     }
-    let all = node["oneOf"].as_array().into_iter().flatten();
+    let lists = ["oneOf", "anyOf"].into_iter();
+    let all = lists.filter_map(|kind| node[kind].as_array()).flatten();
     let values = all.flat_map(|one| match one["enum"].as_array() {
         Some(values) => values.clone(),
         None => one.get("const").cloned().into_iter().collect(),
