@@ -14,7 +14,7 @@ use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar_and_farewell};
 use super::run::{given, pairs};
 use super::sweep::{open_store, varied};
-use super::threads::threads;
+use super::threads::planning_threads;
 use super::winners;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
@@ -51,7 +51,7 @@ pub(super) fn compare(
     let sweep = sweep_of(registry, arguments)?;
     let memory = &arguments.varied.settings.memory;
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
-    let threads = threads(arguments.threads)?;
+    let threads = planning_threads(arguments.threads, limits)?;
     let common = Common::default();
     let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
     if !arguments.quiet {

@@ -18,7 +18,7 @@ use super::run::{
     read_experiment, values_beside,
 };
 use super::slurm::Job;
-use super::threads::threads;
+use super::threads::planning_threads;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;
@@ -47,7 +47,7 @@ pub(super) fn sweep(
     let is_silent = is_silent(arguments.quiet, form);
     let memory = &arguments.varied.settings.memory;
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
-    let threads = threads(arguments.threads)?;
+    let threads = planning_threads(arguments.threads, limits)?;
     let common = Common::default();
     let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
     if !arguments.quiet {

@@ -3,6 +3,7 @@
 use clap::builder::RangedU64ValueParser;
 
 use crate::error::{Error, Problem};
+use crate::memory::{Limits, plan};
 
 /// The most threads that may be asked for: more than any machine has cores for, and few enough to be started at once.
 const MOST: u64 = 1024;
@@ -37,6 +38,16 @@ pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error>
             }
         }
     }
+}
+
+/// The threads of a command that plans runs before it knows what they need: where there is hardly any memory, the thread that asks plans alone
+/// and can say so.
+pub(super) fn planning_threads(
+    wanted: Option<usize>,
+    limits: Limits,
+) -> Result<rayon::ThreadPool, Error> {
+    let has_room = limits.memory.is_none_or(|memory| memory >= plan(1.0));
+    threads(if has_room { wanted } else { Some(1) })
 }
 
 fn pool(count: usize) -> Result<rayon::ThreadPool, rayon::ThreadPoolBuildError> {

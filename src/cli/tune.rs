@@ -12,7 +12,7 @@ use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar_and_farewell};
 use super::run::given;
 use super::sweep::{Varied, open_store, varied};
-use super::threads::threads;
+use super::threads::planning_threads;
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::Flag;
@@ -42,7 +42,7 @@ pub(super) fn tune(
     let sweep = &varied.sweep;
     let memory = &arguments.varied.settings.memory;
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
-    let threads = threads(arguments.threads)?;
+    let threads = planning_threads(arguments.threads, limits)?;
     let store = match &arguments.out {
         Some(folder) => open_store(folder, arguments.quiet, errors)?,
         None => Store::in_memory(),
