@@ -10,7 +10,7 @@ use crate::bsp::Scenario;
 use crate::figure;
 use crate::output::Form;
 use crate::sweep::{Shard, Spec};
-use crate::units::{Bytes, NoProcess, ProcessId};
+use crate::units::{Bytes, InstructionsPerSecond, NoProcess, ProcessId};
 
 /// Simulates BSP applications on clusters of clusters, where a rescheduling policy migrates processes at barriers.
 #[derive(Debug, Parser)]
@@ -82,6 +82,12 @@ pub(super) enum Command {
             migsim calibrate --platform mine.json --table osu.txt --between a-0,a-1 --out library.json\n\n\
             The table is CSV with the columns from,to,bytes,time_s (one way), or the output of osu_latency or of IMB PingPong.")]
     Calibrate(CalibrateArguments),
+    /// Record an MPI program as a trace: the computation and messages of its processes
+    #[command(after_help = "Examples:\n  \
+            migsim record --out app.trace -- mpirun -np 8 ./program\n  \
+            migsim run --platform ufrgs --app trace --trace app.trace\n\n\
+            It needs `mpicc`, which compiles the recorder on first use.")]
+    Record(RecordArguments),
     /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
     Compare(Box<CompareArguments>),
     /// Reproduce a paper: published beside simulated values, cell by cell
@@ -374,6 +380,31 @@ pub(super) struct SnapshotArguments {
     /// Write into this file [default: standard output]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RecordArguments {
+    /// Write the trace into this file
+    #[arg(long, value_name = "FILE", default_value = "app.trace")]
+    pub(super) out: PathBuf,
+    /// The speed of the hosts that recorded: the work of the trace is time x speed
+    #[arg(long, value_name = "SPEED", default_value = "1 GHz")]
+    pub(super) speed: InstructionsPerSecond,
+    /// The time that is computation: all between two calls, or that of the processor alone
+    #[arg(long, value_enum, default_value = "wall")]
+    pub(super) clock: RecordClock,
+    /// The command that starts the program, behind `--`
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    pub(super) program: Vec<String>,
+}
+
+/// The clock that measures computation.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum RecordClock {
+    /// The wall clock.
+    Wall,
+    /// The time of the processor that the process uses.
+    Cpu,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod memory_limit;
 mod options;
 mod print;
 mod progress;
+mod record;
 mod report;
 mod reproduce;
 mod run;
@@ -166,6 +167,7 @@ fn dispatch(
         args::Command::Decide(question) => decide::decide(registry, question, out),
         args::Command::Report(report) => report::report(registry, report, out, errors),
         args::Command::Calibrate(arguments) => calibrate::run(arguments, out),
+        args::Command::Record(arguments) => record::run(arguments, out),
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);

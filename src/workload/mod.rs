@@ -6,6 +6,7 @@
 
 pub mod lbm;
 pub mod lu;
+pub mod record;
 mod recorded;
 pub mod registry;
 pub mod sw;

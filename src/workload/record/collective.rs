@@ -1,0 +1,224 @@
+//! Collectives as messages, by algorithms that Open MPI chooses for few processes.
+//!
+//! Barrier: recursive doubling. Broadcast and reduction: binomial trees. Allreduce: recursive doubling below 10 kB, else a ring.
+//! Gather and scatter: linear. Allgather and reduce-scatter: rings. All-to-all: all at once below 3000 B, else by pairs. Scan: a chain.
+
+/// The kind of a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Barrier,
+    Bcast,
+    Reduce,
+    Allreduce,
+    Gather,
+    Scatter,
+    Allgather,
+    Alltoall,
+    ReduceScatter,
+    Scan,
+}
+
+/// From this size on an allreduce goes round a ring \[B\] (Open MPI 4.1, fixed decisions).
+const RING_FROM: u64 = 10_000;
+/// From this size on an all-to-all goes by pairs \[B\] (Open MPI 4.1, fixed decisions).
+const PAIRS_FROM: u64 = 3_000;
+
+impl Kind {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "barrier" => Self::Barrier,
+            "bcast" => Self::Bcast,
+            "reduce" => Self::Reduce,
+            "allreduce" => Self::Allreduce,
+            "gather" => Self::Gather,
+            "scatter" => Self::Scatter,
+            "allgather" => Self::Allgather,
+            "alltoall" => Self::Alltoall,
+            "reduce_scatter" => Self::ReduceScatter,
+            "scan" => Self::Scan,
+            _ => return None,
+        })
+    }
+}
+
+/// The part of a process in a collective.
+#[derive(Clone, Debug)]
+pub(super) struct Collective {
+    pub(super) kind: Kind,
+    pub(super) group: u64,
+    pub(super) members: usize,
+    /// The rank of the process in the communicator.
+    pub(super) me: usize,
+    pub(super) root: usize,
+    pub(super) bytes: u64,
+    /// A size for each member; empty if all are `bytes`.
+    pub(super) sizes: Vec<u64>,
+}
+
+/// A message of a collective: to or from a member.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Move {
+    Send(usize, u64),
+    Receive(usize),
+}
+use Move::{Receive, Send};
+
+impl Collective {
+    fn size_of(&self, member: usize) -> u64 {
+        self.sizes.get(member).copied().unwrap_or(self.bytes)
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let me = self.me;
+        (0..self.members).filter(move |&member| member != me)
+    }
+
+    /// What the process sends and receives, in order.
+    pub(super) fn moves(&self) -> Vec<Move> {
+        let (me, root) = (self.me, self.root);
+        match self.kind {
+            Kind::Allreduce if self.bytes >= RING_FROM => {
+                let part = self.bytes.div_ceil(self.members as u64);
+                self.ring(2 * (self.members - 1), |_| part)
+            }
+            Kind::Barrier | Kind::Allreduce => self.doubling(),
+            Kind::Bcast => self.tree(),
+            Kind::Reduce => {
+                let mut moves = self.tree();
+                moves.reverse();
+                let turned = |step: Move| match step {
+                    Send(to, _) => Receive(to),
+                    Receive(from) => Send(from, self.bytes),
+                };
+                moves.into_iter().map(turned).collect()
+            }
+            Kind::Gather if me == root => self.others().map(Receive).collect(),
+            Kind::Gather => vec![Send(root, self.bytes)],
+            Kind::Scatter if me == root => {
+                self.others().map(|to| Send(to, self.size_of(to))).collect()
+            }
+            Kind::Scatter => vec![Receive(root)],
+            Kind::Allgather | Kind::ReduceScatter => self.ring(self.members - 1, |round| {
+                let back = round % self.members;
+                self.size_of((me + self.members - back) % self.members)
+            }),
+            Kind::Alltoall if self.largest() < PAIRS_FROM => {
+                let sends = self.others().map(|to| Send(to, self.size_of(to)));
+                sends.chain(self.others().map(Receive)).collect()
+            }
+            Kind::Alltoall => (1..self.members)
+                .flat_map(|away| {
+                    let to = (me + away) % self.members;
+                    let from = (me + self.members - away) % self.members;
+                    [Send(to, self.size_of(to)), Receive(from)]
+                })
+                .collect(),
+            Kind::Scan => {
+                let before = (me > 0).then(|| Receive(me - 1));
+                let after = (me + 1 < self.members).then_some(Send(me + 1, self.bytes));
+                before.into_iter().chain(after).collect()
+            }
+        }
+    }
+
+    fn largest(&self) -> u64 {
+        self.sizes.iter().copied().max().unwrap_or(self.bytes)
+    }
+
+    /// Rounds in which all send to the next and receive from the one before.
+    fn ring(&self, rounds: usize, size: impl Fn(usize) -> u64) -> Vec<Move> {
+        let next = (self.me + 1) % self.members;
+        let before = (self.me + self.members - 1) % self.members;
+        let rounds = 0..if self.members > 1 { rounds } else { 0 };
+        (rounds.flat_map(|round| [Send(next, size(round)), Receive(before)])).collect()
+    }
+
+    /// Recursive doubling; those beyond the largest power of two hand over to a partner and hear from it at the end.
+    fn doubling(&self) -> Vec<Move> {
+        let (me, bytes) = (self.me, self.bytes);
+        let power = 1 << self.members.ilog2();
+        if me >= power {
+            return vec![Send(me - power, bytes), Receive(me - power)];
+        }
+        let partner = (me + power < self.members).then_some(me + power);
+        let mut moves: Vec<Move> = partner.map(Receive).into_iter().collect();
+        let mut distance = 1;
+        while distance < power {
+            moves.extend([Send(me ^ distance, bytes), Receive(me ^ distance)]);
+            distance *= 2;
+        }
+        moves.extend(partner.map(|partner| Send(partner, bytes)));
+        moves
+    }
+
+    /// A binomial tree from the root.
+    fn tree(&self) -> Vec<Move> {
+        let count = self.members;
+        let place = (self.me + count - self.root) % count;
+        let member = |place: usize| (place + self.root) % count;
+        let mut moves = Vec::new();
+        let mut distance = 1;
+        while distance < count && place & distance == 0 {
+            distance *= 2;
+        }
+        if place > 0 {
+            moves.push(Receive(member(place - distance)));
+        }
+        while distance > 1 {
+            distance /= 2;
+            if place + distance < count {
+                moves.push(Send(member(place + distance), self.bytes));
+            }
+        }
+        moves
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_of_a_collective_is_sent_and_received() {
+        let names = [
+            "barrier",
+            "bcast",
+            "reduce",
+            "allreduce",
+            "gather",
+            "scatter",
+            "allgather",
+            "alltoall",
+            "reduce_scatter",
+            "scan",
+        ];
+        for (name, members, bytes) in names
+            .iter()
+            .flat_map(|name| (1..14).flat_map(move |n| [(name, n, 8), (name, n, 1 << 20)]))
+        {
+            let mut balance = std::collections::BTreeMap::new();
+            for me in 0..members {
+                let kind = Kind::named(name).unwrap();
+                let part = Collective {
+                    kind,
+                    group: 0,
+                    members,
+                    me,
+                    root: members / 2,
+                    bytes,
+                    sizes: Vec::new(),
+                };
+                for step in part.moves() {
+                    match step {
+                        Send(to, _) => *balance.entry((me, to)).or_insert(0) += 1,
+                        Receive(from) => *balance.entry((from, me)).or_insert(0) -= 1,
+                    }
+                }
+            }
+            assert!(
+                balance.values().all(|&left| left == 0),
+                "{name} of {members}: {balance:?}"
+            );
+        }
+    }
+}

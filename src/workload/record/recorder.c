@@ -1,0 +1,453 @@
+/* Recorder of MPI programs: writes what a process computes, sends and receives, one line an event.
+ *
+ * Preloaded by `migsim record`; the profiling interface (PMPI) of the library does the work of each call. Two variables of the
+ * environment: MIGSIM_RECORD_DIR, the folder of the records, and MIGSIM_RECORD_CLOCK, `wall` or `cpu`. The lines are described in
+ * `read.rs`, which reads them. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- the file --- */
+
+static char buffer[1 << 20];
+static size_t filled;
+static int file = -1, is_dry, world_rank, world_size;
+
+static void flush(void) {
+    size_t done = 0;
+    while (!is_dry && file >= 0 && done < filled) {
+        ssize_t n = write(file, buffer + done, filled - done);
+        if (n <= 0) { perror("migsim record"); _exit(74); }
+        done += (size_t)n;
+    }
+    filled = 0;
+}
+static void word(const char *text) {
+    size_t n = strlen(text);
+    if (filled + n + 32 > sizeof buffer) flush();
+    memcpy(buffer + filled, text, n);
+    filled += n;
+}
+static void number(long long value) {
+    char digits[24];
+    int at = 24;
+    unsigned long long left = value < 0 ? 0ULL - (unsigned long long)value : (unsigned long long)value;
+    if (filled + 32 > sizeof buffer) flush();
+    do { digits[--at] = (char)('0' + left % 10); left /= 10; } while (left);
+    if (value < 0) digits[--at] = '-';
+    buffer[filled++] = ' ';
+    memcpy(buffer + filled, digits + at, (size_t)(24 - at));
+    filled += (size_t)(24 - at);
+}
+static void newline(void) { buffer[filled++] = '\n'; }
+
+/* --- the clock: what passes between two calls is work --- */
+
+static clockid_t which = CLOCK_MONOTONIC;
+static long long left_at;
+static long long now(void) {
+    struct timespec t;
+    clock_gettime(which, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+static void enter(void) {
+    long long work = now() - left_at;
+    if (work > 0) { word("w"); number(work); newline(); }
+}
+static int leave(int code) { left_at = now(); return code; }
+static void cannot(const char *call) { word("x "); word(call); newline(); }
+
+/* --- communicators: a number that all members know, and their ranks in MPI_COMM_WORLD --- */
+
+typedef struct { long long id; int n, me, *members; } Group;
+static int keyval = MPI_KEYVAL_INVALID;
+static long long created;
+
+static void add_group(MPI_Comm comm, long long id) {
+    Group *g = malloc(sizeof *g);
+    MPI_Group inner, world;
+    int inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    if (inter) { free(g); cannot("MPI_Intercomm_create"); return; }
+    PMPI_Comm_size(comm, &g->n);
+    PMPI_Comm_rank(comm, &g->me);
+    int *from = malloc(sizeof(int) * (size_t)g->n);
+    g->members = malloc(sizeof(int) * (size_t)g->n);
+    for (int i = 0; i < g->n; i++) from[i] = i;
+    PMPI_Comm_group(comm, &inner);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(inner, g->n, from, world, g->members);
+    PMPI_Group_free(&inner);
+    PMPI_Group_free(&world);
+    free(from);
+    if (id < 0) {
+        id = 2 + created++ * world_size + world_rank;
+        PMPI_Bcast(&id, 1, MPI_LONG_LONG, 0, comm);
+    }
+    g->id = id;
+    PMPI_Comm_set_attr(comm, keyval, g);
+    word("g"); number(id); number(g->n);
+    for (int i = 0; i < g->n; i++) number(g->members[i]);
+    newline();
+}
+static Group *group_of(MPI_Comm comm, const char *call) {
+    Group *g = NULL;
+    int found = 0;
+    if (comm != MPI_COMM_NULL) PMPI_Comm_get_attr(comm, keyval, &g, &found);
+    if (!found) { cannot(call); return NULL; }
+    return g;
+}
+
+/* --- requests: a table of open addresses that grows --- */
+
+enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE };
+typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; } Pending;
+static Pending *table;
+static size_t slots, used;
+static long long posted, collectives;
+
+static uint64_t key_of(const void *handle, size_t size) {
+    uint64_t key = 0;
+    memcpy(&key, handle, size < sizeof key ? size : sizeof key);
+    return key;
+}
+static uint64_t request_key(MPI_Request r) { return key_of(&r, sizeof r); }
+static size_t start_of(uint64_t key) { return (size_t)((key * 0x9E3779B97F4A7C15ULL) >> 20) & (slots - 1); }
+static Pending *find(uint64_t key) {
+    for (size_t i = slots ? start_of(key) : 0; slots && table[i].kind != FREE; i = (i + 1) & (slots - 1))
+        if (table[i].kind != GONE && table[i].key == key) return &table[i];
+    return NULL;
+}
+static void insert(Pending p) {
+    Pending *old = find(p.key);
+    if (old) { *old = p; return; }
+    if (2 * (used + 1) > slots) {
+        Pending *before = table;
+        size_t n = slots, live = 0;
+        for (size_t i = 0; i < n; i++) live += before[i].kind > GONE;
+        slots = 256;
+        while (slots < 4 * (live + 1)) slots *= 2;
+        table = calloc(slots, sizeof *table);
+        used = 0;
+        for (size_t i = 0; i < n; i++) if (before[i].kind > GONE) insert(before[i]);
+        free(before);
+    }
+    size_t i = start_of(p.key);
+    while (table[i].kind != FREE) i = (i + 1) & (slots - 1);
+    table[i] = p;
+    used++;
+}
+
+/* --- events --- */
+
+static long long bytes_of(int count, MPI_Datatype type) {
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    return (long long)count * size;
+}
+static void sent(Group *g, int to, int tag, long long bytes) {
+    if (!g || to == MPI_PROC_NULL) return;
+    word("s"); number(g->id); number(g->members[to]); number(tag); number(bytes); newline();
+}
+static void received(Group *g, long long seq, const MPI_Status *status) {
+    if (!g || status->MPI_SOURCE < 0 || status->MPI_SOURCE >= g->n) return;
+    word("r"); number(seq); number(g->id); number(g->members[status->MPI_SOURCE]); number(status->MPI_TAG); newline();
+}
+static void completed(uint64_t key, const MPI_Status *status) {
+    Pending *p = find(key);
+    if (!p || !p->active) return;
+    int cancelled = 0;
+    if (p->kind == RECEIVE) PMPI_Test_cancelled(status, &cancelled);
+    if (p->kind == RECEIVE && !cancelled) received(p->group, p->seq, status);
+    if (p->kind == COLLECTIVE) { word("e"); number(p->seq); newline(); }
+    p->active = 0;
+    if (!p->persistent) p->kind = GONE;
+}
+static long long collective(const char *name, Group *g, int root, long long bytes, const int *counts, MPI_Datatype type, const MPI_Datatype *types) {
+    long long id = collectives++;
+    if (!g) return id;
+    word("c "); word(name); number(g->id); number(root); number(id); number(bytes);
+    number(counts ? g->n : 0);
+    for (int i = 0; counts && i < g->n; i++) number(bytes_of(counts[i], types ? types[i] : type));
+    newline();
+    return id;
+}
+static void ended(Group *g, long long id) { if (g) { word("e"); number(id); newline(); } }
+static void track(Group *g, long long id, MPI_Request r) {
+    if (!g) return;
+    if (g->n == 1) { ended(g, id); return; }
+    insert((Pending){.key = request_key(r), .kind = COLLECTIVE, .active = 1, .seq = id, .group = g});
+}
+
+/* --- beginning and end --- */
+
+static void begin(void) {
+    const char *folder = getenv("MIGSIM_RECORD_DIR"), *clock = getenv("MIGSIM_RECORD_CLOCK");
+    char path[4096];
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    snprintf(path, sizeof path, "%s/%d.record", folder ? folder : ".", world_rank);
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0) { perror(path); _exit(74); }
+    if (clock && !strcmp(clock, "cpu")) which = CLOCK_PROCESS_CPUTIME_ID;
+    word("migsim-record 1"); number(world_rank); number(world_size); newline();
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    add_group(MPI_COMM_WORLD, 0);
+    add_group(MPI_COMM_SELF, 1);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    left_at = now();
+}
+int MPI_Init(int *argc, char ***argv) { int e = PMPI_Init(argc, argv); begin(); return e; }
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    int e = PMPI_Init_thread(argc, argv, required, provided);
+    begin();
+    if (required == MPI_THREAD_MULTIPLE) cannot("MPI_Init_thread(MPI_THREAD_MULTIPLE)");
+    return e;
+}
+/* The time of an event: what the clock and the line of a send cost. */
+static long long price(void) {
+    enum { TIMES = 20000 };
+    Group *g = group_of(MPI_COMM_WORLD, "MPI_Finalize");
+    long long kept = left_at;
+    flush();
+    is_dry = 1;
+    clockid_t clock = which;
+    struct timespec a, b;
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    for (int i = 0; i < TIMES; i++) {
+        enter();
+        g = group_of(MPI_COMM_WORLD, "MPI_Finalize");
+        sent(g, 0, i, bytes_of(i, MPI_DOUBLE));
+        leave(0);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    flush();
+    is_dry = 0;
+    which = clock;
+    left_at = kept;
+    return ((b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec) / TIMES;
+}
+int MPI_Finalize(void) {
+    enter();
+    long pages = 0, resident = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    if (statm) {
+        if (fscanf(statm, "%ld %ld", &pages, &resident) == 2) { word("m"); number((long long)resident * sysconf(_SC_PAGESIZE)); newline(); }
+        fclose(statm);
+    }
+    word("o"); number(price()); newline();
+    word("end\n");
+    flush();
+    close(file);
+    file = -1;
+    return PMPI_Finalize();
+}
+
+/* --- point to point --- */
+
+#define SENDS(NAME) \
+    int MPI_##NAME(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) { \
+        enter(); sent(group_of(c, "MPI_" #NAME), to, tag, bytes_of(n, t)); return leave(PMPI_##NAME(b, n, t, to, tag, c)); }
+SENDS(Send) SENDS(Ssend) SENDS(Bsend) SENDS(Rsend)
+#define ISENDS(NAME) \
+    int MPI_##NAME(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r) { \
+        enter(); sent(group_of(c, "MPI_" #NAME), to, tag, bytes_of(n, t)); return leave(PMPI_##NAME(b, n, t, to, tag, c, r)); }
+ISENDS(Isend) ISENDS(Issend) ISENDS(Ibsend) ISENDS(Irsend)
+#define INITS(NAME) \
+    int MPI_##NAME(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r) { \
+        enter(); int e = PMPI_##NAME(b, n, t, to, tag, c, r); \
+        insert((Pending){.key = request_key(*r), .kind = SEND, .persistent = 1, .peer = to, .tag = tag, .bytes = bytes_of(n, t), .group = group_of(c, "MPI_" #NAME)}); \
+        return leave(e); }
+INITS(Send_init) INITS(Ssend_init) INITS(Bsend_init) INITS(Rsend_init)
+
+int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *status) {
+    MPI_Status own;
+    enter();
+    long long seq = posted++;
+    if (status == MPI_STATUS_IGNORE) status = &own;
+    int e = PMPI_Recv(b, n, t, from, tag, c, status);
+    received(group_of(c, "MPI_Recv"), seq, status);
+    return leave(e);
+}
+int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r) {
+    enter();
+    int e = PMPI_Irecv(b, n, t, from, tag, c, r);
+    if (from != MPI_PROC_NULL) insert((Pending){.key = request_key(*r), .kind = RECEIVE, .active = 1, .seq = posted++, .group = group_of(c, "MPI_Irecv")});
+    return leave(e);
+}
+int MPI_Recv_init(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r) {
+    enter();
+    int e = PMPI_Recv_init(b, n, t, from, tag, c, r);
+    insert((Pending){.key = request_key(*r), .kind = RECEIVE, .persistent = 1, .group = group_of(c, "MPI_Recv_init")});
+    return leave(e);
+}
+static void started(MPI_Request r) {
+    Pending *p = find(request_key(r));
+    if (!p) return;
+    p->active = 1;
+    if (p->kind == RECEIVE) p->seq = posted++;
+    if (p->kind == SEND) sent(p->group, p->peer, p->tag, p->bytes);
+}
+int MPI_Start(MPI_Request *r) { enter(); started(*r); return leave(PMPI_Start(r)); }
+int MPI_Startall(int n, MPI_Request r[]) { enter(); for (int i = 0; i < n; i++) started(r[i]); return leave(PMPI_Startall(n, r)); }
+int MPI_Request_free(MPI_Request *r) {
+    enter();
+    Pending *p = find(request_key(*r));
+    if (p && p->active && p->kind != SEND) cannot("MPI_Request_free");
+    if (p) p->kind = GONE;
+    return leave(PMPI_Request_free(r));
+}
+int MPI_Sendrecv(const void *b, int n, MPI_Datatype t, int to, int stag, void *rb, int rn, MPI_Datatype rt, int from, int rtag, MPI_Comm c, MPI_Status *status) {
+    MPI_Status own;
+    enter();
+    Group *g = group_of(c, "MPI_Sendrecv");
+    long long seq = posted++;
+    sent(g, to, stag, bytes_of(n, t));
+    if (status == MPI_STATUS_IGNORE) status = &own;
+    int e = PMPI_Sendrecv(b, n, t, to, stag, rb, rn, rt, from, rtag, c, status);
+    received(g, seq, status);
+    return leave(e);
+}
+int MPI_Sendrecv_replace(void *b, int n, MPI_Datatype t, int to, int stag, int from, int rtag, MPI_Comm c, MPI_Status *status) {
+    MPI_Status own;
+    enter();
+    Group *g = group_of(c, "MPI_Sendrecv_replace");
+    long long seq = posted++;
+    sent(g, to, stag, bytes_of(n, t));
+    if (status == MPI_STATUS_IGNORE) status = &own;
+    int e = PMPI_Sendrecv_replace(b, n, t, to, stag, from, rtag, c, status);
+    received(g, seq, status);
+    return leave(e);
+}
+int MPI_Probe(int from, int tag, MPI_Comm c, MPI_Status *s) { enter(); return leave(PMPI_Probe(from, tag, c, s)); }
+int MPI_Iprobe(int from, int tag, MPI_Comm c, int *flag, MPI_Status *s) { enter(); return leave(PMPI_Iprobe(from, tag, c, flag, s)); }
+
+/* --- waits and tests: the handles are gone afterwards, so that their keys are kept --- */
+
+static uint64_t *keys;
+static MPI_Status *statuses;
+static int room;
+static void keep(int n, MPI_Request r[]) {
+    if (n > room) {
+        room = 2 * n;
+        keys = realloc(keys, sizeof *keys * (size_t)room);
+        statuses = realloc(statuses, sizeof *statuses * (size_t)room);
+    }
+    for (int i = 0; i < n; i++) keys[i] = request_key(r[i]);
+}
+int MPI_Wait(MPI_Request *r, MPI_Status *s) {
+    MPI_Status own;
+    enter();
+    uint64_t key = request_key(*r);
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = PMPI_Wait(r, s);
+    completed(key, s);
+    return leave(e);
+}
+int MPI_Test(MPI_Request *r, int *flag, MPI_Status *s) {
+    MPI_Status own;
+    enter();
+    uint64_t key = request_key(*r);
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = PMPI_Test(r, flag, s);
+    if (*flag) completed(key, s);
+    return leave(e);
+}
+int MPI_Waitall(int n, MPI_Request r[], MPI_Status s[]) {
+    enter();
+    keep(n, r);
+    if (s == MPI_STATUSES_IGNORE) s = statuses;
+    int e = PMPI_Waitall(n, r, s);
+    for (int i = 0; i < n; i++) completed(keys[i], &s[i]);
+    return leave(e);
+}
+int MPI_Testall(int n, MPI_Request r[], int *flag, MPI_Status s[]) {
+    enter();
+    keep(n, r);
+    if (s == MPI_STATUSES_IGNORE) s = statuses;
+    int e = PMPI_Testall(n, r, flag, s);
+    for (int i = 0; *flag && i < n; i++) completed(keys[i], &s[i]);
+    return leave(e);
+}
+int MPI_Waitany(int n, MPI_Request r[], int *index, MPI_Status *s) {
+    MPI_Status own;
+    enter();
+    keep(n, r);
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = PMPI_Waitany(n, r, index, s);
+    if (*index != MPI_UNDEFINED) completed(keys[*index], s);
+    return leave(e);
+}
+int MPI_Testany(int n, MPI_Request r[], int *index, int *flag, MPI_Status *s) {
+    MPI_Status own;
+    enter();
+    keep(n, r);
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = PMPI_Testany(n, r, index, flag, s);
+    if (*flag && *index != MPI_UNDEFINED) completed(keys[*index], s);
+    return leave(e);
+}
+#define SOMES(NAME) \
+    int MPI_##NAME(int n, MPI_Request r[], int *done, int at[], MPI_Status s[]) { \
+        enter(); keep(n, r); if (s == MPI_STATUSES_IGNORE) s = statuses; \
+        int e = PMPI_##NAME(n, r, done, at, s); \
+        for (int i = 0; *done != MPI_UNDEFINED && i < *done; i++) completed(keys[at[i]], &s[i]); \
+        return leave(e); }
+SOMES(Waitsome) SOMES(Testsome)
+
+/* --- communicators --- */
+
+#define CREATES(NAME, PARAMETERS, ARGUMENTS) \
+    int MPI_##NAME PARAMETERS { enter(); int e = PMPI_##NAME ARGUMENTS; if (*made != MPI_COMM_NULL) add_group(*made, -1); return leave(e); }
+CREATES(Comm_dup, (MPI_Comm c, MPI_Comm *made), (c, made))
+CREATES(Comm_dup_with_info, (MPI_Comm c, MPI_Info i, MPI_Comm *made), (c, i, made))
+CREATES(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *made), (c, color, key, made))
+CREATES(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm *made), (c, kind, key, i, made))
+CREATES(Comm_create, (MPI_Comm c, MPI_Group g, MPI_Comm *made), (c, g, made))
+CREATES(Comm_create_group, (MPI_Comm c, MPI_Group g, int tag, MPI_Comm *made), (c, g, tag, made))
+CREATES(Cart_create, (MPI_Comm c, int n, const int d[], const int p[], int reorder, MPI_Comm *made), (c, n, d, p, reorder, made))
+CREATES(Cart_sub, (MPI_Comm c, const int remain[], MPI_Comm *made), (c, remain, made))
+CREATES(Graph_create, (MPI_Comm c, int n, const int i[], const int d[], int reorder, MPI_Comm *made), (c, n, i, d, reorder, made))
+
+/* --- collectives: the blocking form, and the one that a request completes --- */
+
+#define STRIP(...) __VA_ARGS__
+#define COLLECTIVES(NAME, INAME, LABEL, PARAMETERS, ARGUMENTS, ROOT, BYTES, COUNTS, TYPE, TYPES) \
+    int MPI_##NAME(STRIP PARAMETERS MPI_Comm c) { \
+        enter(); Group *g = group_of(c, "MPI_" #NAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
+        int e = PMPI_##NAME(STRIP ARGUMENTS c); ended(g, id); return leave(e); } \
+    int MPI_##INAME(STRIP PARAMETERS MPI_Comm c, MPI_Request *r) { \
+        enter(); Group *g = group_of(c, "MPI_" #INAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
+        int e = PMPI_##INAME(STRIP ARGUMENTS c, r); track(g, id, *r); return leave(e); }
+COLLECTIVES(Barrier, Ibarrier, "barrier", (), (), 0, 0, NULL, MPI_BYTE, NULL)
+COLLECTIVES(Bcast, Ibcast, "bcast", (void *b, int n, MPI_Datatype t, int root, ), (b, n, t, root, ), root, bytes_of(n, t), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Reduce, Ireduce, "reduce", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, int root, ), (b, rb, n, t, op, root, ), root, bytes_of(n, t), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Allreduce, Iallreduce, "allreduce", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, ), (b, rb, n, t, op, ), 0, bytes_of(n, t), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Scan, Iscan, "scan", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, ), (b, rb, n, t, op, ), 0, bytes_of(n, t), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Exscan, Iexscan, "scan", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, ), (b, rb, n, t, op, ), 0, bytes_of(n, t), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Gather, Igather, "gather", (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, int root, ), (b, n, t, rb, rn, rt, root, ), root, b == MPI_IN_PLACE ? 0 : bytes_of(n, t), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Gatherv, Igatherv, "gather", (const void *b, int n, MPI_Datatype t, void *rb, const int rn[], const int rd[], MPI_Datatype rt, int root, ), (b, n, t, rb, rn, rd, rt, root, ), root, b == MPI_IN_PLACE ? 0 : bytes_of(n, t), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Scatter, Iscatter, "scatter", (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, int root, ), (b, n, t, rb, rn, rt, root, ), root, g && g->me == root ? bytes_of(n, t) : 0, NULL, MPI_BYTE, NULL)
+COLLECTIVES(Scatterv, Iscatterv, "scatter", (const void *b, const int n[], const int d[], MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, int root, ), (b, n, d, t, rb, rn, rt, root, ), root, 0, g && g->me == root ? n : NULL, t, NULL)
+COLLECTIVES(Allgather, Iallgather, "allgather", (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, ), (b, n, t, rb, rn, rt, ), 0, bytes_of(rn, rt), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Allgatherv, Iallgatherv, "allgather", (const void *b, int n, MPI_Datatype t, void *rb, const int rn[], const int rd[], MPI_Datatype rt, ), (b, n, t, rb, rn, rd, rt, ), 0, 0, rn, rt, NULL)
+COLLECTIVES(Alltoall, Ialltoall, "alltoall", (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, ), (b, n, t, rb, rn, rt, ), 0, bytes_of(rn, rt), NULL, MPI_BYTE, NULL)
+COLLECTIVES(Alltoallv, Ialltoallv, "alltoall", (const void *b, const int n[], const int d[], MPI_Datatype t, void *rb, const int rn[], const int rd[], MPI_Datatype rt, ), (b, n, d, t, rb, rn, rd, rt, ), 0, 0, b == MPI_IN_PLACE ? rn : n, b == MPI_IN_PLACE ? rt : t, NULL)
+COLLECTIVES(Alltoallw, Ialltoallw, "alltoall", (const void *b, const int n[], const int d[], const MPI_Datatype t[], void *rb, const int rn[], const int rd[], const MPI_Datatype rt[], ), (b, n, d, t, rb, rn, rd, rt, ), 0, 0, b == MPI_IN_PLACE ? rn : n, MPI_BYTE, b == MPI_IN_PLACE ? rt : t)
+COLLECTIVES(Reduce_scatter, Ireduce_scatter, "reduce_scatter", (const void *b, void *rb, const int n[], MPI_Datatype t, MPI_Op op, ), (b, rb, n, t, op, ), 0, 0, n, t, NULL)
+COLLECTIVES(Reduce_scatter_block, Ireduce_scatter_block, "reduce_scatter", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, ), (b, rb, n, t, op, ), 0, bytes_of(n, t), NULL, MPI_BYTE, NULL)
+
+/* --- what has no place in supersteps: told with its rank and name --- */
+
+#define CANNOT(NAME, PARAMETERS, ARGUMENTS) int MPI_##NAME PARAMETERS { enter(); cannot("MPI_" #NAME); return leave(PMPI_##NAME ARGUMENTS); }
+CANNOT(Win_create, (void *b, MPI_Aint n, int u, MPI_Info i, MPI_Comm c, MPI_Win *w), (b, n, u, i, c, w))
+CANNOT(Win_allocate, (MPI_Aint n, int u, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w), (n, u, i, c, b, w))
+CANNOT(Mprobe, (int f, int t, MPI_Comm c, MPI_Message *m, MPI_Status *s), (f, t, c, m, s))
+CANNOT(Improbe, (int f, int t, MPI_Comm c, int *g, MPI_Message *m, MPI_Status *s), (f, t, c, g, m, s))
+CANNOT(Comm_idup, (MPI_Comm c, MPI_Comm *n, MPI_Request *r), (c, n, r))
