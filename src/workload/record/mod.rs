@@ -87,7 +87,7 @@ pub fn convert(
 mod tests {
     use super::*;
     use crate::workload::trace::Trace;
-    use crate::workload::{Plan, Workload};
+    use crate::workload::Workload;
 
     const SENDER: &str =
         "migsim-record 1 0 2\ng 0 2 0 1\nw 1000000\ns 0 1 5 800\nw 2000000\nm 4096\no 90\nend\n";
@@ -110,8 +110,6 @@ mod tests {
              step 0\nc 0 1000000\nm 0 1 800\nstep 1\nc 0 2000000\nc 1 3000000\nend\n"
         );
         let trace = Trace::parse("made", &made.trace).unwrap();
-        let mut plan = Plan::default();
-        trace.fill(0, &mut plan);
         assert_eq!(
             (trace.supersteps(), made.messages, made.overhead),
             (2, 1, 90)

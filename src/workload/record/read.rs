@@ -237,9 +237,9 @@ impl Record {
                 posted.entry(*lane).or_default().push(*number);
             }
         }
-        posted
-            .values_mut()
-            .for_each(|numbers| numbers.sort_unstable());
+        for numbers in posted.values_mut() {
+            numbers.sort_unstable();
+        }
         let mut operations = Vec::new();
         for event in &self.events {
             match event {
