@@ -86,8 +86,8 @@ pub fn convert(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::trace::Trace;
     use crate::workload::Workload;
+    use crate::workload::trace::Trace;
 
     const SENDER: &str =
         "migsim-record 1 0 2\ng 0 2 0 1\nw 1000000\ns 0 1 5 800\nw 2000000\nm 4096\no 90\nend\n";
