@@ -1,12 +1,13 @@
 //! Batch transfer: flows on links that do not change, solved together without a queue of all events.
 //!
 //! ```text
+//!                   equal flows that end at one date                        ──> together: closed form
 //!                   few flows, or sets of active flows recur (transfer)  ──> memoized (rate_cache)
 //! known starts ─ contention ─ group by group ┤
 //!                   crowds: many flows on each link                         ──> holding (maxmin::holding, service)
 //!                   everything else                                         ──> incremental (maxmin::incremental, completion)
 //! ```
-//! [`FlowBatch`] chooses between the three, and `path_table` has the constants of each route. The choice depends on the flows alone, never on
+//! [`FlowBatch`] chooses between the four, and `path_table` has the constants of each route. The choice depends on the flows alone, never on
 //! what was simulated before. Completion times of all agree to 1e-13, not to the bit. The slow twin is [`super::Simulation`].
 
 mod contention;
@@ -16,6 +17,7 @@ mod incremental;
 mod memoized;
 mod path_table;
 mod rate_cache;
+mod together;
 mod transfer;
 
 pub(crate) use flow::Start;

@@ -1,4 +1,4 @@
-//! Solves a batch of flows: chooses for each contention group between memoized rates and incremental max-min.
+//! Solves a batch of flows: chooses for each contention group between a closed form, memoized rates, crowds and incremental max-min.
 //!
 //! A group is solved by [`super::memoized`] if its sets of active flows recur, otherwise by [`super::incremental`]. Sets recur in a group
 //! of few flows, and in a larger one whose flows have few sizes and hardly meet at their receivers: then many flows end together, as in
@@ -20,6 +20,7 @@ use super::holding::HoldingBatch;
 use super::incremental::IncrementalBatch;
 use super::memoized::MemoizedBatch;
 use super::path_table::{PathId, PathTable};
+use super::together::CommonEnd;
 use crate::platform::Platform;
 
 /// Up to this many flows are memoized, whatever they are.
@@ -137,6 +138,7 @@ pub(crate) struct FlowBatch {
     incremental: IncrementalBatch,
     holding: HoldingBatch,
     contention: Contention,
+    common_end: CommonEnd,
     recurrence: Recurrence,
 }
 
@@ -154,6 +156,7 @@ impl FlowBatch {
             incremental,
             holding,
             contention,
+            common_end,
             recurrence,
         } = self;
         let mut only_ended = |name: u32, date: f64| {
@@ -165,12 +168,22 @@ impl FlowBatch {
             starts.clear();
             return;
         }
+        if let Some(end) = common_end.find(platform, paths, starts) {
+            for start in starts.drain(..) {
+                only_ended(start.name, end);
+            }
+            return;
+        }
         contention.split(platform, paths, starts, |name, date| {
             only_ended(name, date);
         });
         for group in contention.groups() {
             if recurrence.is_given(group.iter().map(Start::flow), paths) {
                 memoized.solve(platform, paths, group, &mut only_ended);
+            } else if let Some(end) = common_end.find(platform, paths, group) {
+                for start in group {
+                    only_ended(start.name, end);
+                }
             } else if !end_together(group, paths)
                 && holding.is_crowd(group.iter().map(|start| start.path), platform, paths)
             {
