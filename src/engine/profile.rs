@@ -195,6 +195,13 @@ impl Changes {
         !self.of_link.is_empty()
     }
 
+    /// Whether the bandwidth of a link varies.
+    #[inline]
+    pub(crate) fn varies(&self, link: LinkId) -> bool {
+        let place = self.of_link.get(link.index());
+        place.is_some_and(|place| *place != NONE)
+    }
+
     /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
     pub(crate) fn next_date(&self) -> f64 {
         let current = self.varying.get(self.current as usize);

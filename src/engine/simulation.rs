@@ -176,6 +176,9 @@ impl<'p, T: Copy> Simulation<'p, T> {
         let routes = ends.into_iter().flatten();
         for route in routes.filter_map(|(from, to)| platform.route(from, to)) {
             for link in route.links() {
+                if !self.changes.varies(link) {
+                    continue;
+                }
                 self.refresh_link(link)?;
                 on_routes = on_routes.min(self.changes.next_date_of_link(link));
             }

@@ -122,10 +122,20 @@ impl Direct {
         let Some(mut present) = self.present.take() else {
             return self.evaluate_on(input, barrier);
         };
-        if self.changed != input.engine.changed() && renew(&mut present, input.engine) {
-            self.has_power = is_powered(&present);
-            self.paths.forget();
-            self.batch.forget();
+        if self.changed != input.engine.changed() {
+            let paths = &self.paths;
+            let (mut is_new, mut is_crossed) = (false, false);
+            renew(&mut present, input.engine, |link| {
+                is_new = true;
+                is_crossed |= paths.crosses(link);
+            });
+            if is_new {
+                self.has_power = is_powered(&present);
+                self.batch.forget();
+            }
+            if is_crossed {
+                self.paths.forget();
+            }
         }
         let now = SuperstepInput {
             platform: &present,
@@ -485,18 +495,21 @@ fn has_varying_links(platform: &Platform) -> bool {
     platform.links.iter().any(Link::varies)
 }
 
-/// Gives the links of a platform the capacities and latencies of now; whether any was another one.
-fn renew(platform: &mut Platform, engine: &Simulation<'_, Token>) -> bool {
-    let mut is_new = false;
+/// Gives the links of a platform the capacities and latencies of now: `has_changed` is told each link that had others.
+fn renew(
+    platform: &mut Platform,
+    engine: &Simulation<'_, Token>,
+    mut has_changed: impl FnMut(LinkId),
+) {
     for (index, link) in platform.links.iter_mut().enumerate() {
-        let (bandwidth, latency) = engine.link(LinkId::from_index(index));
+        let id = LinkId::from_index(index);
+        let (bandwidth, latency) = engine.link(id);
         if link.bandwidth.get() != bandwidth || link.latency.get() != latency {
             link.bandwidth = BytesPerSecond::of(bandwidth);
             link.latency = Seconds::of(latency);
-            is_new = true;
+            has_changed(id);
         }
     }
-    is_new
 }
 
 /// Whether nothing stands still by itself.

@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use crate::engine::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use crate::memory::MOST_PATHS;
 use crate::platform::Platform;
-use crate::units::HostId;
+use crate::units::{HostId, LinkId};
 
 /// Names a path, in the order in which paths were first asked for.
 pub(crate) type PathId = u32;
@@ -73,6 +73,8 @@ pub(crate) struct PathTable {
     is_plain: bool,
     /// Links and what a flow takes there of its rate.
     uses: Vec<(u32, f64)>,
+    /// Per link: whether a path crosses it, shared or not.
+    is_crossed: Vec<bool>,
 }
 
 /// Up to this many classes, paths are found in a table (16 MB, if all of them send).
@@ -104,6 +106,7 @@ impl PathTable {
             list: Vec::with_capacity(ROOM),
             is_plain: model.is_plain(),
             uses: Vec::with_capacity(2 * ROOM),
+            is_crossed: vec![false; platform.links.len()],
         };
         paths.add_loopback();
         paths
@@ -209,7 +212,13 @@ impl PathTable {
         }
         self.list.clear();
         self.uses.clear();
+        self.is_crossed.fill(false);
         self.add_loopback();
+    }
+
+    /// Whether a path depends on a link.
+    pub(crate) fn crosses(&self, link: LinkId) -> bool {
+        self.is_crossed[link.index()]
     }
 
     /// From the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
@@ -300,6 +309,7 @@ impl PathTable {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
             latency += link.latency.get();
+            self.is_crossed[id.index()] = true;
             if link.is_shared {
                 self.add_use(first_use, id.0, 1.0);
             }
@@ -308,6 +318,7 @@ impl PathTable {
             && let Some(back) = platform.route(to, from)
         {
             for id in back.links() {
+                self.is_crossed[id.index()] = true;
                 if platform.links[id.index()].is_shared {
                     self.add_use(first_use, id.0, ACKNOWLEDGEMENTS);
                 }
