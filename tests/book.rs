@@ -210,10 +210,12 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
     let top = [
         "extends",
         "platform",
+        "clusters",
         "mapping",
         "scenarios",
         "seed",
         "load",
+        "library",
     ];
     let top: serde_json::Map<String, Value> = top
         .iter()

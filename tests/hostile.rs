@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use crate::support;
 
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
+    "clusters",
     "data",
     "experiment",
     "flags",

@@ -188,6 +188,10 @@ pub(super) enum PlatformCommand {
         /// The platform: a file (JSON or SimGrid XML) or a built-in name
         #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
         platform: String,
+        /// The clusters of a platform of zones: zone (those that hold hosts), level=N (below the outermost), name, or a CSV file
+        /// (`host,cluster`)
+        #[arg(long, value_name = "zone|level=N|name|FILE")]
+        clusters: Option<String>,
         /// Also draw the clusters and their routes into this SVG file
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         svg: Option<PathBuf>,

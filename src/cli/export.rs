@@ -246,13 +246,17 @@ pub(super) fn platform(
     let (platform, file, memory) = match command {
         PlatformCommand::Show {
             platform,
+            clusters,
             svg,
             rows,
             form,
             memory,
         } => {
             let limits = limits(memory, None, Purpose::Look);
-            let loaded = super::show::read(platform, limits)?;
+            let mut loaded = super::show::read(platform, limits)?;
+            if let Some(clusters) = clusters {
+                super::show::form_clusters(&mut loaded, clusters)?;
+            }
             say_notes(&loaded.notes, errors);
             return super::show::platform(&loaded, svg.as_deref(), *rows, *form, out);
         }

@@ -11,13 +11,20 @@ use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
 use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
-use crate::platform::{self, LoadedPlatform};
+use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::registry::Registry;
 use crate::words::counted;
 
 /// Reads the platform that is named on the command line.
 pub(super) fn read(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     platform::open_within(name, limits).map_err(|error| error.placed("<PLATFORM>"))
+}
+
+/// Forms the clusters of a platform as `--clusters` says.
+pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
+    let form = |clusters: Clusters| clusters.form(&mut loaded.platform);
+    let formed = clusters.parse().and_then(form);
+    formed.map_err(|error| error.placed("--clusters"))
 }
 
 /// Shows a platform, and draws it into a file if one is named.

@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::built_in::{self, ONE_READING};
 use super::by_workload;
 use super::config::{Basis, ExperimentConfig, NONE};
-use super::layers::Layers;
+use super::layers::{Flag, Layers};
 use super::library::{self, LoadedLibrary};
 use super::shared::Shared;
 use crate::document::{self, Document};
@@ -201,6 +201,19 @@ impl Whole {
             left_out,
             platform,
         })
+    }
+
+    /// Puts what the platform says above the built-in experiments, below what was given.
+    pub(super) fn take_from_platform(&mut self, name: &str, settings: &[(String, String)]) {
+        let flag = |(key, value): &(String, String)| Flag {
+            key: key.clone(),
+            flag: format!("the platform's `{key}`"),
+            value: document::typed_value(value),
+        };
+        let settings = settings.iter().map(flag).collect();
+        self.below.push_settings(name, settings);
+        let all = self.below.with(&self.given);
+        self.layers = with_library(&all, self.library.as_ref());
     }
 
     /// Puts what the workload says between the built-in experiments and what was given.

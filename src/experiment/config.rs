@@ -110,8 +110,8 @@ pub struct ExperimentConfig {
     /// The platform: a file, or the name of a built-in one.
     #[serde(default = "usual_platform")]
     pub platform: String,
-    /// The clusters of a platform of zones (`SimGrid`): `zone` (those that hold hosts), `level=N` (the zones N below the outermost one), `name`
-    /// (hosts whose names differ in the digits at the end), or a CSV file with the columns `host,cluster`.
+    /// The clusters of a platform of zones (`SimGrid`). `zone`: those that hold hosts; `level=N`: the zones N below the outermost one.
+    /// `name`: hosts whose names differ in the digits at the end. Or a CSV file with the columns `host,cluster`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<String>,
     /// Background load of hosts and links: one load (`kind`, `on` and its parameters) or a list.

@@ -136,6 +136,13 @@ impl Experiment {
                 .map_err(|error| name_key(error, "clusters")),
         });
         let platform = keep(clustered, &mut problems);
+        if let Some(platform) = platform
+            .as_ref()
+            .filter(|platform| !platform.settings.is_empty())
+        {
+            whole.take_from_platform(&config.platform, &platform.settings);
+            config = document::from_value(&whole.layers.merged()?, "")?;
+        }
         let network = keep(network(&config.network), &mut problems);
         let policy = keep(Chosen::of(registry, &config.policy), &mut problems);
         let loads = keep(

@@ -100,19 +100,35 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
         .map(|(line, number)| Row::of(line, number));
     if rows.next().is_none_or(|head| head.fields != COLUMNS) {
         let message = format!("the first line is not `{}`", COLUMNS.join(","));
-        return Err(Problem::new(message).source(file).at(1, 1).into());
+        let hint = "the columns are a host and the name of its cluster: `node-0,west`";
+        return Err(Problem::new(message)
+            .source(file)
+            .at(1, 1)
+            .hint(hint)
+            .into());
     }
     for row in rows {
         match row.fields[..] {
             [host, cluster] if !cluster.is_empty() => match ids.get(host) {
-                None => problems.push(row.problem(0, format!("unknown host `{host}`"))),
+                None => {
+                    let known = platform.hosts.iter().map(|host| &*host.name);
+                    let unknown = row
+                        .problem(0, format!("unknown host `{host}`"))
+                        .names_no("host", host);
+                    problems.push(unknown.known("hosts", known));
+                }
                 Some(&id) if clusters[id].is_some() => {
-                    problems.push(row.problem(0, format!("host `{host}` has a cluster already")));
+                    let twice = row.problem(0, format!("host `{host}` has a cluster already"));
+                    problems
+                        .push(twice.hint("a host is in one cluster: leave out one of its lines"));
                 }
                 Some(&id) => clusters[id] = Some(cluster.to_owned()),
             },
-            _ => problems
-                .push(row.problem(0, "a line is not a host and a cluster separated by a comma")),
+            _ => {
+                let broken =
+                    row.problem(0, "a line is not a host and a cluster separated by a comma");
+                problems.push(broken.hint("as in `node-0,west`"));
+            }
         }
     }
     let missing = clusters.iter().position(Option::is_none);

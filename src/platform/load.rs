@@ -79,6 +79,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
         source: source.to_owned(),
         sha256: sha256(text.as_bytes()),
         built_in: copied(&document.value),
+        settings: Vec::new(),
         notes: Vec::new(),
         profile_files: Vec::new(),
     })

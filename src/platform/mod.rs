@@ -72,6 +72,8 @@ pub struct LoadedPlatform {
     pub sha256: String,
     /// The built-in platform (`ufrgs`) that the file is a copy of: equal value by value, whatever its layout.
     pub built_in: Option<&'static str>,
+    /// The settings of an experiment that the file asks for (`SimGrid`'s `<config>`): key and value. Files and flags of the experiment win.
+    pub settings: Vec<(String, String)>,
     /// What a user should know about how the file was read.
     pub notes: Vec<String>,
     /// The profile files that it refers to, with their SHA-256.

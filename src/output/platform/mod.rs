@@ -34,6 +34,13 @@ pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
         sheet.line(description);
     }
     sheet.data(sizes(platform, &survey));
+    if let Some((table, left_out)) = zones(platform, rows) {
+        sheet.line("");
+        sheet.table(table);
+        if left_out > 0 {
+            sheet.line(format!("and {} (--rows)", counted(left_out, "more zone")));
+        }
+    }
     sheet.line("");
     let (table, left_out) = clusters(platform, rows);
     sheet.table(table);
@@ -73,6 +80,38 @@ fn sizes(platform: &Platform, survey: &Survey) -> Table {
         Cell::count(survey.all_routes),
     ]);
     table
+}
+
+/// The tree of zones, if there are several, and how many are left out.
+fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
+    let Routes::Zoned { zones, points } = &platform.routes else {
+        return None;
+    };
+    let outline = zones.outline(points);
+    if outline.len() < 2 {
+        return None;
+    }
+    let columns = [
+        words("zone", "zone"),
+        numbers("level", "level"),
+        words("routing", "routing"),
+        numbers("zones", "zones"),
+        numbers("hosts", "hosts"),
+        numbers("with those below", "hosts_below"),
+    ];
+    let mut table = Table::new("zones", "Zones, each with those in it", &columns);
+    for zone in outline.iter().take(rows) {
+        let indent = 2 * usize::try_from(zone.depth).unwrap_or_default();
+        table.push([
+            Cell::value(zone.name, format!("{:indent$}{}", "", zone.name)),
+            Cell::count(zone.depth as usize),
+            Cell::text(zone.routing),
+            Cell::count(zone.zones),
+            Cell::count(zone.own_hosts),
+            Cell::count(zone.all_hosts),
+        ]);
+    }
+    Some((table, outline.len().saturating_sub(rows)))
 }
 
 /// Hosts of a cluster that are alike.

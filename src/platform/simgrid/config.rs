@@ -3,8 +3,8 @@
 /// What a setting of `SimGrid` means here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// These flags of the command do the same.
-    Flag(String),
+    /// This key of `network` does the same with this value.
+    Setting(&'static str, String),
     /// It may change times, and nothing here does the same.
     None,
     /// It changes no time.
@@ -62,8 +62,7 @@ pub(super) fn meaning(key: &str, value: &str) -> Meaning {
     }
     match key.as_str() {
         "network/model" => match value.trim().to_ascii_lowercase().as_str() {
-            "cm02" => Meaning::Flag("--network cm02".to_owned()),
-            "lv08" => Meaning::Flag("--network lv08".to_owned()),
+            preset @ ("cm02" | "lv08") => Meaning::Setting("model", preset.to_owned()),
             _ => Meaning::None,
         },
         // The usual models of hosts and processors, whose network is told by its own key.
@@ -75,25 +74,37 @@ pub(super) fn meaning(key: &str, value: &str) -> Meaning {
     }
 }
 
-fn constant(name: &str, value: &str) -> Meaning {
-    Meaning::Flag(format!("--net {name}={value}"))
+fn constant(name: &'static str, value: &str) -> Meaning {
+    Meaning::Setting(name, value.to_owned())
+}
+
+/// The flag of the command that gives a key of `network` a value.
+pub(super) fn flag(key: &str, value: &str) -> String {
+    if key == "model" {
+        format!("--network {value}")
+    } else {
+        format!("--net {key}={value}")
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, meaning};
+    use super::{Meaning, flag, meaning};
 
     #[test]
-    fn what_changes_times_is_a_flag_or_told() {
-        let flag = |text: &str| Meaning::Flag(text.to_owned());
-        assert_eq!(meaning("network/model", "CM02"), flag("--network cm02"));
+    fn what_changes_times_is_a_setting_or_told() {
+        let written = |key: &str, value: &str| match meaning(key, value) {
+            Meaning::Setting(key, value) => flag(key, &value),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(written("network/model", "CM02"), "--network cm02");
         assert_eq!(
-            meaning("network/TCP_gamma", "4194304.0"),
-            flag("--net tcp_gamma=4194304.0")
+            written("network/TCP_gamma", "4194304.0"),
+            "--net tcp_gamma=4194304.0"
         );
         assert_eq!(
-            meaning("network/crosstraffic", "no"),
-            flag("--net crosstraffic=false")
+            written("network/crosstraffic", "no"),
+            "--net crosstraffic=false"
         );
         assert_eq!(meaning("network/model", "ns-3"), Meaning::None);
         assert_eq!(

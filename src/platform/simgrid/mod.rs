@@ -102,6 +102,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             source: source.to_owned(),
             sha256: sha256(text.as_bytes()),
             built_in: None,
+            settings: reader.settings.clone(),
             notes: reader.all_notes(),
             profile_files: expansion
                 .files

@@ -38,6 +38,8 @@ pub(super) struct Reader<'a, 'input> {
     pub(super) bare_numbers: usize,
     /// Other things that a user should know.
     pub(super) notes: Vec<String>,
+    /// What the file asks of an experiment: key and value.
+    pub(super) settings: Vec<(String, String)>,
     pub(super) problems: Vec<Problem>,
     pub(super) traces: Traces<'a>,
 }
@@ -51,6 +53,7 @@ impl<'a, 'input> Reader<'a, 'input> {
             passed_over: BTreeMap::new(),
             bare_numbers: 0,
             notes: Vec::new(),
+            settings: Vec::new(),
             problems: Vec::new(),
             traces: Traces::default(),
         }
@@ -272,7 +275,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Notes the settings that a `<config>` asks for, if they change times.
+    /// Takes the settings that a `<config>` asks for, and notes those that may change times.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
         for prop in self.elements(node) {
             let (key, value) = (
@@ -280,9 +283,13 @@ impl<'a, 'input> Reader<'a, 'input> {
                 prop.attribute("value").unwrap_or(""),
             );
             match config::meaning(key, value) {
-                Meaning::Flag(flag) => self.notes.push(format!(
-                    "the file asks for `{key}` = `{value}`, which is not followed: add `{flag}` to the command"
-                )),
+                Meaning::Setting(ours, taken) => {
+                    let flag = config::flag(ours, &taken);
+                    self.notes.push(format!(
+                        "the file asks for `{key}` = `{value}`: taken as `{flag}`, unless the experiment says otherwise"
+                    ));
+                    self.settings.push((format!("network.{ours}"), taken));
+                }
                 Meaning::None => self.notes.push(format!(
                     "the file asks for `{key}` = `{value}`, which migsim has no setting for: times of SimGrid may differ"
                 )),

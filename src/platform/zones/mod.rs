@@ -14,6 +14,7 @@
 mod dragonfly;
 mod fat_tree;
 mod graph;
+mod outline;
 mod star;
 mod table;
 mod torus;
