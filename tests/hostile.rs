@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::support;
 
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "clusters",
     "data",
     "experiment",
@@ -28,6 +28,7 @@ const KINDS: [&str; 12] = [
     "simgrid",
     "sweep",
     "trace",
+    "zones",
 ];
 
 /// The address space of a command [KiB], its CPU time [s], and its threads where it does not say how many: what they reserve is no limit.

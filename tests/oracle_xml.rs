@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use migsim::platform::{Platform, open};
+use migsim::platform::{Platform, from_simgrid, open, to_simgrid_as_read};
 use serde_json::Value;
 
 use super::oracle::{TOLERANCE, difference, network, run};
@@ -214,4 +214,24 @@ fn the_routes_of_a_folder_are_simgrids() {
     }
     println!("{count} routes are SimGrid's; {wrong} files have others");
     assert_eq!(wrong, 0);
+}
+
+/// Platforms of the oracle as trees of zones in JSON: `tests/data/zones/CASE.json`.
+#[test]
+fn trees_of_zones_in_json_have_the_routes_of_simgrid_and_so_have_their_exports() {
+    let twins = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/zones");
+    let mut checked = 0;
+    for entry in fs::read_dir(twins).unwrap() {
+        let path = entry.unwrap().path();
+        let case = path.file_stem().unwrap().to_str().unwrap();
+        let routes = fs::read_to_string(folder().join(case).join("routes.txt")).unwrap();
+        let twin = open(path.to_str().unwrap()).unwrap();
+        let routes_of = |platform: &Platform| check_routes(platform, &routes).unwrap();
+        assert!(routes_of(&twin.platform) > 0, "{case}");
+        let export = to_simgrid_as_read(&twin).unwrap();
+        let again = from_simgrid("export.xml", &export.xml).unwrap().platform;
+        assert_eq!(routes_of(&again), routes_of(&twin.platform), "{case}");
+        checked += 1;
+    }
+    assert!(checked >= 18, "{checked}");
 }

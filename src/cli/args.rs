@@ -269,6 +269,7 @@ pub(super) enum Listing {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Format {
     Platform,
+    Zones,
     Experiment,
     Sweep,
     Trace,

@@ -182,12 +182,17 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
     } else if let Some(("variant", _, expected)) = unknown(&failure.message) {
         wanted = listed(expected).next().map(Value::from);
     }
+    let is_choice = wanted.is_some();
     for candidate in wanted.into_iter().chain(substitutes()) {
         *place(value, &steps)? = candidate;
         match attempt::<T>(value) {
             Ok(_) => return None,
-            Err(next) if !next.steps.starts_with(&steps) => return Some(next),
-            Err(_) => {}
+            Err(next) if next.steps.starts_with(&steps) => {}
+            // What else an object needs depends on the choice, which is not known.
+            Err(next) if is_choice && steps.starts_with(&next.steps) => return None,
+            // Inside an object with a choice, a value of a wrong type is told at the object.
+            Err(next) if steps.starts_with(&next.steps) && is_of_type(&next.message) => {}
+            Err(next) => return Some(next),
         }
     }
     None
@@ -206,6 +211,11 @@ fn substitutes() -> impl Iterator<Item = Value> {
         json!(["a", "b"]),
     ];
     texts.into_iter().chain(others)
+}
+
+/// Whether it is told that a value has a wrong type.
+fn is_of_type(message: &str) -> bool {
+    missing(message).is_none() && unknown(message).is_none()
 }
 
 fn place<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {

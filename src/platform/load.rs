@@ -9,13 +9,13 @@ use super::assemble::Assembly;
 use super::built_in::copied;
 use super::copies::{self, Sources};
 use super::format::{LinkValues, PlatformFile};
-use super::{Link, LoadedPlatform};
+use super::{Link, LoadedPlatform, zone_file};
 use crate::document::{Document, MOST_PROBLEMS, limited, sha256};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
 use crate::units::LinkId;
 
-/// Reads a platform in the format `migsim-platform-1`; `source` names the file in messages.
+/// Reads a platform in the format `migsim-platform-1` or `migsim-zones-1`; `source` names the file in messages.
 ///
 /// ```
 /// let text = r#"{
@@ -42,16 +42,20 @@ pub(super) fn from_json_within(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    read(source, text, limits).map_err(|error| {
-        error.hinting("`migsim schema platform` prints the format, with its keys and units")
-    })
+    let hint = "`migsim schema platform` prints the format, with its keys and units";
+    let document = Document::parse(source, text).map_err(|error| error.hinting(hint))?;
+    if zone_file::is_one(&document) {
+        let hint = "`migsim schema zones` prints the format, with its keys and units";
+        zone_file::read(&document, limits).map_err(|error| error.hinting(hint))
+    } else {
+        read(&document, limits).map_err(|error| error.hinting(hint))
+    }
 }
 
-fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    let document = Document::parse(source, text)?;
+fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
-    let sources = copies::write_out(&document, &mut file)?;
-    let mut loader = Loader::new(&document, &file, &sources);
+    let sources = copies::write_out(document, &mut file)?;
+    let mut loader = Loader::new(document, &file, &sources);
     loader.check_names();
     loader.check_links();
     loader.check_hosts();
@@ -76,9 +80,10 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
         platform,
         description: file.description.clone(),
         origins: file.origins.clone(),
-        source: source.to_owned(),
-        sha256: sha256(text.as_bytes()),
+        source: document.source.to_string(),
+        sha256: sha256(document.text.as_bytes()),
         built_in: copied(&document.value),
+        xml: None,
         settings: Vec::new(),
         notes: Vec::new(),
         profile_files: Vec::new(),

@@ -15,6 +15,7 @@
 //! | [`Platform`] | the machine, complete and checked |
 //! | [`open`] | find it by name: a file, `platforms/`, or built in |
 //! | [`from_json`], [`schema`] | the format `migsim-platform-1` |
+//! | [`zones_schema`] | the format `migsim-zones-1`: a tree of zones, read by [`from_json`], too |
 //! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
 //! | [`Mapping`] | the first host of every process |
 
@@ -36,9 +37,12 @@ mod model;
 mod profile;
 mod shortest;
 mod simgrid;
+mod zone_file;
+pub mod zone_format;
 mod zones;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub(crate) use assemble::memory_of;
 pub use built_in::built_in;
@@ -53,7 +57,8 @@ pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Rout
 pub(crate) use profile::SHORTEST_PERIOD;
 pub use profile::{Integral, Profile, ProfileSteps, Steps};
 pub(crate) use simgrid::read_profile;
-pub use simgrid::{Export, from_simgrid, to_simgrid};
+pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
+pub use zone_format::zones_schema;
 pub use zones::Zones;
 
 /// A platform together with what is known about its file.
@@ -74,6 +79,8 @@ pub struct LoadedPlatform {
     pub built_in: Option<&'static str>,
     /// The settings of an experiment that the file asks for (`SimGrid`'s `<config>`): key and value. Files and flags of the experiment win.
     pub settings: Vec<(String, String)>,
+    /// The platform in `SimGrid`'s format, if it is a tree of zones that was read from such a text, or translated to one.
+    pub(crate) xml: Option<Arc<str>>,
     /// What a user should know about how the file was read.
     pub notes: Vec<String>,
     /// The profile files that it refers to, with their SHA-256.

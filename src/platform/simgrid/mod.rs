@@ -31,7 +31,8 @@ mod write;
 mod xml;
 
 pub(crate) use profile::read_profile;
-pub use write::{Export, to_simgrid};
+pub(super) use write::escape;
+pub use write::{Export, to_simgrid, to_simgrid_as_read};
 
 use std::sync::Arc;
 
@@ -59,10 +60,18 @@ pub(super) fn from_simgrid_within(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    read(source, text, limits).map_err(|error| {
-        let hint = "`migsim platform export ufrgs` prints a file of this format";
-        in_text(error, source, text).hinting(hint)
+    from_translation(source, text, limits).map_err(|error| {
+        error.hinting("`migsim platform export ufrgs` prints a file of this format")
     })
+}
+
+/// The same of a text that nobody wrote: hints are left to the caller.
+pub(super) fn from_translation(
+    source: &str,
+    text: &str,
+    limits: Limits,
+) -> Result<LoadedPlatform, Error> {
+    read(source, text, limits).map_err(|error| in_text(error, source, text))
 }
 
 /// The same with all places in the text, where an element may stand for others that are longer.
@@ -102,6 +111,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             source: source.to_owned(),
             sha256: sha256(text.as_bytes()),
             built_in: None,
+            xml: as_it_is(&reader, &expansion, content),
             settings: reader.settings.clone(),
             notes: reader.all_notes(),
             profile_files: expansion
@@ -112,6 +122,14 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
         }),
         _ => Err(Error::Input(limited(problems))),
     }
+}
+
+/// The text of a platform that stands for itself: of version 4, in one file.
+fn as_it_is(reader: &Reader<'_, '_>, expansion: &Expansion, content: &str) -> Option<Arc<str>> {
+    let is_whole = reader.version == Version::Four
+        && expansion.files.is_empty()
+        && !reader.has_profile_files();
+    is_whole.then(|| Arc::from(content))
 }
 
 /// The version, the traces, and the one zone with all that it holds.

@@ -220,6 +220,11 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// Whether it refers to files of profiles or states.
+    pub(super) fn has_profile_files(&self) -> bool {
+        !self.traces.files.is_empty()
+    }
+
     /// The profile files that were read, with their SHA-256.
     pub(super) fn profile_files(self) -> Vec<(String, String)> {
         (self.traces.files.into_iter())

@@ -3,6 +3,7 @@
 //! | form | when | size |
 //! | --- | --- | --- |
 //! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, no profiles, no latencies of pairs | clusters² |
+//! | the file as it was read, or translated from JSON | a tree of zones of version 4 in one file | as it is |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
 //! `SimGrid` has no memory of hosts: it is left out. If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
@@ -13,7 +14,7 @@ use std::fmt::{self, Write as _};
 
 use crate::document::sha256;
 use crate::error::{Error, Problem};
-use crate::platform::{Cluster, Host, Link, Platform, Profile, Route, Routes};
+use crate::platform::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
 use crate::units::{ClusterId, HostId, LinkId};
 
 /// More hosts than this are not written with a route for each pair.
@@ -68,6 +69,20 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
         xml: writer.xml,
         profiles: writer.profiles,
     })
+}
+
+/// The same; a tree of zones in the text that it was read from, or translated to, with all of its structure.
+///
+/// # Errors
+/// As [`to_simgrid`].
+pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
+    match (&loaded.platform.routes, &loaded.xml) {
+        (Routes::Zoned { .. }, Some(xml)) => Ok(Export {
+            xml: xml.to_string(),
+            profiles: Vec::new(),
+        }),
+        _ => to_simgrid(&loaded.platform),
+    }
 }
 
 /// The access links by host, if all clusters can be written as `<cluster>`.
@@ -379,7 +394,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// A name as an attribute.
-fn escape(name: &str) -> String {
+pub(in crate::platform) fn escape(name: &str) -> String {
     name.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('"', "&quot;")
