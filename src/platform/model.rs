@@ -261,6 +261,13 @@ impl Platform {
         LinkId(link.0 + u32::from(self.links[link.index()].is_duplex))
     }
 
+    /// The first direction of the duplex link that a link belongs to; otherwise the link itself.
+    pub(crate) fn undirected(&self, link: LinkId) -> LinkId {
+        let before = link.index().checked_sub(1);
+        let is_second = before.is_some_and(|before| self.links[before].is_duplex);
+        LinkId(link.0 - u32::from(is_second))
+    }
+
     /// The nominal delay of a route.
     pub fn latency(&self, route: &Route<'_>) -> Seconds {
         route.latency.unwrap_or_else(|| {

@@ -4,6 +4,7 @@
 
 mod draw;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -17,6 +18,8 @@ use crate::words::counted;
 
 /// The most names that are listed in one place.
 const MOST_NAMES: usize = 6;
+/// Latencies that differ relatively by less than this are equal.
+const ROUNDING: f64 = 1e-12;
 
 /// The platform as lines and tables of at most `rows` rows each.
 pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
@@ -266,7 +269,7 @@ struct Survey {
     /// The first routes.
     routes: Vec<Between>,
     all_routes: usize,
-    /// The number of paths that differ from their way back, and pairs without any; the first one of these.
+    /// The number of paths whose way back differs in more than directions, and pairs without any; the first one of these.
     one_way: usize,
     missing: usize,
     first_missing: Option<(ClusterId, ClusterId)>,
@@ -307,8 +310,8 @@ impl Survey {
             (None, None) => true,
             _ => false,
         };
-        if there.is_some() && back.is_some() && !is_mutual {
-            self.one_way += 1;
+        if let (Some(there), Some(back)) = (&there, &back) {
+            self.one_way += usize::from(!is_mutual && !differ_in_directions(platform, there, back));
         }
         let both = [(from, to, there), (to, from, back)];
         for (from, to, route) in both.into_iter().take(if is_mutual { 1 } else { 2 }) {
@@ -336,6 +339,20 @@ impl Survey {
             }
         }
     }
+}
+
+/// Whether two ways cross the same links, each in some direction, with the same latency and bandwidth.
+fn differ_in_directions(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
+    let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
+        let links = route.links();
+        links.map(|link| platform.undirected(link)).collect()
+    };
+    // Sums of floats in another order may differ.
+    let [one, other] = [there, back].map(|route| platform.latency(route).get());
+    let is_as_late = (one - other).abs() <= ROUNDING * one.max(other);
+    is_as_late
+        && platform.bottleneck(there) == platform.bottleneck(back)
+        && links(there) == links(back)
 }
 
 fn unused_links(platform: &Platform) -> Vec<LinkId> {
@@ -516,6 +533,36 @@ mod tests {
         );
         assert!(
             other.contains("a,there,b") && other.contains("b,there,a"),
+            "{other}"
+        );
+    }
+
+    /// The tables of two zones of a host each, whose routes in both directions are given.
+    fn zoned(routes: &str) -> String {
+        let text = format!(
+            "<platform version='4'><zone id='top' routing='Full'>
+            <cluster id='a' prefix='a-' suffix='' radical='0' speed='1Gf' bw='1GBps' lat='5us' router_id='ra'/>
+            <cluster id='b' prefix='b-' suffix='' radical='0' speed='1Gf' bw='1GBps' lat='90us' router_id='rb'/>
+            <link id='d' bandwidth='1GBps' latency='50us' sharing_policy='SPLITDUPLEX'/>
+            <link id='e' bandwidth='1GBps' latency='50us'/>{routes}</zone></platform>"
+        );
+        let loaded = crate::platform::from_simgrid("two.xml", &text).unwrap();
+        platform_sheet(&loaded, 9).render(Form::Csv)
+    }
+
+    #[test]
+    fn the_other_direction_of_duplex_links_is_no_other_way_back() {
+        let same = zoned(
+            "<zoneRoute src='a' dst='b' gw_src='ra' gw_dst='rb'><link_ctn id='d' direction='UP'/></zoneRoute>",
+        );
+        assert!(same.contains("a_link_0_UP d_UP b_link_0_DOWN"), "{same}");
+        assert!(!same.contains("another way back"), "{same}");
+        let other = zoned(
+            "<zoneRoute src='a' dst='b' gw_src='ra' gw_dst='rb' symmetrical='NO'><link_ctn id='d' direction='UP'/></zoneRoute>
+            <zoneRoute src='b' dst='a' gw_src='rb' gw_dst='ra' symmetrical='NO'><link_ctn id='e'/></zoneRoute>",
+        );
+        assert!(
+            other.contains("1 pair of clusters with another way back"),
             "{other}"
         );
     }
