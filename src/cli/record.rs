@@ -30,12 +30,9 @@ fn recorded(arguments: &RecordArguments, recorder: &Path, folder: &Path) -> Resu
         records.push((path.display().to_string(), read_text(&path)?));
     }
     if records.is_empty() {
-        let message = format!(
-            "`{}` called no MPI function in C",
-            arguments.program.join(" ")
-        );
-        let hint = "the program must be linked dynamically with the MPI library of `mpicc`, call it from C or C++, \
-                    and run on this host: static linking and Fortran escape the recorder";
+        let message = format!("`{}` called no MPI function", arguments.program.join(" "));
+        let hint = "the program must be linked dynamically with the MPI library of `mpicc`, and run on this host: \
+                    static linking escapes the recorder";
         return Err(Error::Run(Problem::new(message).hint(hint)));
     }
     records.sort();
@@ -107,8 +104,9 @@ fn recorder() -> Result<PathBuf, Error> {
     let object = source.with_extension("so");
     fs::write(&source, RECORDER).map_err(|error| unwritable(&source, &error))?;
     let compiled = Command::new("mpicc")
-        .args(["-O2", "-shared", "-fPIC", "-o"])
+        .args(["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"])
         .args([&object, &source])
+        .arg("-ldl")
         .output();
     let _ = fs::remove_file(&source); // only the library is needed
     let compiled = compiled.map_err(|error| unwritable(&object, &error))?;

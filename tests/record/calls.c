@@ -1,4 +1,4 @@
-/* Point to point in all forms, collectives with v-forms, sub-communicators: what `migsim record` must cut. */
+/* Point to point in all forms, collectives with v-forms, sub-communicators, neighbours: what `migsim record` must cut. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -64,6 +64,39 @@ int main(int argc, char **argv) {
         MPI_Ibarrier(comms[k], &r[2]);
         MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
     }
+    /* matched probes: of one's neighbour, of anybody, with and without a wait */
+    MPI_Message message;
+    MPI_Status status;
+    for (int k = 0; k < 2; k++) {
+        MPI_Isend(a, 20, MPI_DOUBLE, next, 5, MPI_COMM_WORLD, &r[0]);
+        if (k == 0) {
+            MPI_Mprobe(MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &message, &status);
+            MPI_Mrecv(b, 20, MPI_DOUBLE, &message, MPI_STATUS_IGNORE);
+        } else {
+            do MPI_Improbe(before, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, MPI_STATUS_IGNORE); while (!flag);
+            MPI_Imrecv(b, 20, MPI_DOUBLE, &message, &r[1]);
+            MPI_Wait(&r[1], &status);
+        }
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD); /* no later message may meet a wildcard */
+    }
+
+    /* neighbours on a line, on a ring, and in a graph of one's own */
+    for (int periodic = 0; periodic < 2; periodic++) {
+        MPI_Comm line;
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &periodic, 0, &line);
+        MPI_Neighbor_allgather(a, 3, MPI_DOUBLE, b, 3, MPI_DOUBLE, line);
+        MPI_Ineighbor_alltoall(a, 3, MPI_DOUBLE, b, 3, MPI_DOUBLE, line, &r[0]);
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        MPI_Comm_free(&line);
+    }
+    MPI_Comm graph;
+    int one[1] = {1}, zero[1] = {0};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, one, 1, &next, one, MPI_INFO_NULL, 0, &graph);
+    MPI_Neighbor_alltoallv(a, one, zero, MPI_DOUBLE, b, one, zero, MPI_DOUBLE, graph);
+    MPI_Neighbor_allgatherv(a, 1, MPI_DOUBLE, b, one, zero, MPI_DOUBLE, graph);
+    MPI_Comm_free(&graph);
+
     MPI_Finalize();
     return 0;
 }

@@ -2,6 +2,7 @@
 //!
 //! Barrier: recursive doubling. Broadcast and reduction: binomial trees. Allreduce: recursive doubling below 10 kB, else a ring.
 //! Gather and scatter: linear. Allgather and reduce-scatter: rings. All-to-all: all at once below 3000 B, else by pairs. Scan: a chain.
+//! Neighbours: all at once.
 
 /// The kind of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub(super) enum Kind {
     Alltoall,
     ReduceScatter,
     Scan,
+    /// Of the neighbours in a topology; a record lists its messages.
+    Neighbours,
 }
 
 /// From this size on an allreduce goes round a ring \[B\] (Open MPI 4.1, fixed decisions).
@@ -53,6 +56,8 @@ pub(super) struct Collective {
     pub(super) bytes: u64,
     /// A size for each member; empty if all are `bytes`.
     pub(super) sizes: Vec<u64>,
+    /// The messages of a collective of neighbours; else none.
+    pub(super) neighbours: Vec<Move>,
 }
 
 /// A message of a collective: to or from a member.
@@ -113,6 +118,7 @@ impl Collective {
                     [Send(to, self.size_of(to)), Receive(from)]
                 })
                 .collect(),
+            Kind::Neighbours => self.neighbours.clone(),
             Kind::Scan => {
                 let before = (me > 0).then(|| Receive(me - 1));
                 let after = (me + 1 < self.members).then_some(Send(me + 1, self.bytes));
@@ -207,6 +213,7 @@ mod tests {
                     root: members / 2,
                     bytes,
                     sizes: Vec::new(),
+                    neighbours: Vec::new(),
                 };
                 for step in part.moves() {
                     match step {

@@ -4,7 +4,7 @@
 //! the records, replaces each collective by the messages of its algorithm, and cuts by a logical clock: a message that is sent in
 //! superstep s is received in a later one, and computation after a send opens a superstep.
 //!
-//! Left out: one-sided communication, matched probes, inter-communicators. A record that has them is refused with rank and call.
+//! Left out: one-sided communication, inter-communicators, dynamic processes. A record that has them is refused with rank and call.
 
 mod clock;
 mod collective;
@@ -130,6 +130,26 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_exchange_at_once_and_their_messages_match_by_collective() {
+        // A ring of two: each is both neighbours of the other. The second collective is complete first.
+        let two = |rank: usize, first: usize, then: usize| {
+            let other = 1 - rank;
+            format!(
+                "migsim-record 1 {rank} 2\ng 0 2 0 1\nn 0 0 2 {other} 8 {other} 8 {other} {other}\n\
+                 n 0 1 1 {other} 9 {other}\ne {first}\nw 1000000\ne {then}\nend\n"
+            )
+        };
+        let made = converted(&[&two(0, 0, 1), &two(1, 0, 1)]).unwrap();
+        assert_eq!((made.supersteps, made.messages), (3, 6));
+        assert!(made.trace.contains("m 0 1 8\nm 0 1 8\nm 1 0 8\nm 1 0 8\n"));
+        let made = converted(&[&two(0, 1, 0), &two(1, 1, 0)]).unwrap();
+        assert!(made.trace.contains("step 0\nm 0 1 9\n"), "{}", made.trace);
+        let wrong = "migsim-record 1 1 2\ng 0 2 0 1\nn 0 0 1 2 8\nend\n";
+        let error = converted(&[SENDER, wrong]).unwrap_err().to_string();
+        assert!(error.contains("there is no member 2"), "{error}");
+    }
+
+    #[test]
     fn what_cannot_be_cut_is_told_with_rank_and_call() {
         let error = |other: &str| converted(&[SENDER, other]).unwrap_err().to_string();
         let one_sided = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Win_create\nend\n");
@@ -143,8 +163,7 @@ mod tests {
 
     #[test]
     fn every_cut_and_every_wrong_byte_is_refused_or_read_without_a_panic() {
-        let collective =
-            "migsim-record 1 1 2\ng 0 2 0 1\nc alltoall 0 0 0 0 2 3 4\ne 0\nr 0 0 0 5\nend\n";
+        let collective = "migsim-record 1 1 2\ng 0 2 0 1\nc alltoall 0 0 0 0 2 3 4\ne 0\nn 0 1 1 0 8\nr 0 0 0 5\nend\n";
         for text in [RECEIVER, collective] {
             for at in 0..text.len() {
                 let whole = at + 1 == text.len();

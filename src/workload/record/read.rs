@@ -7,6 +7,7 @@
 //! s ID TO TAG BYTES            it sends
 //! r SEQ ID FROM TAG            a receive is complete that was posted as number SEQ
 //! c NAME ID ROOT NUMBER BYTES N BYTES...   a collective begins; N sizes, one for each member, or none
+//! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one from each of some
 //! e NUMBER                     it is complete
 //! x CALL                       a call that cannot be cut
 //! m BYTES, o NS, end           memory, the price of a call, the last line
@@ -91,6 +92,14 @@ struct Begun {
     open: BTreeMap<u64, (u64, Collective)>,
 }
 
+impl Begun {
+    fn add(&mut self, number: u64, collective: Collective) {
+        let next = self.next.entry(collective.group).or_default();
+        self.open.insert(number, (*next, collective));
+        *next += 1;
+    }
+}
+
 impl Record {
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
         let refused = |line: usize, message: String| {
@@ -149,6 +158,7 @@ impl Record {
             }
             "g" => self.group(&mut words)?,
             "c" => self.begin(&mut words, begun)?,
+            "n" => self.begin_neighbours(&mut words, begun)?,
             "e" => {
                 let number: u64 = words.number()?;
                 let ended = begun.open.remove(&number);
@@ -202,9 +212,7 @@ impl Record {
         let name = words.text()?;
         let kind = Kind::named(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
         let group: u64 = words.number()?;
-        let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
-        let me = members.iter().position(|&rank| rank == self.rank);
-        let me = me.ok_or("the process is no member of this communicator")?;
+        let (members, me) = self.members_and_place(group)?;
         let (root, number): (usize, u64) = (words.number()?, words.number()?);
         let bytes = words.count()?;
         let sizes: usize = words.number()?;
@@ -214,7 +222,6 @@ impl Record {
         let sizes = (0..sizes)
             .map(|_| words.count())
             .collect::<Result<_, _>>()?;
-        let next = begun.next.entry(group).or_default();
         let collective = Collective {
             kind,
             group,
@@ -223,10 +230,48 @@ impl Record {
             root,
             bytes,
             sizes,
+            neighbours: Vec::new(),
         };
-        begun.open.insert(number, (*next, collective));
-        *next += 1;
+        begun.add(number, collective);
         Ok(())
+    }
+
+    fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
+        let (group, number): (u64, u64) = (words.number()?, words.number()?);
+        let (members, me) = self.members_and_place(group)?;
+        let count = members.len();
+        let member = |words: &mut Words<'_>| {
+            let member: usize = words.number()?;
+            let is_known = member < count;
+            (is_known.then_some(member)).ok_or_else(|| format!("there is no member {member}"))
+        };
+        let mut neighbours = Vec::new();
+        for _ in 0..words.count()? {
+            neighbours.push(Move::Send(member(words)?, words.count()?));
+        }
+        while words.left.clone().next().is_some() {
+            neighbours.push(Move::Receive(member(words)?));
+        }
+        let collective = Collective {
+            kind: Kind::Neighbours,
+            group,
+            members: count,
+            me,
+            root: 0,
+            bytes: 0,
+            sizes: Vec::new(),
+            neighbours,
+        };
+        begun.add(number, collective);
+        Ok(())
+    }
+
+    /// The members of a communicator, and the place of the process among them.
+    fn members_and_place(&self, group: u64) -> Result<(&[usize], usize), String> {
+        let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
+        let me = members.iter().position(|&rank| rank == self.rank);
+        let me = me.ok_or("the process is no member of this communicator")?;
+        Ok((members, me))
     }
 
     /// What the process does, collectives as messages.

@@ -1,9 +1,11 @@
 /* Recorder of MPI programs: writes what a process computes, sends and receives, one line an event.
  *
- * Preloaded by `migsim record`; the profiling interface (PMPI) of the library does the work of each call. Two variables of the
+ * Preloaded by `migsim record`. Each call is wrapped under both of its names, MPI_ and PMPI_: the second one is what the library's own
+ * wrappers for Fortran call. The next library does the work. What that calls itself is not recorded. Two variables of the
  * environment: MIGSIM_RECORD_DIR, the folder of the records, and MIGSIM_RECORD_CLOCK, `wall` or `cpu`. The lines are described in
  * `read.rs`, which reads them. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -47,6 +49,21 @@ static void number(long long value) {
 }
 static void newline(void) { buffer[filled++] = '\n'; }
 
+/* --- the library below --- */
+
+static void *next_of(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) { fprintf(stderr, "migsim record: the MPI library has no %s\n", name); _exit(74); }
+    return found;
+}
+#define REAL(NAME) ({ \
+    static __typeof__(&PMPI_##NAME) at_; \
+    if (!at_) at_ = (__typeof__(at_))next_of("PMPI_" #NAME); \
+    at_; })
+/* Whether a call is under way: what the library calls meanwhile is its own affair. */
+static int inside;
+#define ENTER(NAME, ARGUMENTS) if (inside) return REAL(NAME) ARGUMENTS; enter()
+
 /* --- the clock: what passes between two calls is work --- */
 
 static clockid_t which = CLOCK_MONOTONIC;
@@ -57,10 +74,11 @@ static long long now(void) {
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 static void enter(void) {
+    inside = 1;
     long long work = now() - left_at;
     if (work > 0) { word("w"); number(work); newline(); }
 }
-static int leave(int code) { left_at = now(); return code; }
+static int leave(int code) { left_at = now(); inside = 0; return code; }
 static void cannot(const char *call) { word("x "); word(call); newline(); }
 
 /* --- communicators: a number that all members know, and their ranks in MPI_COMM_WORLD --- */
@@ -73,25 +91,25 @@ static void add_group(MPI_Comm comm, long long id) {
     Group *g = malloc(sizeof *g);
     MPI_Group inner, world;
     int inter = 0;
-    PMPI_Comm_test_inter(comm, &inter);
+    REAL(Comm_test_inter)(comm, &inter);
     if (inter) { free(g); cannot("MPI_Intercomm_create"); return; }
-    PMPI_Comm_size(comm, &g->n);
-    PMPI_Comm_rank(comm, &g->me);
+    REAL(Comm_size)(comm, &g->n);
+    REAL(Comm_rank)(comm, &g->me);
     int *from = malloc(sizeof(int) * (size_t)g->n);
     g->members = malloc(sizeof(int) * (size_t)g->n);
     for (int i = 0; i < g->n; i++) from[i] = i;
-    PMPI_Comm_group(comm, &inner);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_translate_ranks(inner, g->n, from, world, g->members);
-    PMPI_Group_free(&inner);
-    PMPI_Group_free(&world);
+    REAL(Comm_group)(comm, &inner);
+    REAL(Comm_group)(MPI_COMM_WORLD, &world);
+    REAL(Group_translate_ranks)(inner, g->n, from, world, g->members);
+    REAL(Group_free)(&inner);
+    REAL(Group_free)(&world);
     free(from);
     if (id < 0) {
         id = 2 + created++ * world_size + world_rank;
-        PMPI_Bcast(&id, 1, MPI_LONG_LONG, 0, comm);
+        REAL(Bcast)(&id, 1, MPI_LONG_LONG, 0, comm);
     }
     g->id = id;
-    PMPI_Comm_set_attr(comm, keyval, g);
+    REAL(Comm_set_attr)(comm, keyval, g);
     word("g"); number(id); number(g->n);
     for (int i = 0; i < g->n; i++) number(g->members[i]);
     newline();
@@ -99,14 +117,14 @@ static void add_group(MPI_Comm comm, long long id) {
 static Group *group_of(MPI_Comm comm, const char *call) {
     Group *g = NULL;
     int found = 0;
-    if (comm != MPI_COMM_NULL) PMPI_Comm_get_attr(comm, keyval, &g, &found);
+    if (comm != MPI_COMM_NULL) REAL(Comm_get_attr)(comm, keyval, &g, &found);
     if (!found) { cannot(call); return NULL; }
     return g;
 }
 
 /* --- requests: a table of open addresses that grows --- */
 
-enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE };
+enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE, MATCHED };
 typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; } Pending;
 static Pending *table;
 static size_t slots, used;
@@ -118,6 +136,8 @@ static uint64_t key_of(const void *handle, size_t size) {
     return key;
 }
 static uint64_t request_key(MPI_Request r) { return key_of(&r, sizeof r); }
+/* Other than that of any request: some libraries use one handle for both. */
+static uint64_t message_key(MPI_Message m) { return ~key_of(&m, sizeof m); }
 static size_t start_of(uint64_t key) { return (size_t)((key * 0x9E3779B97F4A7C15ULL) >> 20) & (slots - 1); }
 static Pending *find(uint64_t key) {
     for (size_t i = slots ? start_of(key) : 0; slots && table[i].kind != FREE; i = (i + 1) & (slots - 1))
@@ -148,7 +168,7 @@ static void insert(Pending p) {
 
 static long long bytes_of(int count, MPI_Datatype type) {
     int size = 0;
-    PMPI_Type_size(type, &size);
+    REAL(Type_size)(type, &size);
     return (long long)count * size;
 }
 static void sent(Group *g, int to, int tag, long long bytes) {
@@ -163,7 +183,7 @@ static void completed(uint64_t key, const MPI_Status *status) {
     Pending *p = find(key);
     if (!p || !p->active) return;
     int cancelled = 0;
-    if (p->kind == RECEIVE) PMPI_Test_cancelled(status, &cancelled);
+    if (p->kind == RECEIVE) REAL(Test_cancelled)(status, &cancelled);
     if (p->kind == RECEIVE && !cancelled) received(p->group, p->seq, status);
     if (p->kind == COLLECTIVE) { word("e"); number(p->seq); newline(); }
     p->active = 0;
@@ -190,25 +210,25 @@ static void track(Group *g, long long id, MPI_Request r) {
 static void begin(void) {
     const char *folder = getenv("MIGSIM_RECORD_DIR"), *clock = getenv("MIGSIM_RECORD_CLOCK");
     char path[4096];
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    REAL(Comm_rank)(MPI_COMM_WORLD, &world_rank);
+    REAL(Comm_size)(MPI_COMM_WORLD, &world_size);
     snprintf(path, sizeof path, "%s/%d.record", folder ? folder : ".", world_rank);
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (file < 0) { perror(path); _exit(74); }
     if (clock && !strcmp(clock, "cpu")) which = CLOCK_PROCESS_CPUTIME_ID;
     word("migsim-record 1"); number(world_rank); number(world_size); newline();
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    REAL(Comm_create_keyval)(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     add_group(MPI_COMM_WORLD, 0);
     add_group(MPI_COMM_SELF, 1);
-    PMPI_Barrier(MPI_COMM_WORLD);
-    left_at = now();
+    REAL(Barrier)(MPI_COMM_WORLD);
 }
-int MPI_Init(int *argc, char ***argv) { int e = PMPI_Init(argc, argv); begin(); return e; }
+int MPI_Init(int *argc, char ***argv) { inside = 1; int e = REAL(Init)(argc, argv); begin(); return leave(e); }
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    int e = PMPI_Init_thread(argc, argv, required, provided);
+    inside = 1;
+    int e = REAL(Init_thread)(argc, argv, required, provided);
     begin();
     if (required == MPI_THREAD_MULTIPLE) cannot("MPI_Init_thread(MPI_THREAD_MULTIPLE)");
-    return e;
+    return leave(e);
 }
 /* The time of an event: what the clock and the line of a send cost. */
 static long long price(void) {
@@ -231,6 +251,7 @@ static long long price(void) {
     is_dry = 0;
     which = clock;
     left_at = kept;
+    inside = 1;
     return ((b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec) / TIMES;
 }
 int MPI_Finalize(void) {
@@ -246,44 +267,44 @@ int MPI_Finalize(void) {
     flush();
     close(file);
     file = -1;
-    return PMPI_Finalize();
+    return REAL(Finalize)();
 }
 
 /* --- point to point --- */
 
 #define SENDS(NAME) \
     int MPI_##NAME(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) { \
-        enter(); sent(group_of(c, "MPI_" #NAME), to, tag, bytes_of(n, t)); return leave(PMPI_##NAME(b, n, t, to, tag, c)); }
+        ENTER(NAME, (b, n, t, to, tag, c)); sent(group_of(c, "MPI_" #NAME), to, tag, bytes_of(n, t)); return leave(REAL(NAME)(b, n, t, to, tag, c)); }
 SENDS(Send) SENDS(Ssend) SENDS(Bsend) SENDS(Rsend)
 #define ISENDS(NAME) \
     int MPI_##NAME(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r) { \
-        enter(); sent(group_of(c, "MPI_" #NAME), to, tag, bytes_of(n, t)); return leave(PMPI_##NAME(b, n, t, to, tag, c, r)); }
+        ENTER(NAME, (b, n, t, to, tag, c, r)); sent(group_of(c, "MPI_" #NAME), to, tag, bytes_of(n, t)); return leave(REAL(NAME)(b, n, t, to, tag, c, r)); }
 ISENDS(Isend) ISENDS(Issend) ISENDS(Ibsend) ISENDS(Irsend)
 #define INITS(NAME) \
     int MPI_##NAME(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r) { \
-        enter(); int e = PMPI_##NAME(b, n, t, to, tag, c, r); \
+        ENTER(NAME, (b, n, t, to, tag, c, r)); int e = REAL(NAME)(b, n, t, to, tag, c, r); \
         insert((Pending){.key = request_key(*r), .kind = SEND, .persistent = 1, .peer = to, .tag = tag, .bytes = bytes_of(n, t), .group = group_of(c, "MPI_" #NAME)}); \
         return leave(e); }
 INITS(Send_init) INITS(Ssend_init) INITS(Bsend_init) INITS(Rsend_init)
 
 int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *status) {
     MPI_Status own;
-    enter();
+    ENTER(Recv, (b, n, t, from, tag, c, status));
     long long seq = posted++;
     if (status == MPI_STATUS_IGNORE) status = &own;
-    int e = PMPI_Recv(b, n, t, from, tag, c, status);
+    int e = REAL(Recv)(b, n, t, from, tag, c, status);
     received(group_of(c, "MPI_Recv"), seq, status);
     return leave(e);
 }
 int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r) {
-    enter();
-    int e = PMPI_Irecv(b, n, t, from, tag, c, r);
+    ENTER(Irecv, (b, n, t, from, tag, c, r));
+    int e = REAL(Irecv)(b, n, t, from, tag, c, r);
     if (from != MPI_PROC_NULL) insert((Pending){.key = request_key(*r), .kind = RECEIVE, .active = 1, .seq = posted++, .group = group_of(c, "MPI_Irecv")});
     return leave(e);
 }
 int MPI_Recv_init(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r) {
-    enter();
-    int e = PMPI_Recv_init(b, n, t, from, tag, c, r);
+    ENTER(Recv_init, (b, n, t, from, tag, c, r));
+    int e = REAL(Recv_init)(b, n, t, from, tag, c, r);
     insert((Pending){.key = request_key(*r), .kind = RECEIVE, .persistent = 1, .group = group_of(c, "MPI_Recv_init")});
     return leave(e);
 }
@@ -294,39 +315,84 @@ static void started(MPI_Request r) {
     if (p->kind == RECEIVE) p->seq = posted++;
     if (p->kind == SEND) sent(p->group, p->peer, p->tag, p->bytes);
 }
-int MPI_Start(MPI_Request *r) { enter(); started(*r); return leave(PMPI_Start(r)); }
-int MPI_Startall(int n, MPI_Request r[]) { enter(); for (int i = 0; i < n; i++) started(r[i]); return leave(PMPI_Startall(n, r)); }
+int MPI_Start(MPI_Request *r) { ENTER(Start, (r)); started(*r); return leave(REAL(Start)(r)); }
+int MPI_Startall(int n, MPI_Request r[]) { ENTER(Startall, (n, r)); for (int i = 0; i < n; i++) started(r[i]); return leave(REAL(Startall)(n, r)); }
 int MPI_Request_free(MPI_Request *r) {
-    enter();
+    ENTER(Request_free, (r));
     Pending *p = find(request_key(*r));
     if (p && p->active && p->kind != SEND) cannot("MPI_Request_free");
     if (p) p->kind = GONE;
-    return leave(PMPI_Request_free(r));
+    return leave(REAL(Request_free)(r));
 }
 int MPI_Sendrecv(const void *b, int n, MPI_Datatype t, int to, int stag, void *rb, int rn, MPI_Datatype rt, int from, int rtag, MPI_Comm c, MPI_Status *status) {
     MPI_Status own;
-    enter();
+    ENTER(Sendrecv, (b, n, t, to, stag, rb, rn, rt, from, rtag, c, status));
     Group *g = group_of(c, "MPI_Sendrecv");
     long long seq = posted++;
     sent(g, to, stag, bytes_of(n, t));
     if (status == MPI_STATUS_IGNORE) status = &own;
-    int e = PMPI_Sendrecv(b, n, t, to, stag, rb, rn, rt, from, rtag, c, status);
+    int e = REAL(Sendrecv)(b, n, t, to, stag, rb, rn, rt, from, rtag, c, status);
     received(g, seq, status);
     return leave(e);
 }
 int MPI_Sendrecv_replace(void *b, int n, MPI_Datatype t, int to, int stag, int from, int rtag, MPI_Comm c, MPI_Status *status) {
     MPI_Status own;
-    enter();
+    ENTER(Sendrecv_replace, (b, n, t, to, stag, from, rtag, c, status));
     Group *g = group_of(c, "MPI_Sendrecv_replace");
     long long seq = posted++;
     sent(g, to, stag, bytes_of(n, t));
     if (status == MPI_STATUS_IGNORE) status = &own;
-    int e = PMPI_Sendrecv_replace(b, n, t, to, stag, from, rtag, c, status);
+    int e = REAL(Sendrecv_replace)(b, n, t, to, stag, from, rtag, c, status);
     received(g, seq, status);
     return leave(e);
 }
-int MPI_Probe(int from, int tag, MPI_Comm c, MPI_Status *s) { enter(); return leave(PMPI_Probe(from, tag, c, s)); }
-int MPI_Iprobe(int from, int tag, MPI_Comm c, int *flag, MPI_Status *s) { enter(); return leave(PMPI_Iprobe(from, tag, c, flag, s)); }
+int MPI_Probe(int from, int tag, MPI_Comm c, MPI_Status *s) { ENTER(Probe, (from, tag, c, s)); return leave(REAL(Probe)(from, tag, c, s)); }
+int MPI_Iprobe(int from, int tag, MPI_Comm c, int *flag, MPI_Status *s) { ENTER(Iprobe, (from, tag, c, flag, s)); return leave(REAL(Iprobe)(from, tag, c, flag, s)); }
+
+/* A matched probe takes the message out of the queue: it counts as posted there. */
+static void matched(MPI_Message m, Group *g, const MPI_Status *status) {
+    if (m == MPI_MESSAGE_NO_PROC || status->MPI_SOURCE < 0) return;
+    insert((Pending){.key = message_key(m), .kind = MATCHED, .seq = posted++, .group = g});
+}
+static Pending taken(MPI_Message m) {
+    Pending *p = find(message_key(m)), none = {.kind = FREE};
+    if (!p) return none;
+    none = *p;
+    p->kind = GONE;
+    return none;
+}
+int MPI_Mprobe(int from, int tag, MPI_Comm c, MPI_Message *m, MPI_Status *s) {
+    MPI_Status own;
+    ENTER(Mprobe, (from, tag, c, m, s));
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = REAL(Mprobe)(from, tag, c, m, s);
+    matched(*m, group_of(c, "MPI_Mprobe"), s);
+    return leave(e);
+}
+int MPI_Improbe(int from, int tag, MPI_Comm c, int *flag, MPI_Message *m, MPI_Status *s) {
+    MPI_Status own;
+    ENTER(Improbe, (from, tag, c, flag, m, s));
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = REAL(Improbe)(from, tag, c, flag, m, s);
+    if (*flag) matched(*m, group_of(c, "MPI_Improbe"), s);
+    return leave(e);
+}
+int MPI_Mrecv(void *b, int n, MPI_Datatype t, MPI_Message *m, MPI_Status *s) {
+    MPI_Status own;
+    ENTER(Mrecv, (b, n, t, m, s));
+    Pending p = taken(*m);
+    if (s == MPI_STATUS_IGNORE) s = &own;
+    int e = REAL(Mrecv)(b, n, t, m, s);
+    if (p.kind) received(p.group, p.seq, s);
+    return leave(e);
+}
+int MPI_Imrecv(void *b, int n, MPI_Datatype t, MPI_Message *m, MPI_Request *r) {
+    ENTER(Imrecv, (b, n, t, m, r));
+    Pending p = taken(*m);
+    int e = REAL(Imrecv)(b, n, t, m, r);
+    if (p.kind) insert((Pending){.key = request_key(*r), .kind = RECEIVE, .active = 1, .seq = p.seq, .group = p.group});
+    return leave(e);
+}
 
 /* --- waits and tests: the handles are gone afterwards, so that their keys are kept --- */
 
@@ -343,60 +409,60 @@ static void keep(int n, MPI_Request r[]) {
 }
 int MPI_Wait(MPI_Request *r, MPI_Status *s) {
     MPI_Status own;
-    enter();
+    ENTER(Wait, (r, s));
     uint64_t key = request_key(*r);
     if (s == MPI_STATUS_IGNORE) s = &own;
-    int e = PMPI_Wait(r, s);
+    int e = REAL(Wait)(r, s);
     completed(key, s);
     return leave(e);
 }
 int MPI_Test(MPI_Request *r, int *flag, MPI_Status *s) {
     MPI_Status own;
-    enter();
+    ENTER(Test, (r, flag, s));
     uint64_t key = request_key(*r);
     if (s == MPI_STATUS_IGNORE) s = &own;
-    int e = PMPI_Test(r, flag, s);
+    int e = REAL(Test)(r, flag, s);
     if (*flag) completed(key, s);
     return leave(e);
 }
 int MPI_Waitall(int n, MPI_Request r[], MPI_Status s[]) {
-    enter();
+    ENTER(Waitall, (n, r, s));
     keep(n, r);
     if (s == MPI_STATUSES_IGNORE) s = statuses;
-    int e = PMPI_Waitall(n, r, s);
+    int e = REAL(Waitall)(n, r, s);
     for (int i = 0; i < n; i++) completed(keys[i], &s[i]);
     return leave(e);
 }
 int MPI_Testall(int n, MPI_Request r[], int *flag, MPI_Status s[]) {
-    enter();
+    ENTER(Testall, (n, r, flag, s));
     keep(n, r);
     if (s == MPI_STATUSES_IGNORE) s = statuses;
-    int e = PMPI_Testall(n, r, flag, s);
+    int e = REAL(Testall)(n, r, flag, s);
     for (int i = 0; *flag && i < n; i++) completed(keys[i], &s[i]);
     return leave(e);
 }
 int MPI_Waitany(int n, MPI_Request r[], int *index, MPI_Status *s) {
     MPI_Status own;
-    enter();
+    ENTER(Waitany, (n, r, index, s));
     keep(n, r);
     if (s == MPI_STATUS_IGNORE) s = &own;
-    int e = PMPI_Waitany(n, r, index, s);
+    int e = REAL(Waitany)(n, r, index, s);
     if (*index != MPI_UNDEFINED) completed(keys[*index], s);
     return leave(e);
 }
 int MPI_Testany(int n, MPI_Request r[], int *index, int *flag, MPI_Status *s) {
     MPI_Status own;
-    enter();
+    ENTER(Testany, (n, r, index, flag, s));
     keep(n, r);
     if (s == MPI_STATUS_IGNORE) s = &own;
-    int e = PMPI_Testany(n, r, index, flag, s);
+    int e = REAL(Testany)(n, r, index, flag, s);
     if (*flag && *index != MPI_UNDEFINED) completed(keys[*index], s);
     return leave(e);
 }
 #define SOMES(NAME) \
     int MPI_##NAME(int n, MPI_Request r[], int *done, int at[], MPI_Status s[]) { \
-        enter(); keep(n, r); if (s == MPI_STATUSES_IGNORE) s = statuses; \
-        int e = PMPI_##NAME(n, r, done, at, s); \
+        ENTER(NAME, (n, r, done, at, s)); keep(n, r); if (s == MPI_STATUSES_IGNORE) s = statuses; \
+        int e = REAL(NAME)(n, r, done, at, s); \
         for (int i = 0; *done != MPI_UNDEFINED && i < *done; i++) completed(keys[at[i]], &s[i]); \
         return leave(e); }
 SOMES(Waitsome) SOMES(Testsome)
@@ -404,7 +470,7 @@ SOMES(Waitsome) SOMES(Testsome)
 /* --- communicators --- */
 
 #define CREATES(NAME, PARAMETERS, ARGUMENTS) \
-    int MPI_##NAME PARAMETERS { enter(); int e = PMPI_##NAME ARGUMENTS; if (*made != MPI_COMM_NULL) add_group(*made, -1); return leave(e); }
+    int MPI_##NAME PARAMETERS { ENTER(NAME, ARGUMENTS); int e = REAL(NAME) ARGUMENTS; if (*made != MPI_COMM_NULL) add_group(*made, -1); return leave(e); }
 CREATES(Comm_dup, (MPI_Comm c, MPI_Comm *made), (c, made))
 CREATES(Comm_dup_with_info, (MPI_Comm c, MPI_Info i, MPI_Comm *made), (c, i, made))
 CREATES(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm *made), (c, color, key, made))
@@ -414,17 +480,19 @@ CREATES(Comm_create_group, (MPI_Comm c, MPI_Group g, int tag, MPI_Comm *made), (
 CREATES(Cart_create, (MPI_Comm c, int n, const int d[], const int p[], int reorder, MPI_Comm *made), (c, n, d, p, reorder, made))
 CREATES(Cart_sub, (MPI_Comm c, const int remain[], MPI_Comm *made), (c, remain, made))
 CREATES(Graph_create, (MPI_Comm c, int n, const int i[], const int d[], int reorder, MPI_Comm *made), (c, n, i, d, reorder, made))
+CREATES(Dist_graph_create, (MPI_Comm c, int n, const int s[], const int k[], const int d[], const int w[], MPI_Info i, int reorder, MPI_Comm *made), (c, n, s, k, d, w, i, reorder, made))
+CREATES(Dist_graph_create_adjacent, (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm *made), (c, in, s, sw, out, d, dw, i, reorder, made))
 
 /* --- collectives: the blocking form, and the one that a request completes --- */
 
 #define STRIP(...) __VA_ARGS__
 #define COLLECTIVES(NAME, INAME, LABEL, PARAMETERS, ARGUMENTS, ROOT, BYTES, COUNTS, TYPE, TYPES) \
     int MPI_##NAME(STRIP PARAMETERS MPI_Comm c) { \
-        enter(); Group *g = group_of(c, "MPI_" #NAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
-        int e = PMPI_##NAME(STRIP ARGUMENTS c); ended(g, id); return leave(e); } \
+        ENTER(NAME, (STRIP ARGUMENTS c)); Group *g = group_of(c, "MPI_" #NAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(NAME)(STRIP ARGUMENTS c); ended(g, id); return leave(e); } \
     int MPI_##INAME(STRIP PARAMETERS MPI_Comm c, MPI_Request *r) { \
-        enter(); Group *g = group_of(c, "MPI_" #INAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
-        int e = PMPI_##INAME(STRIP ARGUMENTS c, r); track(g, id, *r); return leave(e); }
+        ENTER(INAME, (STRIP ARGUMENTS c, r)); Group *g = group_of(c, "MPI_" #INAME); long long id = collective(LABEL, g, ROOT, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(INAME)(STRIP ARGUMENTS c, r); track(g, id, *r); return leave(e); }
 COLLECTIVES(Barrier, Ibarrier, "barrier", (), (), 0, 0, NULL, MPI_BYTE, NULL)
 COLLECTIVES(Bcast, Ibcast, "bcast", (void *b, int n, MPI_Datatype t, int root, ), (b, n, t, root, ), root, bytes_of(n, t), NULL, MPI_BYTE, NULL)
 COLLECTIVES(Reduce, Ireduce, "reduce", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, int root, ), (b, rb, n, t, op, root, ), root, bytes_of(n, t), NULL, MPI_BYTE, NULL)
@@ -443,11 +511,86 @@ COLLECTIVES(Alltoallw, Ialltoallw, "alltoall", (const void *b, const int n[], co
 COLLECTIVES(Reduce_scatter, Ireduce_scatter, "reduce_scatter", (const void *b, void *rb, const int n[], MPI_Datatype t, MPI_Op op, ), (b, rb, n, t, op, ), 0, 0, n, t, NULL)
 COLLECTIVES(Reduce_scatter_block, Ireduce_scatter_block, "reduce_scatter", (const void *b, void *rb, int n, MPI_Datatype t, MPI_Op op, ), (b, rb, n, t, op, ), 0, bytes_of(n, t), NULL, MPI_BYTE, NULL)
 
-/* --- what has no place in supersteps: told with its rank and name --- */
+/* --- neighbour collectives: what the topology of the communicator says, as messages --- */
 
-#define CANNOT(NAME, PARAMETERS, ARGUMENTS) int MPI_##NAME PARAMETERS { enter(); cannot("MPI_" #NAME); return leave(PMPI_##NAME ARGUMENTS); }
+/* To how many neighbours a process sends and from how many it receives, and which; both lists stand in one array. */
+static int *neighbours_of(Group *g, MPI_Comm c, int *to, int *from) {
+    int kind, n, is_weighted, *all;
+    *to = *from = 0;
+    REAL(Topo_test)(c, &kind);
+    if (kind == MPI_DIST_GRAPH) {
+        REAL(Dist_graph_neighbors_count)(c, from, to, &is_weighted);
+        n = *from + *to;
+        all = malloc(sizeof(int) * (2 * (size_t)n + 1));
+        int *in = is_weighted ? all + n : MPI_UNWEIGHTED, *out = is_weighted ? all + n + *from : MPI_UNWEIGHTED;
+        REAL(Dist_graph_neighbors)(c, *from, all + *to, in, *to, all, out);
+        return all;
+    }
+    if (kind == MPI_CART) { REAL(Cartdim_get)(c, &n); n *= 2; }
+    else if (kind == MPI_GRAPH) REAL(Graph_neighbors_count)(c, g->me, &n);
+    else return NULL;
+    all = malloc(sizeof(int) * (2 * (size_t)n + 1));
+    if (kind == MPI_GRAPH) REAL(Graph_neighbors)(c, g->me, n, all);
+    for (int i = 0; kind == MPI_CART && i < n; i += 2) REAL(Cart_shift)(c, i / 2, 1, &all[i], &all[i + 1]);
+    memcpy(all + n, all, sizeof(int) * (size_t)n);
+    *to = *from = n;
+    return all;
+}
+static long long neighbours(const char *call, Group *g, MPI_Comm c, long long bytes, const int *counts, MPI_Datatype type, const MPI_Datatype *types) {
+    long long id = collectives++;
+    if (!g) return id;
+    int to, from, known = 0, *all = neighbours_of(g, c, &to, &from);
+    if (!all) { cannot(call); return id; }
+    word("n"); number(g->id); number(id);
+    for (int i = 0; i < to; i++) known += all[i] != MPI_PROC_NULL;
+    number(known);
+    for (int i = 0; i < to; i++) if (all[i] != MPI_PROC_NULL) { number(all[i]); number(counts ? bytes_of(counts[i], types ? types[i] : type) : bytes); }
+    for (int i = 0; i < from; i++) if (all[to + i] != MPI_PROC_NULL) number(all[to + i]);
+    newline();
+    free(all);
+    return id;
+}
+#define NEIGHBOURS(NAME, INAME, PARAMETERS, ARGUMENTS, BYTES, COUNTS, TYPE, TYPES) \
+    int MPI_##NAME(STRIP PARAMETERS MPI_Comm c) { \
+        ENTER(NAME, (STRIP ARGUMENTS c)); Group *g = group_of(c, "MPI_" #NAME); long long id = neighbours("MPI_" #NAME, g, c, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(NAME)(STRIP ARGUMENTS c); ended(g, id); return leave(e); } \
+    int MPI_##INAME(STRIP PARAMETERS MPI_Comm c, MPI_Request *r) { \
+        ENTER(INAME, (STRIP ARGUMENTS c, r)); Group *g = group_of(c, "MPI_" #INAME); long long id = neighbours("MPI_" #INAME, g, c, BYTES, COUNTS, TYPE, TYPES); \
+        int e = REAL(INAME)(STRIP ARGUMENTS c, r); track(g, id, *r); return leave(e); }
+NEIGHBOURS(Neighbor_allgather, Ineighbor_allgather, (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, ), (b, n, t, rb, rn, rt, ), bytes_of(n, t), NULL, MPI_BYTE, NULL)
+NEIGHBOURS(Neighbor_allgatherv, Ineighbor_allgatherv, (const void *b, int n, MPI_Datatype t, void *rb, const int rn[], const int rd[], MPI_Datatype rt, ), (b, n, t, rb, rn, rd, rt, ), bytes_of(n, t), NULL, MPI_BYTE, NULL)
+NEIGHBOURS(Neighbor_alltoall, Ineighbor_alltoall, (const void *b, int n, MPI_Datatype t, void *rb, int rn, MPI_Datatype rt, ), (b, n, t, rb, rn, rt, ), bytes_of(n, t), NULL, MPI_BYTE, NULL)
+NEIGHBOURS(Neighbor_alltoallv, Ineighbor_alltoallv, (const void *b, const int n[], const int d[], MPI_Datatype t, void *rb, const int rn[], const int rd[], MPI_Datatype rt, ), (b, n, d, t, rb, rn, rd, rt, ), 0, n, t, NULL)
+NEIGHBOURS(Neighbor_alltoallw, Ineighbor_alltoallw, (const void *b, const int n[], const MPI_Aint d[], const MPI_Datatype t[], void *rb, const int rn[], const MPI_Aint rd[], const MPI_Datatype rt[], ), (b, n, d, t, rb, rn, rd, rt, ), 0, n, MPI_BYTE, t)
+
+/* --- what has no place in supersteps: told with its rank and name. One-sided communication begins with a window. --- */
+
+#define CANNOT(NAME, PARAMETERS, ARGUMENTS) int MPI_##NAME PARAMETERS { ENTER(NAME, ARGUMENTS); cannot("MPI_" #NAME); return leave(REAL(NAME) ARGUMENTS); }
 CANNOT(Win_create, (void *b, MPI_Aint n, int u, MPI_Info i, MPI_Comm c, MPI_Win *w), (b, n, u, i, c, w))
+CANNOT(Win_create_dynamic, (MPI_Info i, MPI_Comm c, MPI_Win *w), (i, c, w))
 CANNOT(Win_allocate, (MPI_Aint n, int u, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w), (n, u, i, c, b, w))
-CANNOT(Mprobe, (int f, int t, MPI_Comm c, MPI_Message *m, MPI_Status *s), (f, t, c, m, s))
-CANNOT(Improbe, (int f, int t, MPI_Comm c, int *g, MPI_Message *m, MPI_Status *s), (f, t, c, g, m, s))
+CANNOT(Win_allocate_shared, (MPI_Aint n, int u, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w), (n, u, i, c, b, w))
 CANNOT(Comm_idup, (MPI_Comm c, MPI_Comm *n, MPI_Request *r), (c, n, r))
+CANNOT(Comm_spawn, (const char *p, char *a[], int n, MPI_Info i, int root, MPI_Comm c, MPI_Comm *m, int e[]), (p, a, n, i, root, c, m, e))
+CANNOT(Comm_spawn_multiple, (int k, char *p[], char **a[], const int n[], const MPI_Info i[], int root, MPI_Comm c, MPI_Comm *m, int e[]), (k, p, a, n, i, root, c, m, e))
+CANNOT(Comm_accept, (const char *p, MPI_Info i, int root, MPI_Comm c, MPI_Comm *m), (p, i, root, c, m))
+CANNOT(Comm_connect, (const char *p, MPI_Info i, int root, MPI_Comm c, MPI_Comm *m), (p, i, root, c, m))
+
+/* --- the second names --- */
+
+#define ALSO(NAME) extern __typeof__(PMPI_##NAME) PMPI_##NAME __attribute__((alias("MPI_" #NAME)));
+ALSO(Init) ALSO(Init_thread) ALSO(Finalize) ALSO(Recv) ALSO(Irecv) ALSO(Recv_init) ALSO(Start) ALSO(Startall) ALSO(Request_free)
+ALSO(Sendrecv) ALSO(Sendrecv_replace) ALSO(Probe) ALSO(Iprobe) ALSO(Mprobe) ALSO(Improbe) ALSO(Mrecv) ALSO(Imrecv) ALSO(Wait)
+ALSO(Test) ALSO(Waitall) ALSO(Testall) ALSO(Waitany) ALSO(Testany) ALSO(Send) ALSO(Ssend) ALSO(Bsend) ALSO(Rsend) ALSO(Isend)
+ALSO(Issend) ALSO(Ibsend) ALSO(Irsend) ALSO(Send_init) ALSO(Ssend_init) ALSO(Bsend_init) ALSO(Rsend_init) ALSO(Waitsome)
+ALSO(Testsome) ALSO(Comm_dup) ALSO(Comm_dup_with_info) ALSO(Comm_split) ALSO(Comm_split_type) ALSO(Comm_create)
+ALSO(Comm_create_group) ALSO(Cart_create) ALSO(Cart_sub) ALSO(Graph_create) ALSO(Dist_graph_create)
+ALSO(Dist_graph_create_adjacent) ALSO(Barrier) ALSO(Ibarrier) ALSO(Bcast) ALSO(Ibcast) ALSO(Reduce) ALSO(Ireduce)
+ALSO(Allreduce) ALSO(Iallreduce) ALSO(Scan) ALSO(Iscan) ALSO(Exscan) ALSO(Iexscan) ALSO(Gather) ALSO(Igather) ALSO(Gatherv)
+ALSO(Igatherv) ALSO(Scatter) ALSO(Iscatter) ALSO(Scatterv) ALSO(Iscatterv) ALSO(Allgather) ALSO(Iallgather) ALSO(Allgatherv)
+ALSO(Iallgatherv) ALSO(Alltoall) ALSO(Ialltoall) ALSO(Alltoallv) ALSO(Ialltoallv) ALSO(Alltoallw) ALSO(Ialltoallw)
+ALSO(Reduce_scatter) ALSO(Ireduce_scatter) ALSO(Reduce_scatter_block) ALSO(Ireduce_scatter_block) ALSO(Neighbor_allgather)
+ALSO(Ineighbor_allgather) ALSO(Neighbor_allgatherv) ALSO(Ineighbor_allgatherv) ALSO(Neighbor_alltoall) ALSO(Ineighbor_alltoall)
+ALSO(Neighbor_alltoallv) ALSO(Ineighbor_alltoallv) ALSO(Neighbor_alltoallw) ALSO(Ineighbor_alltoallw) ALSO(Win_create)
+ALSO(Win_create_dynamic) ALSO(Win_allocate) ALSO(Win_allocate_shared) ALSO(Comm_idup) ALSO(Comm_spawn) ALSO(Comm_spawn_multiple)
+ALSO(Comm_accept) ALSO(Comm_connect)
