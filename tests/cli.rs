@@ -612,3 +612,121 @@ fn large_platforms_are_shown_in_few_lines() {
     );
     assert!(fs::metadata(&drawing).unwrap().len() < 200_000);
 }
+
+/// A platform of many sites of clusters, some of them alike, and a zone in a zone in a zone.
+fn sites() -> String {
+    let mut text = vec!["<platform version='4'><zone id='world' routing='Full'>".to_owned()];
+    for site in 0..40 {
+        text.push(format!(
+            "<zone id='site-{site}' routing='Full'><link id='l{site}' bandwidth='1GBps' latency='1ms'/>"
+        ));
+        for cluster in 0..3 {
+            text.push(format!(
+                "<cluster id='s{site}c{cluster}' prefix='s{site}c{cluster}-' suffix='' radical='0-{}' speed='{}Gf' bw='1GBps' lat='50us' router_id='r{site}-{cluster}'/>",
+                9 + site % 7,
+                1 + cluster
+            ));
+        }
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            text.push(format!(
+                "<zoneRoute src='s{site}c{a}' dst='s{site}c{b}' gw_src='r{site}-{a}' gw_dst='r{site}-{b}'><link_ctn id='l{site}'/></zoneRoute>"
+            ));
+        }
+        text.push("</zone>".to_owned());
+    }
+    for (a, b) in (0..40).flat_map(|a| (a + 1..40).map(move |b| (a, b))) {
+        text.push(format!(
+            "<link id='w{a}-{b}' bandwidth='{}MBps' latency='5ms'/><zoneRoute src='site-{a}' dst='site-{b}' gw_src='r{a}-0' gw_dst='r{b}-0'>\
+            <link_ctn id='w{a}-{b}'/></zoneRoute>",
+            100 + a
+        ));
+    }
+    let long = "a long name ".repeat(20);
+    for depth in 0..30 {
+        text.push(format!("<zone id='{long}{depth}' routing='Full'>"));
+    }
+    text.push("<host id='alone' speed='1Gf'/>".to_owned());
+    text.concat() + &"</zone>".repeat(31) + "</platform>"
+}
+
+/// The place of each text of a drawing, at least as wide as it will be drawn: name, left, top, right, bottom.
+fn places(path: &Path) -> Vec<(String, [f64; 4])> {
+    let svg = fs::read_to_string(path).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let mut places = Vec::new();
+    for node in document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+    {
+        let number = |key: &str| node.attribute(key).unwrap().parse::<f64>().unwrap();
+        let (text, size) = (node.text().unwrap().to_owned(), number("font-size"));
+        let width = 0.58 * size * text.chars().count() as f64;
+        let is_middle = node.attribute("text-anchor") == Some("middle");
+        let left = number("x") - if is_middle { width / 2.0 } else { 0.0 };
+        let base = number("y");
+        places.push((
+            text,
+            [left, base - 0.8 * size, left + width, base + 0.2 * size],
+        ));
+    }
+    places
+}
+
+#[test]
+fn zones_are_drawn_as_boxes_and_no_text_meets_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, drawing) = (folder.path().join("sites.xml"), folder.path().join("a.svg"));
+    fs::write(&file, sites()).unwrap();
+    let files = format!("{}/tests", env!("CARGO_MANIFEST_DIR"));
+    let names = [
+        "transcripts/files/zones.xml",
+        "data/zones/nested-three.json",
+    ];
+    let names = names.map(|name| format!("{files}/{name}"));
+    for name in [file.to_str().unwrap(), "two-fabrics", &names[0], &names[1]] {
+        let mut command = plain(&["platform", "show", name, "--svg"]);
+        let output = command.arg(&drawing).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let places = places(&drawing);
+        let svg = fs::read_to_string(&drawing).unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let edge = |key: &str| {
+            document
+                .root_element()
+                .attribute(key)
+                .unwrap()
+                .parse::<f64>()
+                .unwrap()
+        };
+        for (at, (text, [left, top, right, bottom])) in places.iter().enumerate() {
+            let is_inside =
+                *left >= 0.0 && *top >= 0.0 && *right <= edge("width") && *bottom <= edge("height");
+            assert!(is_inside, "{name}: `{text}`");
+            for (other, [a, b, c, d]) in &places[at + 1..] {
+                let meets = left < c && a < right && top < d && b < bottom;
+                assert!(!meets, "{name}: `{text}` and `{other}`");
+            }
+        }
+        assert!(edge("width") < 3000.0 && svg.len() < 100_000, "{name}");
+    }
+}
+
+#[test]
+fn of_zones_that_are_alike_some_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, drawing) = (folder.path().join("sites.xml"), folder.path().join("a.svg"));
+    fs::write(&file, sites()).unwrap();
+    let mut command = plain(&["platform", "show", file.to_str().unwrap(), "--svg"]);
+    assert!(command.arg(&drawing).output().unwrap().status.success());
+    let texts = texts(&drawing);
+    for text in [
+        "site-0",
+        "Full, 3 zones, 30 hosts",
+        "s0c2",
+        "Cluster, 10 hosts",
+        "and 36 more",
+        "5 ms, 800 Mbps",
+    ] {
+        assert!(texts.iter().any(|one| one == text), "{text}: {texts:?}");
+    }
+}

@@ -192,7 +192,7 @@ pub(super) enum PlatformCommand {
         /// (`host,cluster`)
         #[arg(long, value_name = "zone|level=N|name|FILE")]
         clusters: Option<String>,
-        /// Also draw the clusters and their routes into this SVG file
+        /// Also draw the clusters (or the tree of zones) and their routes into this SVG file
         #[arg(long, value_name = "FILE", help_heading = "Output")]
         svg: Option<PathBuf>,
         /// The largest number of rows of each table

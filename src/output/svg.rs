@@ -15,6 +15,11 @@ pub(super) fn open(width: f64, height: f64, name: &str) -> String {
     )
 }
 
+/// The width of the line of a link or route: 1 px for 1 Mbps, and one more for each factor of 10.
+pub(super) fn stroke(bytes_per_second: f64) -> f64 {
+    (bytes_per_second * 8e-6).max(1.0).log10() + 1.0
+}
+
 /// Text as it stands in XML.
 pub(super) fn escaped(text: &str) -> String {
     html::escaped(&without_controls(text))

@@ -80,7 +80,7 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
         platform,
         description: file.description.clone(),
         origins: file.origins.clone(),
-        source: document.source.to_string(),
+        source: document.source.clone(),
         sha256: sha256(document.text.as_bytes()),
         built_in: copied(&document.value),
         xml: None,

@@ -60,6 +60,7 @@ pub(crate) use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
 pub use zone_format::zones_schema;
 pub use zones::Zones;
+pub(crate) use zones::{Inside, WrittenRoute, ZoneOutline};
 
 /// A platform together with what is known about its file.
 #[derive(Clone, Debug)]

@@ -234,15 +234,12 @@ impl Translation {
                     bandwidth.or_else(|_| latency()).ok()
                 }
             };
-            match value {
-                Some(value) => {
-                    writeln!(text, "{} {value}", date.get()).expect("a string can be written to")
-                }
-                None => {
-                    let message = "the value is no fraction of the speed (0.5), bandwidth (`50 Mbps`) or latency (`1 ms`)";
-                    self.broken
-                        .push((format!("{key}.steps[{at}]"), message.to_owned()));
-                }
+            if let Some(value) = value {
+                writeln!(text, "{} {value}", date.get()).expect("a string can be written to");
+            } else {
+                let message = "the value is no fraction of the speed (0.5), bandwidth (`50 Mbps`) or latency (`1 ms`)";
+                self.broken
+                    .push((format!("{key}.steps[{at}]"), message.to_owned()));
             }
         }
         self.line(key, &(text + "</trace>"));

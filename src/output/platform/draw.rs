@@ -1,10 +1,10 @@
-//! A platform as SVG: its clusters on a circle, and the routes between them.
+//! A platform as SVG: its clusters on a circle, and the routes between them; a tree of zones as nested boxes.
 
 use std::fmt::Write as _;
 
 use super::super::quantities::{duration, rate, speed};
-use super::super::svg::{escaped, open};
-use super::Way;
+use super::super::svg::{escaped, open, stroke};
+use super::{Way, tree};
 use crate::platform::Platform;
 use crate::units::{BytesPerSecond, ClusterId};
 use crate::words::counted;
@@ -15,8 +15,13 @@ const MOST_LABELS: usize = 15;
 
 const BOX: (f64, f64) = (150.0, 58.0);
 
-/// The drawing. Of a large platform the first clusters are drawn, and the rest is counted.
+/// The drawing. Of a large platform the first clusters are drawn, and the rest is counted; of zones that are alike, the first ones.
 pub fn draw(platform: &Platform) -> String {
+    tree::draw(platform).unwrap_or_else(|| circle(platform))
+}
+
+/// The clusters on a circle.
+fn circle(platform: &Platform) -> String {
     let shown = platform.clusters.len().min(MOST_CLUSTERS);
     let left_out = platform.clusters.len() - shown;
     let radius = if shown > 1 {
@@ -85,8 +90,7 @@ fn route(
         return;
     };
     let bandwidth = way.bandwidth.map_or(0.0, BytesPerSecond::get);
-    // 1 Mbps: 1 px, and one more for each factor of 10.
-    let stroke = (bandwidth * 8e-6).max(1.0).log10() + 1.0;
+    let stroke = stroke(bandwidth);
     let name = |index: usize| escaped(&platform.clusters[index].name);
     let numbers = match way.bandwidth {
         Some(bandwidth) => format!("{}, {}", duration(way.latency.get()), rate(bandwidth.get())),

@@ -2,7 +2,9 @@
 //!
 //! A platform can have a million routes between clusters: all are looked at, and few are shown.
 
+mod boxes;
 mod draw;
+mod tree;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 pub(super) use dragonfly::Dragonfly;
 pub(super) use fat_tree::{FatTree, Level};
 pub(super) use graph::{Dijkstra, Floyd};
+pub(crate) use outline::{Inside, WrittenRoute, ZoneOutline};
 pub(super) use star::{Private, Star};
 pub(super) use table::Table;
 pub(super) use torus::{OwnLinks, Torus};

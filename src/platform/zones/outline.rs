@@ -1,11 +1,15 @@
 //! The tree of zones as a list, for people.
 
-use super::{Point, Routing, ZoneId, Zones};
-use crate::units::to_u32;
+use std::collections::BTreeMap;
+
+use super::{ITSELF, Point, Routing, Table, ZoneId, Zones};
+use crate::units::{LinkId, to_u32};
 
 /// A zone, as it stands in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ZoneOutline<'a> {
+    /// Its number.
+    pub(crate) id: ZoneId,
     /// Its name in the file.
     pub(crate) name: &'a str,
     /// How many zones it is in.
@@ -17,6 +21,28 @@ pub(crate) struct ZoneOutline<'a> {
     pub(crate) all_hosts: usize,
     /// The zones right below it.
     pub(crate) zones: usize,
+    /// The routers right in it.
+    pub(crate) routers: usize,
+    /// The routes that replace those which it would find.
+    pub(crate) bypasses: usize,
+}
+
+/// A member of a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Inside {
+    Zone(ZoneId),
+    /// A host or router.
+    Point(Point),
+}
+
+/// A route that is written in a zone.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenRoute<'a> {
+    pub(crate) from: Inside,
+    pub(crate) to: Inside,
+    pub(crate) links: &'a [LinkId],
+    /// The host or router at which it leaves and enters a zone.
+    pub(crate) gateways: [Option<Point>; 2],
 }
 
 impl Routing {
@@ -44,6 +70,13 @@ impl Zones {
             own[self.zone_of(host) as usize] += 1;
         }
         let mut all = own.clone();
+        let mut routers = vec![0_usize; self.zones.len()];
+        for place in &self.points {
+            routers[place.zone as usize] += 1;
+        }
+        for (routers, own) in routers.iter_mut().zip(&own) {
+            *routers = routers.saturating_sub(*own);
+        }
         let mut below: Vec<Vec<ZoneId>> = vec![Vec::new(); self.zones.len()];
         // A zone has a larger number than the zone that holds it.
         for (at, zone) in self.zones.iter().enumerate().rev() {
@@ -57,15 +90,57 @@ impl Zones {
         while let Some(id) = open.pop() {
             let (zone, at) = (self.zone(id), id as usize);
             list.push(ZoneOutline {
+                id,
                 name: &zone.name,
                 depth: zone.depth,
                 routing: zone.routing.name(),
                 own_hosts: own[at],
                 all_hosts: all[at],
                 zones: below[at].len(),
+                routers: routers[at],
+                bypasses: zone.bypasses.len(),
             });
             open.extend_from_slice(&below[at]);
         }
         list
+    }
+
+    /// The zone that holds a host or router.
+    pub(crate) fn zone_at(&self, point: Point) -> ZoneId {
+        self.zone_of(point)
+    }
+
+    /// The routes that are written in a zone, those from a member to itself left out.
+    pub(crate) fn written(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
+        let table = match &self.zone(zone).routing {
+            Routing::Full(table) => table,
+            Routing::Floyd(floyd) => &floyd.table,
+            Routing::Dijkstra(dijkstra) => &dijkstra.table,
+            _ => return Vec::new(),
+        };
+        self.routes_of(zone, table)
+    }
+
+    fn routes_of<'t>(&self, zone: ZoneId, table: &'t Table) -> Vec<WrittenRoute<'t>> {
+        let zones = self.zones.iter().enumerate().filter_map(|(at, inner)| {
+            let place = inner.place.filter(|place| place.zone == zone)?;
+            Some((place.local, Inside::Zone(to_u32(at))))
+        });
+        let points = self.points.iter().enumerate();
+        let points = points.filter(|(_, place)| place.zone == zone);
+        let points = points.map(|(at, place)| (place.local, Inside::Point(to_u32(at))));
+        let members: BTreeMap<u32, Inside> = zones.chain(points).collect();
+        let routes = table.edges().filter(|(from, to, _)| from != to);
+        let found = routes.filter_map(|(from, to, edge)| {
+            Some(WrittenRoute {
+                from: *members.get(&from)?,
+                to: *members.get(&to)?,
+                links: table.links(edge),
+                gateways: edge
+                    .gateways
+                    .map(|point| (point != ITSELF).then_some(point)),
+            })
+        });
+        found.collect()
     }
 }

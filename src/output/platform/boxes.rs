@@ -1,0 +1,223 @@
+//! Nested boxes with texts, and ways between boxes that stand side by side, as SVG.
+//!
+//! ```text
+//! ┌ name ───────────────────────┐
+//! │ ┌──────┐ ┌──────┐ ┌──────┐  │   boxes in a row,
+//! │ └──┬─┬─┘ └──┬───┘ └───┬──┘  │
+//! │    │ └─1 ms─┘         │     │   each way at a height of its own below them, the shortest first:
+//! │    └──────5 ms────────┘     │   no text meets another one
+//! └─────────────────────────────┘
+//! ```
+
+use std::fmt::Write as _;
+
+use super::super::svg::escaped;
+
+/// The space around the content of a box, and between two boxes \[px\].
+const PAD: f64 = 12.0;
+const GAP: f64 = 22.0;
+/// Letters and lines \[px\].
+const LETTERS: f64 = 12.0;
+const LINE: f64 = 16.0;
+/// The height of a way, and its letters \[px\].
+const TRACK: f64 = 22.0;
+const LABEL: f64 = 11.0;
+/// The widest text; longer ones are cut \[px\].
+const WIDEST: f64 = 300.0;
+const LEAST_WIDTH: f64 = 100.0;
+/// How much wider bold letters are.
+pub(super) const BOLD: f64 = 1.1;
+
+/// A box.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nested {
+    /// The first line is its name.
+    pub(super) lines: Vec<String>,
+    /// What is said of it on demand.
+    pub(super) hint: String,
+    /// Whether it stands for several.
+    pub(super) is_rest: bool,
+    pub(super) inner: Vec<Nested>,
+    pub(super) ways: Vec<Joint>,
+    /// A line below the ways.
+    pub(super) remark: Option<String>,
+}
+
+/// A way between two inner boxes, the left one first.
+#[derive(Clone, Debug)]
+pub(super) struct Joint {
+    pub(super) ends: [usize; 2],
+    pub(super) label: String,
+    pub(super) hint: String,
+    /// What is said of the gateway at each end, if there is one.
+    pub(super) gateways: [Option<String>; 2],
+    /// The width of its line \[px\].
+    pub(super) stroke: f64,
+}
+
+/// An upper estimate of the width of a text with the fonts that a reader may have \[px\].
+pub(super) fn width_of(text: &str, letters: f64) -> f64 {
+    let of = |letter: char| match letter {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '\'' | '|' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
+        'A'..='Z' => 0.78,
+        ' '..='~' => 0.66,
+        _ => 1.0,
+    };
+    letters * text.chars().map(of).sum::<f64>()
+}
+
+/// A text, cut where it gets too wide.
+pub(super) fn fitted(text: &str, letters: f64) -> String {
+    if width_of(text, letters) <= WIDEST {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for letter in text.chars() {
+        if width_of(&short, letters) > WIDEST - 2.0 * letters {
+            break;
+        }
+        short.push(letter);
+    }
+    short + "…"
+}
+
+impl Nested {
+    /// Its width and height.
+    pub(super) fn size(&self) -> (f64, f64) {
+        let name = self.lines.first().map(|name| (name, BOLD));
+        let others = self.lines.iter().skip(1).chain(&self.remark);
+        let texts = name.into_iter().chain(others.map(|text| (text, 1.0)));
+        let texts = texts.map(|(text, wider)| wider * width_of(&fitted(text, LETTERS), LETTERS));
+        let labels = self.ways.iter();
+        let labels = labels.map(|way| width_of(&fitted(&way.label, LABEL), LABEL));
+        let widest = texts.chain(labels).fold(LEAST_WIDTH, f64::max);
+        let sizes = self.inner.iter().map(Self::size);
+        let (wide, high) = sizes.fold((-GAP, 0.0_f64), |(wide, high), size| {
+            (wide + GAP + size.0, high.max(size.1))
+        });
+        (
+            widest.max(wide) + 2.0 * PAD,
+            self.head() + high + self.below() + PAD,
+        )
+    }
+
+    /// The height of the lines above the inner boxes.
+    fn head(&self) -> f64 {
+        let space = if self.inner.is_empty() { 0.0 } else { 6.0 };
+        PAD + LINE * self.lines.len() as f64 + space
+    }
+
+    /// The height of what stands below the inner boxes.
+    fn below(&self) -> f64 {
+        let remark = if self.remark.is_some() { LINE } else { 0.0 };
+        TRACK * self.ways.len() as f64 + remark
+    }
+
+    /// Draws the box with its upper left corner at a place.
+    pub(super) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
+        let (width, height) = self.size();
+        let look = match (self.is_rest, self.inner.is_empty()) {
+            (true, _) => "class=\"axis\" fill=\"none\" stroke-dasharray=\"4 3\"",
+            (_, true) => "class=\"cluster\"",
+            _ => "class=\"axis\" fill=\"none\"",
+        };
+        writeln!(
+            svg,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"8\" {look}><title>{}</title></rect>",
+            escaped(&self.hint)
+        )
+        .expect("a string can be written to");
+        for (index, line) in self.lines.iter().enumerate() {
+            let weight = if index == 0 { "bold" } else { "normal" };
+            let y = top + PAD + LINE * index as f64 + LETTERS - 1.0;
+            text(svg, (left + PAD, y), weight, line);
+        }
+        let mut x = left + PAD;
+        let below = top + self.head();
+        let mut places = Vec::with_capacity(self.inner.len());
+        for inner in &self.inner {
+            let (wide, high) = inner.size();
+            inner.draw((x, below), svg);
+            places.push((x, wide, below + high));
+            x += wide + GAP;
+        }
+        let lowest = places.iter().map(|place| place.2).fold(0.0, f64::max);
+        self.draw_ways((left + PAD, left + width - PAD), lowest, &places, svg);
+        if let Some(remark) = &self.remark {
+            let y = lowest + TRACK * self.ways.len() as f64 + LINE - 4.0;
+            text(svg, (left + PAD, y), "normal", remark);
+        }
+    }
+
+    /// The ways below the inner boxes, whose left edge, width and lower edge are given.
+    fn draw_ways(
+        &self,
+        (left, right): (f64, f64),
+        lowest: f64,
+        places: &[(f64, f64, f64)],
+        svg: &mut String,
+    ) {
+        let mut labels = String::new();
+        for (index, way) in self.ways.iter().enumerate() {
+            let ports = [0, 1].map(|end| self.port(index, end, places));
+            let y = lowest + TRACK * (index + 1) as f64 - 5.0;
+            let [(a, from), (b, to)] = ports;
+            writeln!(
+                svg,
+                "<path fill=\"none\" stroke=\"#0072b2\" stroke-opacity=\"0.6\" stroke-width=\"{:.1}\" d=\"M{a:.1} {from:.1}V{y:.1}H{b:.1}V{to:.1}\"><title>{}</title></path>",
+                way.stroke,
+                escaped(&way.hint)
+            )
+            .expect("a string can be written to");
+            for (gateway, (x, y)) in way.gateways.iter().zip(ports) {
+                if let Some(gateway) = gateway {
+                    writeln!(
+                        svg,
+                        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#0072b2\"><title>{}</title></circle>",
+                        escaped(gateway)
+                    )
+                    .expect("a string can be written to");
+                }
+            }
+            let label = fitted(&way.label, LABEL);
+            let half = width_of(&label, LABEL) / 2.0;
+            let middle = f64::midpoint(a, b).min(right - half).max(left + half);
+            writeln!(
+                labels,
+                "<text x=\"{middle:.1}\" y=\"{:.1}\" font-size=\"{LABEL}\" text-anchor=\"middle\" class=\"label\">{}</text>",
+                y - 5.0,
+                escaped(&label)
+            )
+            .expect("a string can be written to");
+        }
+        *svg += &labels;
+    }
+
+    /// Where a way meets the lower edge of one of its boxes: ways to the left stand left, and the shorter ones further inside.
+    fn port(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
+        let here = self.ways[way].ends[end];
+        let mut ports: Vec<(bool, isize, usize)> = Vec::new();
+        for (index, other) in self.ways.iter().enumerate() {
+            if let Some(side) = other.ends.iter().position(|&at| at == here) {
+                let depth = isize::try_from(index).unwrap_or_default();
+                let is_right = side == 0;
+                ports.push((is_right, if is_right { -depth } else { depth }, index));
+            }
+        }
+        ports.sort_unstable();
+        let rank = ports.iter().position(|port| port.2 == way).unwrap_or(0);
+        let (left, wide, low) = places[here];
+        let share = (rank + 1) as f64 / (ports.len() + 1) as f64;
+        (left + wide * share, low)
+    }
+}
+
+fn text(svg: &mut String, (x, y): (f64, f64), weight: &str, line: &str) {
+    writeln!(
+        svg,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{LETTERS}\" font-weight=\"{weight}\">{}</text>",
+        escaped(&fitted(line, LETTERS))
+    )
+    .expect("a string can be written to");
+}
