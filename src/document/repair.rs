@@ -173,26 +173,34 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
         return attempt::<T>(value).err();
     }
     let mut steps = failure.steps.clone();
-    let mut wanted = None;
+    let (mut wanted, mut other) = (None, None);
     if let Some(name) = missing(&failure.message) {
         place(value, &steps)?
             .as_object_mut()?
             .insert(name.to_owned(), Value::Null);
         steps.push(Step::Key(name.to_owned()));
     } else if let Some(("variant", _, expected)) = unknown(&failure.message) {
-        wanted = listed(expected).next().map(Value::from);
+        let mut choices = listed(expected).map(Value::from);
+        (wanted, other) = (choices.next(), choices.last());
     }
-    let is_choice = wanted.is_some();
     for candidate in wanted.into_iter().chain(substitutes()) {
         *place(value, &steps)? = candidate;
         match attempt::<T>(value) {
             Ok(_) => return None,
             Err(next) if next.steps.starts_with(&steps) => {}
-            // What else an object needs depends on the choice, which is not known.
-            Err(next) if is_choice && steps.starts_with(&next.steps) => return None,
             // Inside an object with a choice, a value of a wrong type is told at the object.
             Err(next) if steps.starts_with(&next.steps) && is_of_type(&next.message) => {}
-            Err(next) => return Some(next),
+            Err(next) => {
+                // What depends on a choice is not known before it is made.
+                let Some(other) = other else {
+                    return Some(next);
+                };
+                let mut elsewhere = value.clone();
+                *place(&mut elsewhere, &steps)? = other;
+                let is_same = attempt::<T>(&elsewhere)
+                    .is_err_and(|found| found.steps == next.steps && found.message == next.message);
+                return is_same.then_some(next);
+            }
         }
     }
     None
