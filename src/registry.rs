@@ -51,7 +51,7 @@ use crate::load::{self, LoadOptions};
 use crate::plugin::OptionFlag;
 use crate::policy::strategy::{self, StrategyOptions};
 use crate::policy::trigger::{self, TriggerOptions};
-use crate::policy::{self, PolicyOptions};
+use crate::policy::{self, PolicyMaker, PolicyOptions};
 use crate::workload::registry as workload;
 use crate::workload::registry::WorkloadOptions;
 
@@ -100,6 +100,19 @@ impl Registry {
         source: &'static str,
     ) -> Self {
         self.with(|tables| tables.policies.add(policy::row::<T>(name, summary, source)))
+    }
+
+    /// Adds a policy whose options no type of Rust describes; `maker` makes it from them.
+    #[must_use]
+    pub fn policy_of(
+        self,
+        maker: &'static dyn PolicyMaker,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = policy::made_by(maker, name, summary, source);
+        self.with(|tables| tables.policies.add(entry))
     }
 
     /// Adds a strategy, as [`Self::policy`] does a policy: any trigger can call it, and `migsim decide` can ask it.

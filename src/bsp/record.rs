@@ -164,6 +164,11 @@ pub trait Recorder {
 
     /// Called when a process is in its new place.
     fn migration(&mut self, _migration: &MigrationRecord) {}
+
+    /// Asked after each superstep: whether the run is to end there, without a result.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// Watches nothing.
@@ -195,5 +200,9 @@ impl Recorder for Vec<&mut dyn Recorder> {
         for one in self {
             one.migration(migration);
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.iter().any(|one| one.is_stopped())
     }
 }

@@ -19,7 +19,7 @@ use crate::units::{ProcessId, Seconds, Time};
 /// Simulates one run.
 ///
 /// # Errors
-/// The processes wait for each other for ever, a route is missing, or the policy asks for the impossible.
+/// The processes wait for each other for ever, a route is missing, the policy asks for the impossible, or the recorder stops the run.
 pub fn simulate(
     setup: &Setup<'_>,
     policy: Box<dyn Policy>,
@@ -61,6 +61,10 @@ impl<'a, 'r> Run<'a, 'r> {
             self.begin(superstep)?;
             self.complete()?;
             self.reschedule()?;
+            if self.recorder.is_stopped() {
+                let message = format!("the run was stopped after superstep {}", superstep + 1);
+                return Err(Error::Run(Problem::new(message)));
+            }
         }
         self.finish()
     }

@@ -275,7 +275,7 @@ mod tests {
             let crate::cli::args::Command::Run(run) = arguments.command else {
                 unreachable!("the line says run");
             };
-            crate::cli::run::layers(&registry, &run.settings)
+            crate::cli::run::layers(&registry, &run.settings, None)
         };
         let set = layers("migsim run --app lu --policy spun --spin 3").unwrap();
         assert_eq!(set.get("policy.spun.spin_count"), Some(json!(3)));

@@ -135,7 +135,7 @@ fn run(
         let hint = "known scenarios with calls: ii, iii";
         return Err(problem.source("--scenario i").hint(hint).into());
     }
-    let mut layers = layers(registry, settings)?;
+    let mut layers = layers(registry, settings, None)?;
     layers.push_flags(vec![Flag {
         key: "scenarios".into(),
         flag: "--scenario all".into(),

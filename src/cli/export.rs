@@ -44,7 +44,7 @@ pub(super) fn trace(
             .into());
     }
     let limits = limits(&settings.memory, None, Purpose::Trace);
-    let experiment = Experiment::load_with(registry, &layers(registry, settings)?, limits)?;
+    let experiment = Experiment::load_with(registry, &layers(registry, settings, None)?, limits)?;
     say_notes(&experiment.notes(), errors);
     if *format == TraceFormat::Vt {
         return lb_data(&experiment, *moves, file.as_deref(), errors);

@@ -26,10 +26,25 @@ struct Flags {
 #[derive(Debug)]
 pub(super) struct Watch(&'static Flags);
 
+/// Whether the signal is the business of the program around.
+static IS_LEFT_ALONE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves Ctrl-C to the program that runs commands inside it, from now on.
+///
+/// ```
+/// migsim::cli::leave_signals_alone(); // commands that follow install no handlers
+/// ```
+pub fn leave_signals_alone() {
+    IS_LEFT_ALONE.store(true, Ordering::SeqCst);
+}
+
 impl Watch {
-    /// Begins to watch; none where the signal is ignored or cannot be caught.
+    /// Begins to watch; none where the signal is ignored, cannot be caught or is left alone.
     pub(super) fn begin() -> Option<Self> {
         static FLAGS: OnceLock<Option<Flags>> = OnceLock::new();
+        if IS_LEFT_ALONE.load(Ordering::SeqCst) {
+            return None;
+        }
         let flags = FLAGS.get_or_init(Flags::install).as_ref()?;
         flags.is_idle.store(false, Ordering::SeqCst);
         Some(Self(flags))

@@ -39,9 +39,12 @@ use std::process::ExitCode;
 pub use args::Arguments;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
+pub use interrupt::leave_signals_alone;
 use print::print;
 
-use crate::error::{Broken, Error};
+use crate::document::Document;
+use crate::error::{Broken, Error, Problem};
+use crate::experiment::Experiment;
 use crate::registry::Registry;
 
 /// The command `migsim` with what comes with the program.
@@ -130,6 +133,36 @@ pub fn run_with(
             }
             error.exit_code()
         }
+    }
+}
+
+/// The experiment that `migsim run` would run with these arguments (with the program name and `run` first), for other languages.
+///
+/// ```
+/// let words = ["migsim", "run", "--app", "sw", "--n", "10"].map(Into::into);
+/// let experiment = migsim::cli::experiment(&migsim::Registry::standard(), words, None)?;
+/// assert_eq!(experiment.workload.supersteps(), 19);
+/// # Ok::<(), migsim::error::Error>(())
+/// ```
+///
+/// # Arguments
+/// `beneath`: settings that the arguments win over, in place of a file.
+///
+/// # Errors
+/// Whatever the command would refuse, in its words.
+pub fn experiment(
+    registry: &Registry,
+    arguments: impl IntoIterator<Item = OsString>,
+    beneath: Option<Document>,
+) -> Result<Experiment, Error> {
+    let typed: Vec<_> = arguments.into_iter().collect();
+    registry.check()?;
+    let whole = command::of_registry(registry)?;
+    let parsed = parsed(whole.clone(), &typed)
+        .map_err(|error| usage_errors::usage_error(&error, whole, &typed))?;
+    match &parsed.command {
+        args::Command::Run(run) => run::prepared(registry, run, beneath),
+        _ => Err(Problem::new("the arguments are not those of `migsim run`").into()),
     }
 }
 

@@ -36,13 +36,7 @@ pub(super) fn run(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let purpose = match arguments.report {
-        Some(_) => Purpose::Page,
-        None => Purpose::Run,
-    };
-    let limits = limits(&arguments.settings.memory, arguments.threads, purpose);
-    let layers = layers(registry, &arguments.settings)?;
-    let experiment = Experiment::load_with(registry, &layers, limits)?;
+    let experiment = prepared(registry, arguments, None)?;
     if !arguments.quiet {
         say_notes(&experiment.notes(), errors);
     }
@@ -92,6 +86,21 @@ pub(super) fn run(
         Some(Form::Json) => print_json(out, &summary(&experiment, &results)),
         Some(form) => print(out, &table(&experiment, &results).render(form)),
     }
+}
+
+/// The experiment of the arguments; they win over the settings in `beneath`.
+pub(super) fn prepared(
+    registry: &Registry,
+    arguments: &RunArguments,
+    beneath: Option<Document>,
+) -> Result<Experiment, Error> {
+    let purpose = match arguments.report {
+        Some(_) => Purpose::Page,
+        None => Purpose::Run,
+    };
+    let limits = limits(&arguments.settings.memory, arguments.threads, purpose);
+    let layers = layers(registry, &arguments.settings, beneath)?;
+    Experiment::load_with(registry, &layers, limits)
 }
 
 /// The place of the page of a run.
@@ -222,9 +231,16 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     })
 }
 
-/// The settings of the file and the flags.
-pub(super) fn layers(registry: &Registry, arguments: &SettingsArguments) -> Result<Layers, Error> {
+/// The settings beneath, those of the file and the flags; later ones win.
+pub(super) fn layers(
+    registry: &Registry,
+    arguments: &SettingsArguments,
+    beneath: Option<Document>,
+) -> Result<Layers, Error> {
     let mut layers = Layers::default();
+    if let Some(document) = beneath {
+        layers.push_file(document);
+    }
     if let Some(path) = &arguments.experiment {
         layers.push_file(read_experiment(registry, path)?);
     }

@@ -51,7 +51,7 @@ pub(super) fn workload(
     let settings = &arguments.settings;
     let experiment = Experiment::load_with(
         registry,
-        &layers(registry, settings)?,
+        &layers(registry, settings, None)?,
         limits(&settings.memory, None, Purpose::Look),
     )?;
     say_notes(&experiment.notes(), errors);

@@ -26,7 +26,7 @@ pub(super) fn snapshot(
             layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
             layers
         }
-        None => layers(registry, settings)?,
+        None => layers(registry, settings, None)?,
     };
     let limits = limits(&settings.memory, Some(1), Purpose::Explanation);
     let experiment = Experiment::load_with(registry, &layers, limits)?;

@@ -130,7 +130,7 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
     };
-    let layers = layers(&Registry::standard(), &arguments.settings)?;
+    let layers = layers(&Registry::standard(), &arguments.settings, None)?;
     Experiment::load(&layers, Limits::default())
 }
 

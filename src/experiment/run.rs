@@ -1,6 +1,6 @@
 //! Runs the scenarios of an experiment and collects their results.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cpu_time::ThreadTime;
 use rayon::prelude::*;
@@ -37,16 +37,32 @@ pub struct Results {
     pub runs: Vec<ScenarioRun>,
 }
 
-/// Counts supersteps for a progress bar, from any thread.
+/// Counts supersteps for a progress bar, and stops runs, from any thread.
+///
+/// ```
+/// use migsim::prelude::*;
+///
+/// let experiment = Experiment::load(&Layers::of([("workload.app", "sw".into())]), Limits::default())?;
+/// let progress = Progress::default();
+/// progress.stop();
+/// assert!(experiment.run(&progress).is_err_and(|error| error.to_string().contains("was stopped")));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Progress {
     supersteps: AtomicU64,
+    is_stopped: AtomicBool,
 }
 
 impl Progress {
     /// Supersteps done in all runs so far.
     pub fn supersteps(&self) -> u64 {
         self.supersteps.load(Ordering::Relaxed)
+    }
+
+    /// Ends all runs after the supersteps that they are in, with an error.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 }
 
@@ -72,6 +88,10 @@ impl Recorder for Counting<'_> {
 
     fn migration(&mut self, migration: &MigrationRecord) {
         self.inner.migration(migration);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.progress.is_stopped.load(Ordering::Relaxed) || self.inner.is_stopped()
     }
 }
 

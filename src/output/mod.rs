@@ -58,7 +58,7 @@ pub use summary::{manifest, summary};
 pub use table::table;
 pub use table_format::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 pub use traces::{Trace, TraceFormat, Traced};
-pub use traffic::LinkTraffic;
+pub use traffic::{LinkTraffic, traffic};
 pub use workload::{Load, loads, picture, workload_sheet};
 
 use crate::error::{Error, Problem};

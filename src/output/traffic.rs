@@ -77,7 +77,7 @@ pub(super) fn group_size(supersteps: usize) -> usize {
 }
 
 /// The traffic across the links in all scenarios.
-pub(super) fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
+pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = group_size(supersteps);
     let mut walks: Vec<Walk<'_>> = results

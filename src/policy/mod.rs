@@ -29,8 +29,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use entry::{Entry, Kind, PolicyOptions, Table};
-pub(crate) use entry::{of_strategy, row};
+pub use entry::{Entry, Kind, PolicyMaker, PolicyOptions, Table};
+pub(crate) use entry::{made_by, of_strategy, row};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
 pub use never::Never;

@@ -1,0 +1,44 @@
+# %% [markdown]
+# # Your application
+#
+# What each process computes and sends may come from two tables. Here 8 processes work for 60 supersteps, and the work of the last one grows.
+
+# %%
+import csv
+import tempfile
+from pathlib import Path
+
+import migsim
+
+folder = Path(tempfile.mkdtemp())
+with (folder / "work.csv").open("w", newline="") as file:
+    rows = csv.writer(file)
+    rows.writerow(["superstep", "process", "work [instr]"])
+    for superstep in range(1, 61):
+        for process in range(1, 9):
+            grows = 1 + superstep / 20 if process == 8 else 1
+            rows.writerow([superstep, process, 1e9 * grows])
+with (folder / "messages.csv").open("w", newline="") as file:
+    rows = csv.writer(file)
+    rows.writerow(["superstep", "from", "to", "bytes"])
+    for superstep in range(1, 61):
+        for process in range(1, 8):
+            rows.writerow([superstep, process, process + 1, 100_000])
+
+run = migsim.run(
+    app="table",
+    work=folder / "work.csv",
+    messages=folder / "messages.csv",
+    platform="ufrgs",
+    mapping="contiguous",
+)
+run
+
+# %% [markdown]
+# How long each superstep took, in scenario i and in iii:
+
+# %%
+table = run.supersteps
+frame = table.to_pandas()
+frame["duration_s"] = frame["end_s"] - frame["start_s"]
+frame.pivot(index="superstep", columns="scenario", values="duration_s").iloc[::10]

@@ -1,0 +1,50 @@
+"""migsim: BSP applications on clusters of clusters, simulated, with processes that a policy migrates at barriers.
+
+>>> import migsim
+>>> run = migsim.run(app="lu", n=1000, procs=25)
+>>> sorted(run.scenarios)
+['i', 'ii', 'iii']
+>>> run.makespan < run.scenarios["i"].makespan
+True
+
+Times are in seconds, sizes in bytes, speeds in instructions per second. Supersteps and processes are counted from 1 in tables, as in the
+papers; positions in arrays count from 0.
+"""
+
+from ._arguments import Value
+from ._core import __version__
+from ._errors import Error, Problem
+from ._experiment import Experiment, run
+from ._policy import Policy, PlatformView, View, policy, policies
+from ._platform import Platform, PlatformBuilder
+from ._run import Run, Scenario, load
+from ._sweep import Comparison, Shard, Sweep, SweepResult, Tuning, compare, sweep, tune
+from ._table import Table
+
+__all__ = [
+    "Comparison",
+    "Error",
+    "Experiment",
+    "Platform",
+    "PlatformBuilder",
+    "PlatformView",
+    "Policy",
+    "Problem",
+    "Run",
+    "Scenario",
+    "Shard",
+    "Sweep",
+    "SweepResult",
+    "Table",
+    "Tuning",
+    "Value",
+    "View",
+    "__version__",
+    "compare",
+    "load",
+    "policies",
+    "policy",
+    "run",
+    "sweep",
+    "tune",
+]

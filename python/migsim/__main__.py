@@ -1,0 +1,5 @@
+"""`python -m migsim`: the command."""
+
+from ._command import main
+
+main()

@@ -1,0 +1,16 @@
+"""The command `migsim` of the package: the same code as the program."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from . import _core
+
+
+def main() -> None:
+    """Runs the command line of this process."""
+    # The command looks after Ctrl-C itself.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    code, _, _ = _core.command(["migsim", *sys.argv[1:]], True)
+    sys.exit(code)

@@ -1,0 +1,44 @@
+"""Errors, with the words, places and hints of the command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: what, where, and how to mend it."""
+
+    #: What is wrong, in a sentence.
+    message: str
+    #: The file or the flag.
+    source: str | None
+    #: The line in the file, counted from 1.
+    line: int | None
+    #: The column in the line, counted from 1.
+    column: int | None
+    #: The key in the settings.
+    key: str | None
+    #: How to mend it.
+    hint: str | None
+
+
+class Error(Exception):
+    """Settings, files or a policy are at fault, or a run cannot go on.
+
+    >>> import migsim
+    >>> try:
+    ...     migsim.run(app="lu", n=100, procs=4, platform="ufrgz")
+    ... except migsim.Error as error:
+    ...     print(error.problems[0].message)
+    no platform `ufrgz`: no such file, and none of this name is built in
+    """
+
+    def __init__(self, text: str, problems: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(text)
+        #: All problems that were found.
+        self.problems: list[Problem] = [Problem(**problem) for problem in problems or []]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Error, (str(self), [vars(problem) for problem in self.problems]))

@@ -1,0 +1,127 @@
+"""Experiments: settings that were checked, and runs of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from os import PathLike, fspath
+from typing import Any
+
+from . import _core
+from ._arguments import Value, arguments
+from ._policy import plugins
+from ._run import Run
+
+
+class Experiment:
+    """An application on a platform under a policy, with all settings.
+
+    >>> import migsim
+    >>> experiment = migsim.Experiment(app="sw", n=25, seed=3)
+    >>> experiment.settings["seed"]
+    3
+    >>> experiment.with_(seed=4).settings["seed"]
+    4
+
+    Parameters
+    ----------
+    settings
+        The experiment beneath the keywords: a dict, the name of a file, or that of a built-in experiment.
+    keywords
+        The flags of `migsim run` (`app="lu"`, `n=2000`, `policy="migbsp"`, `load="walk"`); with `**{...}` any key of an experiment
+        (`"policy.migbsp.x": 0.3`). A platform may be a dict.
+
+    Raises
+    ------
+    migsim.Error
+        Something is wrong with the settings or a file; all problems are told.
+    TypeError
+        There is no such keyword.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, Any] | str | PathLike[str] | None = None, /, **keywords: Value
+    ) -> None:
+        self._given = settings
+        self._keywords = dict(keywords)
+        typed, beneath = arguments("run", keywords), None
+        if isinstance(settings, Mapping):
+            beneath = ("settings", json.dumps(dict(settings)))
+        elif settings is not None:
+            typed.append(fspath(settings))
+        self._core = _core.Experiment(typed, beneath, plugins())
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings, defaults included: an experiment file as a dict."""
+        settings: dict[str, Any] = json.loads(self._core.settings)
+        return settings
+
+    @property
+    def notes(self) -> list[str]:
+        """What should be known about how the settings were read."""
+        return self._core.notes
+
+    def with_(self, **keywords: Value) -> Experiment:
+        """The same experiment with other settings."""
+        return Experiment(self._given, **{**self._keywords, **keywords})
+
+    def run(self, *, processes: bool = False, progress: bool | None = None) -> Run:
+        """Runs all scenarios; Ctrl-C stops it after a superstep.
+
+        Parameters
+        ----------
+        processes
+            Record what each process does in each superstep (`Run.processes`); without it, that table runs everything again.
+        progress
+            Show a bar of tqdm, if that is installed; by default where a terminal is.
+        """
+        supersteps, _, scenarios = self._core.size
+        tell, close = _bar(supersteps * scenarios, progress)
+        try:
+            return Run._of(self._core.run(processes, tell))
+        finally:
+            close()
+
+    def __repr__(self) -> str:
+        settings = self.settings
+        app, platform = settings["workload"]["app"], settings["platform"]
+        return f"<migsim.Experiment {app} on {platform} ({settings['policy']['name']})>"
+
+
+def _bar(total: int, progress: bool | None) -> tuple[Callable[[int], object] | None, Callable[[], object]]:
+    """What a bar is told, and what closes it."""
+    is_wanted = sys.stderr.isatty() if progress is None else progress
+    if not is_wanted:
+        return None, lambda: None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None, lambda: None
+    bar = tqdm(total=total, unit="supersteps", leave=False, delay=0.5)
+
+    def tell(done: int) -> None:
+        bar.update(done - bar.n)
+
+    return tell, bar.close
+
+
+def run(
+    settings: Mapping[str, Any] | str | PathLike[str] | None = None,
+    /,
+    *,
+    processes: bool = False,
+    progress: bool | None = None,
+    **keywords: Value,
+) -> Run:
+    """Runs an experiment: all scenarios, unless `scenario` names some.
+
+    >>> import migsim
+    >>> run = migsim.run(app="lu", n=500, procs=25, platform="ufrgs", policy="migbsp", seed=1, **{"policy.migbsp.x": 0.9})
+    >>> len(run.supersteps)
+    3003
+
+    Parameters are those of `Experiment` and `Experiment.run`.
+    """
+    return Experiment(settings, **keywords).run(processes=processes, progress=progress)

@@ -1,0 +1,185 @@
+"""Policies that are written in Python."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, TypeVar, Union
+
+from . import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    #: What a policy answers: the host of each process, or pairs of process and host; none stays.
+    Answer: TypeAlias = Union[None, NDArray[np.int64], Mapping[int, int], Iterable[tuple[int, int]]]
+
+
+class PlatformView(TypedDict):
+    """The machine: what it is nominally."""
+
+    #: Speed of a core of each host [instr/s], shape (hosts,).
+    speed: NDArray[np.float64]
+    #: Cores of each host, shape (hosts,).
+    cores: NDArray[np.int64]
+    #: The cluster of each host, counted from 0, shape (hosts,).
+    cluster: NDArray[np.int64]
+    #: The names of the hosts.
+    hosts: list[str]
+    #: The names of the clusters.
+    clusters: list[str]
+
+
+class View(Protocol):
+    """What a policy sees at the barrier of a superstep.
+
+    Arrays are read-only and filled anew at each barrier: copy what you want to keep. Processes and hosts count from 0 in arrays.
+    """
+
+    #: The superstep that has just ended, counted from 1.
+    superstep: int
+    #: The number of supersteps of the application.
+    supersteps: int
+    #: The date [s].
+    now_s: float
+    #: The price of the last call, its migrations included [s].
+    last_price_s: float
+    #: Whether migrations happen (scenario iii) or are decided only (ii).
+    migrations_happen: bool
+    #: Clock cycles per instruction of the application.
+    cycles_per_instruction: float
+
+    @property
+    def placement(self) -> NDArray[np.int64]:
+        """The host of each process, shape (processes,)."""
+
+    @property
+    def work(self) -> NDArray[np.float64]:
+        """The instructions of each process, shape (processes,)."""
+
+    @property
+    def delay_s(self) -> NDArray[np.float64]:
+        """How much later than the first each process began [s], shape (processes,)."""
+
+    @property
+    def compute_s(self) -> NDArray[np.float64]:
+        """How long each process computed [s], shape (processes,)."""
+
+    @property
+    def send_s(self) -> NDArray[np.float64]:
+        """From the end of each computation until the last own message was delivered [s], shape (processes,)."""
+
+    @property
+    def communication_s(self) -> NDArray[np.float64]:
+        """From the end of each computation until the barrier was reached [s], shape (processes,)."""
+
+    @property
+    def external_load(self) -> NDArray[np.float64]:
+        """What others took of each host since the last call, from 0 to 1, shape (hosts,)."""
+
+    @property
+    def memory_bytes(self) -> NDArray[np.float64]:
+        """What a migration of each process carries [B], shape (processes,); filled for `decide`."""
+
+    @property
+    def pinned(self) -> NDArray[np.bool_]:
+        """Whether each process must stay, shape (processes,); filled for `decide`."""
+
+    @property
+    def messages(self) -> list[tuple[int, int, float]]:
+        """The messages of the superstep: sender, receiver, bytes; filled for `decide`."""
+
+    @property
+    def platform(self) -> PlatformView:
+        """The machine."""
+
+    @property
+    def random(self) -> np.random.Generator:
+        """A generator that is seeded by the run, for `decide`: the same seed draws the same."""
+
+
+class Policy:
+    """A base for policies: a call after each superstep, in which nobody moves.
+
+    >>> import migsim
+    >>> @migsim.policy("fastest", "the slowest process goes to the fastest free host, every few supersteps")
+    ... class Fastest(migsim.Policy):
+    ...     def __init__(self, every: int = 10) -> None:
+    ...         self.every = every
+    ...     def is_call_due(self, view):
+    ...         return view.superstep % self.every == 0
+    ...     def decide(self, view):
+    ...         speed = view.platform["speed"].copy()
+    ...         speed[view.placement] = 0.0
+    ...         return {int(view.compute_s.argmax()): int(speed.argmax())}
+    >>> run = migsim.run(app="sw", n=25, policy="fastest", **{"policy.fastest.every": 20})
+    >>> len(run.calls)
+    4
+    """
+
+    #: Whether it may draw from `view.random`; if not, it is the same for all seeds.
+    uses_seed: bool = True
+
+    def is_call_due(self, view: View) -> bool:
+        """Whether a call is due at this barrier; asked after each superstep."""
+        return True
+
+    def decide(self, view: View) -> Answer:
+        """The call: the host of each process as an array, or pairs (or a dict) of process and host; None moves nobody."""
+        return None
+
+
+_PLUGINS: dict[str, _core.Plugin] = {}
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def policy(name: str, summary: str = "-") -> Callable[[C], C]:
+    """Registers a class as the policy `name`, for `run`, `sweep`, `tune`, `compare` and explanations.
+
+    The class has `is_call_due(view)` and `decide(view)`, as `Policy` has them. The parameters of its constructor are the options of the
+    policy (`policy.NAME.OPTION`), each with a default that JSON can write. An object is made for each scenario of each run.
+    Python runs one policy at a time: a sweep with it gains little from threads.
+
+    Raises
+    ------
+    TypeError
+        A parameter has no default, or one that JSON cannot write.
+    """
+
+    def register(cls: C) -> C:
+        _PLUGINS[name] = _core.Plugin(name, summary, cls, json.dumps(_defaults(cls)))
+        return cls
+
+    return register
+
+
+def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
+    if getattr(cls, "__init__", None) is object.__init__:
+        return {}
+    defaults = {}
+    for parameter in inspect.signature(cls).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if parameter.default is parameter.empty:
+            raise TypeError(f"the option `{parameter.name}` of a policy needs a default")
+        defaults[parameter.name] = parameter.default
+    return defaults
+
+
+def plugins() -> list[_core.Plugin]:
+    """All that was registered."""
+    return list(_PLUGINS.values())
+
+
+def policies() -> list[str]:
+    """The names of all policies, those of Python included.
+
+    >>> import migsim
+    >>> "migbsp" in migsim.policies()
+    True
+    """
+    _, text, _ = _core.command(["migsim", "list", "policies", "--json"], False, plugins())
+    return [row["name"] for row in json.loads(text)["known"]]

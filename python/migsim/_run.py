@@ -1,0 +1,261 @@
+"""Runs that were done, or were read from their folders."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from . import _core
+from ._command_line import call
+from ._table import Table
+
+
+class Scenario:
+    """One scenario of a run: i (application only), ii (calls without moves) or iii (calls and moves)."""
+
+    def __init__(self, summary: Mapping[str, Any]) -> None:
+        self._summary = summary
+        #: `i`, `ii` or `iii`.
+        self.name: str = summary["scenario"]
+        #: Execution time [s].
+        self.makespan: float = summary["makespan_s"]
+        #: Time in which everybody waited for calls [s].
+        self.scheduling: float = summary["scheduling_s"]
+        #: Time in which processes waited for migrations [s].
+        self.migration: float = summary["migration_s"]
+        #: Migrations that happened.
+        self.moved: int = summary["moved"]
+        #: Messages that were simulated.
+        self.messages: int = summary["messages"]
+        #: The hash of all dates: equal runs have equal ones.
+        self.event_hash: str = summary["event_hash"]
+        #: Rescheduling calls.
+        self.calls: int = len(summary["calls"])
+
+    @property
+    def ledger(self) -> dict[str, float] | None:
+        """Where the difference to scenario i comes from [s]; None without scenario i."""
+        found = self._summary.get("ledger")
+        return None if found is None else {key: value for key, value in found.items() if key.endswith("_s")}
+
+    @property
+    def gain_percent(self) -> float | None:
+        """100 (i - iii) / i; None but for scenario iii beside i."""
+        return self._summary.get("gain_percent")
+
+    @property
+    def overhead_percent(self) -> float | None:
+        """100 (ii - i) / i; None but for scenario ii beside i."""
+        return self._summary.get("overhead_percent")
+
+    def __repr__(self) -> str:
+        return f"<migsim.Scenario {self.name}: {self.makespan} s>"
+
+
+class Run:
+    """A run: its scenarios, tables, explanations, report.
+
+    >>> import migsim
+    >>> run = migsim.run(app="lu", n=500, procs=25)
+    >>> run.scenarios["iii"].moved
+    0
+    >>> len(run.processes)
+    75075
+    """
+
+    def __init__(self, manifest: dict[str, Any], core: _core.Run | None, folder: Path | None) -> None:
+        self._manifest = manifest
+        self._core = core
+        self._folder = folder
+        found = [Scenario(one) for one in manifest["summary"]["scenarios"]]
+        #: The scenarios by name.
+        self.scenarios: dict[str, Scenario] = {one.name: one for one in found}
+
+    @classmethod
+    def _of(cls, core: _core.Run) -> Run:
+        return cls(json.loads(core.manifest), core, None)
+
+    @property
+    def makespan(self) -> float:
+        """The execution time of the last scenario: that of iii, if it was run [s]."""
+        return list(self.scenarios.values())[-1].makespan
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings: an experiment file as a dict."""
+        settings: dict[str, Any] = self._manifest["experiment"]
+        return settings
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The summary of the manifest."""
+        summary: dict[str, Any] = self._manifest["summary"]
+        return summary
+
+    @property
+    def ledger(self) -> dict[str, float] | None:
+        """Where the difference of the last scenario to scenario i comes from [s]; its last entry is the sum."""
+        return list(self.scenarios.values())[-1].ledger
+
+    @property
+    def supersteps(self) -> Table:
+        """A row per scenario and superstep: when it began, had been computed and ended [s]."""
+        return self._table("supersteps")
+
+    @property
+    def calls(self) -> Table:
+        """A row per rescheduling call: date, price, candidates, migrations, gains [s]."""
+        return self._table("calls")
+
+    @property
+    def migrations(self) -> Table:
+        """A row per migration that happened."""
+        return self._table("migrations")
+
+    @property
+    def processes(self) -> Table:
+        """A row per scenario, superstep and process: where it was, what it computed and sent."""
+        return self._table("processes")
+
+    @property
+    def links(self) -> Table:
+        """The traffic of each link in groups of supersteps."""
+        return self._table("links")
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The decision record of each call, with candidates, reasons and the state of the policy."""
+        if self._core is not None:
+            return [json.loads(line) for line in self._core.records]
+        text = (self._path / "calls.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    def _table(self, name: str) -> Table:
+        if self._core is not None:
+            return Table(self._core.table(name))
+        if name == "calls":
+            return _calls(self.records)
+        file = self._path / f"{name}.csv"
+        if not file.exists():
+            raise FileNotFoundError(f"{file}: the run was saved without it; save it with `processes=True`")
+        return Table.read_csv(file)
+
+    @property
+    def _path(self) -> Path:
+        if self._folder is None:
+            raise RuntimeError("a run that was done has no folder")
+        return self._folder
+
+    def explain(
+        self,
+        superstep: int | None = None,
+        process: int | None = None,
+        *,
+        why_not: bool = False,
+        scenario: str | None = None,
+    ) -> str:
+        """Why a call was made and what it decided; without a superstep an overview of all calls.
+
+        >>> import migsim
+        >>> run = migsim.run(app="lu", n=1000, procs=25)
+        >>> "superstep 11" in run.explain(11)
+        True
+
+        Parameters
+        ----------
+        superstep
+            The superstep after which the call was, counted from 1.
+        process
+            The process that is asked about, counted from 1.
+        why_not
+            Ask why the process did not move.
+        scenario
+            `ii` or `iii`; by default iii, if it was run.
+        """
+        if self._core is not None:
+            return self._core.explain(superstep, process, why_not, scenario)
+        typed = ["explain", fspath(self._path)]
+        typed += [] if superstep is None else ["--superstep", str(superstep)]
+        flag = "--why-not" if why_not else "--process"
+        typed += [] if process is None else [flag, str(process)]
+        typed += [] if scenario is None else ["--scenario", scenario]
+        return call(typed)
+
+    def report(self, file: str | PathLike[str]) -> None:
+        """Writes the report: one HTML page that needs nothing else."""
+        if self._core is not None:
+            Path(file).write_text(self._core.report(), encoding="utf-8")
+        else:
+            call(["report", fspath(self._path)])
+            Path(file).write_bytes((self._path / "report.html").read_bytes())
+
+    def save(self, folder: str | PathLike[str], *, processes: bool = False, force: bool = False) -> None:
+        """Writes the folder that `migsim run --out` writes.
+
+        Parameters
+        ----------
+        folder
+            The folder; a run of other settings in it is kept unless `force` is given.
+        processes
+            Write `processes.csv` and `links.csv`, too.
+        force
+            Replace a run of other settings.
+        """
+        if self._core is None:
+            raise ValueError(f"the run is saved already: {self._folder}")
+        self._core.save(folder, processes, force)
+
+    def __str__(self) -> str:
+        return self._core.text if self._core is not None else repr(self)
+
+    def __repr__(self) -> str:
+        times = ", ".join(f"{one.name} {one.makespan:.6g} s" for one in self.scenarios.values())
+        return f"<migsim.Run {times}>"
+
+    def _repr_html_(self) -> str:
+        longest = max((one.makespan for one in self.scenarios.values()), default=0.0) or 1.0
+        rows = []
+        for one in self.scenarios.values():
+            gain = one.gain_percent if one.gain_percent is not None else one.overhead_percent
+            words = "gain" if one.gain_percent is not None else "overhead"
+            told = "" if gain is None else f"{words} {gain:.2f} %"
+            bar = f"<svg width='160' height='12'><rect width='{160 * one.makespan / longest:.1f}' height='12' fill='#4477aa'/></svg>"
+            cells = [one.name, bar, f"{one.makespan:.6g} s", told, f"{one.calls} calls", f"{one.moved} moves"]
+            escaped = [cell if cell is bar else html.escape(cell) for cell in cells]
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in escaped) + "</tr>")
+        return f"<table><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _calls(records: list[dict[str, Any]]) -> Table:
+    import csv
+    import tempfile
+
+    names = ["scenario", "superstep", "start_s", "cost_s", "migration_s", "candidates", "migrations"]
+    names += ["predicted_gain_s", "realised_gain_s"]
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        for record in records:
+            counted = {**record, "candidates": len(record["candidates"]), "migrations": len(record["migrations"])}
+            writer.writerow(["" if counted[name] is None else repr(counted[name]).strip("'") for name in names])
+        file.flush()
+        return Table.read_csv(file.name)
+
+
+def load(folder: str | PathLike[str]) -> Run:
+    """Reads the folder of a run.
+
+    Raises
+    ------
+    migsim.Error
+        It is no such folder, was written by another version, or is damaged.
+    """
+    path = Path(folder)
+    # The command reads all of it and refuses what cannot be trusted.
+    call(["explain", fspath(path), "--json"])
+    manifest = json.loads((path / "run.json").read_text(encoding="utf-8"))
+    return Run(manifest, None, path)

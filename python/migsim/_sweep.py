@@ -1,0 +1,261 @@
+"""Sweeps, searches and comparisons: those of the command, on all cores, in folders that an interrupted one continues."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ._arguments import Value, arguments
+from ._command_line import call, call_beside
+from ._table import Table
+
+
+def _folder(out: str | PathLike[str] | None) -> str:
+    return tempfile.mkdtemp(prefix="migsim-") if out is None else fspath(out)
+
+
+def _seeds(seeds: int | Sequence[int] | str | None) -> list[str]:
+    if seeds is None:
+        return []
+    if isinstance(seeds, int):
+        return ["--seeds", f"1..{seeds}"]
+    if isinstance(seeds, str):
+        return ["--seeds", seeds]
+    return ["--seeds", ",".join(str(int(seed)) for seed in seeds)]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A part of a sweep: it can be pickled and run anywhere that sees its folder.
+
+    Calling it runs it and returns its folder.
+    """
+
+    #: The flags of the sweep.
+    arguments: tuple[str, ...]
+    #: Which part, counted from 1.
+    index: int
+    #: How many parts there are.
+    count: int
+    #: The folder of this part.
+    folder: str
+
+    def __call__(self, threads: int | None = None) -> str:
+        """Runs the part; one that was interrupted goes on."""
+        typed = ["sweep", *self.arguments, "--shard", f"{self.index}/{self.count}", "--out", self.folder]
+        typed += [] if threads is None else ["--threads", str(threads)]
+        call_beside([*typed, "--quiet"])
+        return self.folder
+
+
+class Sweep:
+    """A sweep that has not been run.
+
+    >>> import migsim
+    >>> sweep = migsim.Sweep(app="sw", n=25, load="walk", alpha=[2, 4, 8], seeds=2)
+    >>> len(sweep.run().rows)
+    6
+
+    Parameters
+    ----------
+    seeds
+        The seeds of each setting: their number, a list, or a range as text (`"1..10"`).
+    out
+        The folder of the results; by default a new one in the folder for temporary files.
+    threads
+        How many runs are done at a time; by default one per core.
+    keywords
+        As those of `migsim.run`; a list varies a setting.
+    """
+
+    def __init__(
+        self,
+        experiment: str | PathLike[str] | None = None,
+        /,
+        *,
+        seeds: int | Sequence[int] | str | None = None,
+        out: str | PathLike[str] | None = None,
+        threads: int | None = None,
+        **keywords: Value,
+    ) -> None:
+        named = [] if experiment is None else [fspath(experiment)]
+        self._arguments = [*named, *arguments("sweep", keywords, is_varied=True), *_seeds(seeds)]
+        self._threads = [] if threads is None else ["--threads", str(threads)]
+        #: The folder of the results.
+        self.folder: str = _folder(out)
+
+    def run(self) -> SweepResult:
+        """Runs what has not been run yet, and returns the rows of all."""
+        call_beside(["sweep", *self._arguments, *self._threads, "--out", self.folder, "--quiet"])
+        return SweepResult(self.folder)
+
+    def shards(self, count: int) -> list[Shard]:
+        """Parts that can be pickled, each with a folder of its own inside that of the sweep."""
+        parts = range(1, count + 1)
+        folder = Path(self.folder) / "parts"
+        return [Shard(tuple(self._arguments), part, count, str(folder / str(part))) for part in parts]
+
+    def merge(self, folders: Sequence[str]) -> SweepResult:
+        """Joins the folders of all parts."""
+        merged = str(Path(self.folder) / "merged")
+        call(["sweep", "merge", *folders, "--out", merged])
+        return SweepResult(merged)
+
+
+class SweepResult:
+    """The rows of a sweep, and its page."""
+
+    def __init__(self, folder: str) -> None:
+        #: The folder, as `migsim sweep` writes it.
+        self.folder = folder
+        self._path = Path(folder)
+
+    @property
+    def rows(self) -> Table:
+        """A row per run: setting, parameters, seed, makespans [s], gain [%], calls, migrations."""
+        return Table.read_csv(self._path / "runs.csv")
+
+    @property
+    def summary(self) -> Table:
+        """A row per setting: means, deviations and confidence intervals over the seeds."""
+        return Table.read_csv(self._path / "summary.csv")
+
+    @property
+    def page(self) -> Path:
+        """The page with the best setting, figures and all settings."""
+        return self._path / "index.html"
+
+    def __repr__(self) -> str:
+        return f"<migsim.SweepResult {len(self.rows)} runs in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary._repr_html_()
+
+
+def sweep(
+    experiment: str | PathLike[str] | None = None,
+    /,
+    *,
+    seeds: int | Sequence[int] | str | None = None,
+    out: str | PathLike[str] | None = None,
+    threads: int | None = None,
+    **keywords: Value,
+) -> SweepResult:
+    """Runs an experiment with many values of its settings, on all cores; an interrupted one goes on in its folder.
+
+    >>> import migsim
+    >>> result = migsim.sweep(app="sw", n=25, policy=["migbsp", "never"], **{"policy.migbsp.x": [0.5, 0.9]})
+    >>> result.rows.columns[:3]
+    ['setting', 'policy', 'policy.migbsp.x']
+
+    Parameters are those of `Sweep`.
+    """
+    return Sweep(experiment, seeds=seeds, out=out, threads=threads, **keywords).run()
+
+
+class Tuning:
+    """The result of a search for good parameters."""
+
+    def __init__(self, folder: str) -> None:
+        #: The folder, as `migsim tune` writes it.
+        self.folder = folder
+        #: All of `tune.json`.
+        self.result: dict[str, Any] = json.loads((Path(folder) / "tune.json").read_text(encoding="utf-8"))
+
+    @property
+    def best(self) -> Any:
+        """The values of the best setting."""
+        return self.result["best"]
+
+    @property
+    def gain_percent(self) -> Any:
+        """How much better than the defaults it is, on fresh seeds: mean, deviation and half of the 95 % interval."""
+        return self.result["comparison"]["gain_percent"]
+
+    @property
+    def rows(self) -> Table:
+        """A row per run that was tried."""
+        return Table.read_csv(Path(self.folder) / "runs.csv")
+
+    def __repr__(self) -> str:
+        return f"<migsim.Tuning best {self.best}>"
+
+
+def tune(
+    experiment: str | PathLike[str] | None = None,
+    /,
+    *,
+    seeds: int | Sequence[int] | str | None = None,
+    out: str | PathLike[str] | None = None,
+    **keywords: Value,
+) -> Tuning:
+    """Searches for the best parameters of a policy, within a budget of runs.
+
+    >>> import migsim
+    >>> found = migsim.tune(app="sw", n=25, budget=6, seeds=1, **{"policy.migbsp.alpha": [2, 4, 8]})
+    >>> sorted(found.result)[:3]
+    ['best', 'command', 'comparison']
+    """
+    folder = _folder(out)
+    named = [] if experiment is None else [fspath(experiment)]
+    typed = [*named, *arguments("tune", keywords, is_varied=True), *_seeds(seeds)]
+    call_beside(["tune", *typed, "--out", folder, "--quiet"])
+    return Tuning(folder)
+
+
+class Comparison:
+    """Policies side by side."""
+
+    def __init__(self, folder: str) -> None:
+        #: The folder, as `migsim compare` writes it.
+        self.folder = folder
+        #: All of `compare.json`.
+        self.result: dict[str, Any] = json.loads((Path(folder) / "compare.json").read_text(encoding="utf-8"))
+
+    @property
+    def verdict(self) -> str:
+        """The result in sentences."""
+        told = self.result["verdict"]
+        return told if isinstance(told, str) else " ".join(told)
+
+    @property
+    def policies(self) -> list[dict[str, Any]]:
+        """The policies, the best first."""
+        found: list[dict[str, Any]] = self.result["policies"]
+        return found
+
+    @property
+    def rows(self) -> Table:
+        """A row per run."""
+        return Table.read_csv(Path(self.folder) / "runs.csv")
+
+    def __repr__(self) -> str:
+        names = ", ".join(policy["policy"] for policy in self.policies)
+        return f"<migsim.Comparison {names}>"
+
+
+def compare(
+    experiment: str | PathLike[str] | None = None,
+    /,
+    *,
+    seeds: int | Sequence[int] | str | None = None,
+    out: str | PathLike[str] | None = None,
+    **keywords: Value,
+) -> Comparison:
+    """Runs policies on the same seeds and says which is best, and how sure that is.
+
+    >>> import migsim
+    >>> result = migsim.compare(app="sw", n=25, policies=["migbsp", "greedy", "never"], seeds=2)
+    >>> len(result.policies)
+    3
+    """
+    folder = _folder(out)
+    named = [] if experiment is None else [fspath(experiment)]
+    typed = [*named, *arguments("compare", keywords, is_varied=True), *_seeds(seeds)]
+    call_beside(["compare", *typed, "--out", folder, "--quiet"])
+    return Comparison(folder)

@@ -1,0 +1,106 @@
+"""Tables that pandas, Polars and PyArrow read without a copy of ours."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any
+
+from . import _core
+
+
+class Table:
+    """Named columns of one length, each with its unit.
+
+    Any library that knows Arrow's C stream reads it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
+
+    >>> import migsim
+    >>> table = migsim.run(app="sw", n=10).supersteps
+    >>> table.columns
+    ['scenario', 'superstep', 'start_s', 'end_s', 'computed_s']
+    >>> table.units["start_s"]
+    's'
+    >>> float(table["start_s"][0])
+    0.0
+    """
+
+    def __init__(self, core: _core.Table) -> None:
+        self._core = core
+
+    @classmethod
+    def read_csv(cls, file: str | PathLike[str]) -> Table:
+        """Reads a CSV file of migsim: numbers where all values are."""
+        return cls(_core.read_csv(file))
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self._core.columns
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of the columns that have one."""
+        return self._core.units
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __getitem__(self, name: str) -> Any:
+        """A column: a NumPy array of int64 or float64 (a missing value is NaN), or a list of texts."""
+        return self._core[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._core.__arrow_c_stream__(requested_schema)
+
+    def rows(self, limit: int | None = None) -> Iterator[dict[str, Any]]:
+        """The rows as dicts, the first `limit` of them."""
+        count = len(self) if limit is None else min(limit, len(self))
+        columns = {name: self[name] for name in self.columns}
+        for row in range(count):
+            yield {name: _item(column[row]) for name, column in columns.items()}
+
+    def to_pandas(self) -> Any:
+        """A data frame of pandas; units stand in its `attrs`."""
+        import pandas
+
+        try:
+            import pyarrow
+        except ImportError:
+            frame = pandas.DataFrame({name: self[name] for name in self.columns})
+        else:
+            frame = pyarrow.table(self).to_pandas()
+        frame.attrs["units"] = self.units
+        return frame
+
+    def to_polars(self) -> Any:
+        """A data frame of Polars."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_arrow(self) -> Any:
+        """A table of PyArrow; units stand in the metadata of its fields."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def __repr__(self) -> str:
+        return f"<migsim.Table {len(self)} rows: {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        cells = (
+            "<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row.values()) + "</tr>"
+            for row in self.rows(10)
+        )
+        more = len(self) - 10
+        rest = f"<p>and {more} more rows</p>" if more > 0 else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>{rest}"
+
+
+def _item(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

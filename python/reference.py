@@ -1,0 +1,87 @@
+"""Writes the reference of the package (docs/reference/python.md) from its docstrings.
+
+python python/reference.py          writes it
+python python/reference.py --check  fails if it would change
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+import migsim
+
+FILE = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
+
+
+def signature(value: object) -> str:
+    try:
+        text = str(inspect.signature(value))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ""
+    return text.replace("migsim._arguments.", "").replace("'", "")
+
+
+def documented(value: object) -> str:
+    """The docstring as Markdown: examples in fences, sections of parameters as lists."""
+    lines, out, is_example = (inspect.getdoc(value) or "").split("\n"), [], False
+    for at, line in enumerate(lines):
+        starts = line.startswith(">>>")
+        if starts and not is_example:
+            out.append("```python")
+            is_example = True
+        elif is_example and not line.strip():
+            out.append("```")
+            is_example = False
+        following = lines[at + 1] if at + 1 < len(lines) else ""
+        if following and set(following) == {"-"}:
+            out += ["", f"*{line}*", ""]
+        elif line and set(line) == {"-"}:
+            continue
+        elif line.startswith("    ") and not is_example:
+            out.append(f"  {line.strip()}")
+        elif line and not is_example and at + 1 < len(lines) and lines[at + 1].startswith("    "):
+            out.append(f"- `{line}`:")
+        else:
+            out.append(line)
+    if is_example:
+        out.append("```")
+    return "\n".join(out).replace(" [", " \\[")
+
+
+def page() -> str:
+    parts = [
+        "# The package of Python",
+        "",
+        "Written from its docstrings by `python python/reference.py`.",
+        "",
+    ]
+    for name in sorted(migsim.__all__, key=str.lower):
+        value = getattr(migsim, name)
+        if not callable(value) or name == "Value":
+            continue
+        kind = "class " if inspect.isclass(value) else ""
+        parts += [f"## `{name}`", "", f"`{kind}migsim.{name}{signature(value)}`", "", documented(value), ""]
+        if not inspect.isclass(value) or issubclass(value, dict):
+            continue
+        for member, what in vars(value).items():
+            if member.startswith("_") or not (callable(what) or isinstance(what, (property, classmethod))):
+                continue
+            target = what.__func__ if isinstance(what, classmethod) else what
+            arguments = "" if isinstance(what, property) else signature(target)
+            parts += [f"### `{name}.{member}{arguments}`", "", documented(target), ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def main() -> None:
+    text = page()
+    if "--check" in sys.argv:
+        if FILE.read_text(encoding="utf-8") != text:
+            sys.exit(f"{FILE} is not what the docstrings say: run `python python/reference.py`")
+        return
+    FILE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

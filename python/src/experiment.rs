@@ -1,0 +1,228 @@
+//! Experiments: settings from keywords, and their runs.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use migsim::bsp::{Recorder, Scenario};
+use migsim::document::Document;
+use migsim::error::Error;
+use migsim::experiment::{Experiment as Settings, Progress, Results};
+use migsim::output::{Activity, Drafts, ProcessTable, RunFolder};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::errors::exception;
+use crate::plugin::{self, Plugin};
+use crate::run::{Processes, Run};
+
+/// How long Ctrl-C and a progress bar wait at most.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Settings that were checked, ready to be run.
+#[pyclass(frozen, module = "migsim._core")]
+#[derive(Debug)]
+pub(crate) struct Experiment {
+    settings: Arc<Settings>,
+    plugins: Vec<Py<Plugin>>,
+}
+
+/// What is recorded while scenarios run, beside their results.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    pub(crate) processes: Option<Processes>,
+    pub(crate) activities: Vec<Activity>,
+    pub(crate) drafts: Drafts,
+}
+
+/// What is to be recorded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted<'f> {
+    pub(crate) processes: bool,
+    pub(crate) activities: bool,
+    pub(crate) table_in: Option<&'f RunFolder>,
+}
+
+#[pymethods]
+impl Experiment {
+    /// The experiment of the flags of `migsim run`, on top of settings as JSON.
+    #[new]
+    #[pyo3(signature = (arguments, settings=None, plugins=None))]
+    fn new(
+        py: Python<'_>,
+        arguments: Vec<OsString>,
+        settings: Option<(String, String)>,
+        plugins: Option<Vec<Py<Plugin>>>,
+    ) -> PyResult<Self> {
+        let plugins = plugins.unwrap_or_default();
+        let registry = plugin::registry(py, &plugins);
+        let words = ["migsim", "run"].map(OsString::from);
+        let arguments = words.into_iter().chain(arguments);
+        let made = py.detach(|| {
+            let beneath = settings.map(|(name, text)| Document::parse(name, text));
+            migsim::cli::experiment(&registry, arguments, beneath.transpose()?)
+        });
+        plugin::raise_if_failed(py, &plugins)?;
+        let settings = made.map_err(|error| exception(py, &error))?;
+        Ok(Self {
+            settings: Arc::new(settings),
+            plugins,
+        })
+    }
+
+    /// All settings as JSON, defaults included.
+    #[getter]
+    fn settings(&self) -> String {
+        self.settings.resolved.to_string()
+    }
+
+    /// What a user should know about how the settings were read.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.settings.notes()
+    }
+
+    /// The number of supersteps, of processes and of scenarios.
+    #[getter]
+    fn size(&self) -> (usize, usize, usize) {
+        let scenarios = self.settings.config.scenarios.len();
+        (
+            self.settings.workload.supersteps(),
+            self.settings.placement.len(),
+            scenarios,
+        )
+    }
+
+    /// Runs all scenarios; `on_progress` is called with the supersteps done so far.
+    #[pyo3(signature = (processes=false, on_progress=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        processes: bool,
+        on_progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Run> {
+        let wanted = Wanted {
+            processes,
+            ..Wanted::default()
+        };
+        let (results, recorded) = self.run_recorded(py, wanted, on_progress.as_ref())?;
+        Run::done(
+            py,
+            Arc::clone(&self.settings),
+            results,
+            recorded,
+            self.plugins(py),
+        )
+    }
+}
+
+impl Experiment {
+    pub(crate) fn of(settings: Arc<Settings>, plugins: Vec<Py<Plugin>>) -> Self {
+        Self { settings, plugins }
+    }
+
+    fn plugins(&self, py: Python<'_>) -> Vec<Py<Plugin>> {
+        self.plugins
+            .iter()
+            .map(|plugin| plugin.clone_ref(py))
+            .collect()
+    }
+
+    /// Runs all scenarios beside this thread, which looks at Ctrl-C and tells the progress.
+    pub(crate) fn run_recorded(
+        &self,
+        py: Python<'_>,
+        wanted: Wanted<'_>,
+        on_progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Results, Recorded)> {
+        let (progress, is_done) = (Progress::default(), AtomicBool::new(false));
+        let mut stopped_by = None;
+        let outcome = thread::scope(|scope| {
+            let run = scope.spawn(|| {
+                let outcome = run(&self.settings, wanted, &progress);
+                is_done.store(true, Ordering::Release);
+                outcome
+            });
+            // The first waits are short: most runs take milliseconds.
+            let mut wait = Duration::from_micros(20);
+            while !is_done.load(Ordering::Acquire) {
+                py.detach(|| thread::sleep(wait));
+                wait = (wait * 2).min(PATIENCE);
+                if stopped_by.is_some() {
+                    continue;
+                }
+                let told = on_progress.map_or(Ok(()), |tell| {
+                    tell.call1((progress.supersteps(),)).map(drop)
+                });
+                if let Err(error) = py.check_signals().and(told) {
+                    progress.stop();
+                    stopped_by = Some(error);
+                }
+            }
+            py.detach(|| run.join())
+        });
+        if let Some(error) = stopped_by {
+            return Err(error);
+        }
+        plugin::raise_if_failed(py, &self.plugins)?;
+        match outcome {
+            Ok(outcome) => outcome.map_err(|error| exception(py, &error)),
+            Err(_) => Err(PyRuntimeError::new_err(
+                "the simulation panicked: please report this",
+            )),
+        }
+    }
+}
+
+/// Runs all scenarios, with what is wanted besides.
+fn run(
+    settings: &Settings,
+    wanted: Wanted<'_>,
+    progress: &Progress,
+) -> Result<(Results, Recorded), Error> {
+    let scenarios = &settings.config.scenarios;
+    let is_watched = wanted.processes || wanted.activities || wanted.table_in.is_some();
+    if !is_watched {
+        return Ok((settings.run(progress)?, Recorded::default()));
+    }
+    let memo = settings.memory();
+    let one = |&scenario: &Scenario| {
+        let mut processes = wanted.processes.then(|| Processes::new(settings, scenario));
+        let mut activity = wanted.activities.then(Activity::default);
+        let platform = &settings.platform.platform;
+        let table = wanted.table_in;
+        let mut table = table
+            .map(|folder| ProcessTable::create(folder, platform, scenario))
+            .transpose()?;
+        let mut watchers: Vec<&mut dyn Recorder> = Vec::new();
+        watchers.extend(processes.as_mut().map(|one| one as &mut dyn Recorder));
+        watchers.extend(activity.as_mut().map(|one| one as &mut dyn Recorder));
+        watchers.extend(table.as_mut().map(|one| one as &mut dyn Recorder));
+        let run = settings.run_scenario(scenario, progress, &mut watchers, memo.as_ref())?;
+        drop(watchers);
+        Ok((
+            run,
+            processes,
+            activity,
+            table.map(ProcessTable::finish).transpose()?,
+        ))
+    };
+    let done: Vec<Result<_, Error>> = scenarios.par_iter().map(one).collect();
+    let (mut runs, mut recorded) = (Vec::new(), Recorded::default());
+    for one in done {
+        let (run, processes, activity, table) = one?;
+        runs.push(run);
+        recorded.activities.extend(activity);
+        recorded.drafts.processes.extend(table);
+        if let Some(more) = processes {
+            match &mut recorded.processes {
+                Some(all) => all.append(more),
+                none => *none = Some(more),
+            }
+        }
+    }
+    Ok((settings.results(runs)?, recorded))
+}

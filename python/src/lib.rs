@@ -1,0 +1,62 @@
+//! The compiled part of the Python package `migsim`; what users call is in `python/migsim`.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | `experiment` | settings from keywords; runs, stopped by Ctrl-C |
+//! | `run` | a run that was done: summary, tables, explanations, report, folder |
+//! | `table` | tables as Arrow and NumPy |
+//! | `plugin` | policies that are written in Python |
+//! | `errors` | errors of the library as `migsim.Error` |
+
+mod errors;
+mod experiment;
+mod plugin;
+mod run;
+mod table;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use pyo3::prelude::*;
+
+/// Runs a command line (with the program name first): exit code, output, messages. What it prints is captured unless `is_shown`.
+#[pyfunction]
+#[pyo3(signature = (arguments, is_shown=false, plugins=None))]
+fn command(
+    py: Python<'_>,
+    arguments: Vec<OsString>,
+    is_shown: bool,
+    plugins: Option<Vec<Py<plugin::Plugin>>>,
+) -> PyResult<(u8, String, String)> {
+    let registry = plugin::registry(py, plugins.as_deref().unwrap_or_default());
+    if !is_shown {
+        migsim::cli::leave_signals_alone();
+    }
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let code = py.detach(|| {
+        if is_shown {
+            let (mut out, mut errors) = (std::io::stdout(), std::io::stderr());
+            let code = migsim::cli::run_with(&registry, arguments, &mut out, &mut errors);
+            let _ = out.flush();
+            code
+        } else {
+            migsim::cli::run_with(&registry, arguments, &mut out, &mut errors)
+        }
+    });
+    plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default())?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ok((code, text(out), text(errors)))
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<experiment::Experiment>()?;
+    module.add_class::<run::Run>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<plugin::Plugin>()?;
+    module.add_class::<plugin::View>()?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(table::read_csv, module)?)?;
+    Ok(())
+}

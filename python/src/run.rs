@@ -1,0 +1,427 @@
+//! A run that was done, or was read from its folder.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use migsim::bsp::{Recorder, Scenario};
+use migsim::experiment::{Experiment as Settings, Progress, Results};
+use migsim::output::{self, Case, Overview, Question, Report, RunFolder, Story};
+use migsim::policy::Measures;
+use migsim::units::HostId;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::exception;
+use crate::experiment::{Experiment, Recorded, Wanted};
+use crate::plugin::Plugin;
+use crate::table::{Column, Table};
+
+/// The activity of each process in each superstep: the columns of `processes.csv`.
+#[derive(Debug)]
+pub(crate) struct Processes {
+    scenario: i32,
+    scenarios: Vec<i32>,
+    supersteps: Vec<i64>,
+    processes: Vec<i64>,
+    hosts: Vec<i32>,
+    numbers: [Vec<f64>; 5],
+}
+
+/// The columns of numbers, as in `processes.csv`.
+const NUMBERS: [&str; 5] = [
+    "delay_s",
+    "instructions",
+    "compute_s",
+    "send_s",
+    "communication_s",
+];
+
+impl Processes {
+    pub(crate) fn new(settings: &Settings, scenario: Scenario) -> Self {
+        let rows = settings.placement.len() * settings.workload.supersteps();
+        let number = Scenario::ALL.iter().position(|one| *one == scenario);
+        Self {
+            scenario: number.map_or(0, |number| i32::try_from(number).unwrap_or(0)),
+            scenarios: Vec::with_capacity(rows),
+            supersteps: Vec::with_capacity(rows),
+            processes: Vec::with_capacity(rows),
+            hosts: Vec::with_capacity(rows),
+            numbers: std::array::from_fn(|_| Vec::with_capacity(rows)),
+        }
+    }
+
+    pub(crate) fn append(&mut self, mut more: Self) {
+        self.scenarios.append(&mut more.scenarios);
+        self.supersteps.append(&mut more.supersteps);
+        self.processes.append(&mut more.processes);
+        self.hosts.append(&mut more.hosts);
+        for (all, more) in self.numbers.iter_mut().zip(&mut more.numbers) {
+            all.append(more);
+        }
+    }
+
+    fn table(&self, settings: &Settings) -> PyResult<Table> {
+        let platform = &settings.platform.platform;
+        let scenarios = Scenario::ALL.map(|one| one.name().to_owned()).to_vec();
+        let clusters = platform
+            .clusters
+            .iter()
+            .map(|one| one.name.clone())
+            .collect();
+        let of_host = platform
+            .hosts
+            .iter()
+            .map(|host| i32::try_from(host.cluster.index()).unwrap_or(0));
+        let of_host: Vec<i32> = of_host.collect();
+        let hosts = platform
+            .hosts
+            .iter()
+            .map(|host| host.name.clone())
+            .collect();
+        let cluster = |host: &i32| of_host[usize::try_from(*host).unwrap_or(0)];
+        let mut columns = vec![
+            (
+                "scenario".to_owned(),
+                Column::Names(self.scenarios.clone(), scenarios),
+            ),
+            (
+                "superstep".to_owned(),
+                Column::Counts(self.supersteps.clone()),
+            ),
+            ("process".to_owned(), Column::Counts(self.processes.clone())),
+            (
+                "cluster".to_owned(),
+                Column::Names(self.hosts.iter().map(cluster).collect(), clusters),
+            ),
+            ("host".to_owned(), Column::Names(self.hosts.clone(), hosts)),
+        ];
+        let numbers = NUMBERS.iter().zip(&self.numbers);
+        columns.extend(
+            numbers.map(|(name, values)| ((*name).to_owned(), Column::Full(values.clone()))),
+        );
+        Table::new(columns)
+    }
+}
+
+impl Recorder for Processes {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        let count = placement.len();
+        self.scenarios
+            .extend(std::iter::repeat_n(self.scenario, count));
+        self.supersteps
+            .extend(std::iter::repeat_n(superstep as i64 + 1, count));
+        self.processes.extend(1..=count as i64);
+        self.hosts
+            .extend(placement.iter().map(|host| host.0 as i32));
+        let [delay, work, compute, send, communication] = &mut self.numbers;
+        delay.extend(measures.delay.iter().map(|value| value.get()));
+        work.extend(measures.work.iter().map(|value| value.get()));
+        compute.extend(measures.compute.iter().map(|value| value.get()));
+        send.extend(measures.send.iter().map(|value| value.get()));
+        communication.extend(measures.communication.iter().map(|value| value.get()));
+    }
+}
+
+/// A run: its scenarios, tables and explanations.
+#[pyclass(frozen, module = "migsim._core")]
+#[derive(Debug)]
+pub(crate) struct Run {
+    settings: Arc<Settings>,
+    results: Results,
+    processes: Option<Processes>,
+    run: output::Run,
+    plugins: Vec<Py<Plugin>>,
+}
+
+impl Run {
+    pub(crate) fn done(
+        py: Python<'_>,
+        settings: Arc<Settings>,
+        results: Results,
+        recorded: Recorded,
+        plugins: Vec<Py<Plugin>>,
+    ) -> PyResult<Self> {
+        let run = output::Run::of(&settings, &results).map_err(|error| exception(py, &error))?;
+        Ok(Self {
+            settings,
+            results,
+            processes: recorded.processes,
+            run,
+            plugins,
+        })
+    }
+
+    /// The same run once more, with what is wanted besides: it is the same to the last bit.
+    fn again(&self, py: Python<'_>, wanted: Wanted<'_>) -> PyResult<(Results, Recorded)> {
+        let plugins = self
+            .plugins
+            .iter()
+            .map(|plugin| plugin.clone_ref(py))
+            .collect();
+        Experiment::of(Arc::clone(&self.settings), plugins).run_recorded(py, wanted, None)
+    }
+
+    fn supersteps(&self) -> PyResult<Table> {
+        let rows = || self.run.scenarios.iter().flat_map(|one| &one.supersteps);
+        Table::new(vec![
+            scenarios(rows().map(|row| row.scenario)),
+            (
+                "superstep".to_owned(),
+                counts(rows().map(|row| row.superstep)),
+            ),
+            (
+                "start_s".to_owned(),
+                Column::Full(rows().map(|row| row.start_s).collect()),
+            ),
+            (
+                "end_s".to_owned(),
+                Column::Full(rows().map(|row| row.end_s).collect()),
+            ),
+            (
+                "computed_s".to_owned(),
+                Column::Full(rows().map(|row| row.computed_s).collect()),
+            ),
+        ])
+    }
+
+    fn calls(&self) -> PyResult<Table> {
+        let rows = || self.run.scenarios.iter().flat_map(|one| &one.calls);
+        let full = |value: fn(&output::Call) -> f64| Column::Full(rows().map(value).collect());
+        Table::new(vec![
+            scenarios(rows().map(|row| row.scenario)),
+            (
+                "superstep".to_owned(),
+                counts(rows().map(|row| row.superstep)),
+            ),
+            ("start_s".to_owned(), full(|row| row.start_s)),
+            ("cost_s".to_owned(), full(|row| row.cost_s)),
+            ("migration_s".to_owned(), full(|row| row.migration_s)),
+            (
+                "candidates".to_owned(),
+                counts(rows().map(|row| row.candidates.len() as u64)),
+            ),
+            (
+                "migrations".to_owned(),
+                counts(rows().map(|row| row.migrations.len() as u64)),
+            ),
+            (
+                "predicted_gain_s".to_owned(),
+                full(|row| row.predicted_gain_s),
+            ),
+            (
+                "realised_gain_s".to_owned(),
+                Column::Numbers(rows().map(|row| row.realised_gain_s).collect()),
+            ),
+        ])
+    }
+
+    fn migrations(&self) -> PyResult<Table> {
+        let rows = || self.run.scenarios.iter().flat_map(|one| &one.migrations);
+        let full = |value: fn(&output::Moved) -> f64| Column::Full(rows().map(value).collect());
+        let texts = |value: fn(&output::Moved) -> &String| {
+            Column::Texts(rows().map(|row| Some(value(row).clone())).collect())
+        };
+        Table::new(vec![
+            scenarios(rows().map(|row| row.scenario)),
+            (
+                "superstep".to_owned(),
+                counts(rows().map(|row| row.superstep)),
+            ),
+            ("process".to_owned(), counts(rows().map(|row| row.process))),
+            ("from_cluster".to_owned(), texts(|row| &row.from_cluster)),
+            ("from_host".to_owned(), texts(|row| &row.from_host)),
+            ("to_cluster".to_owned(), texts(|row| &row.to_cluster)),
+            ("to_host".to_owned(), texts(|row| &row.to_host)),
+            ("size_bytes".to_owned(), full(|row| row.size_bytes)),
+            ("start_s".to_owned(), full(|row| row.start_s)),
+            ("end_s".to_owned(), full(|row| row.end_s)),
+            ("cause".to_owned(), texts(|row| &row.cause)),
+        ])
+    }
+
+    fn links(&self) -> PyResult<Table> {
+        let rows = output::traffic(&self.settings, &self.results);
+        Table::new(vec![
+            scenarios(rows.iter().map(|row| row.scenario)),
+            (
+                "first_superstep".to_owned(),
+                counts(rows.iter().map(|row| row.first_superstep)),
+            ),
+            (
+                "last_superstep".to_owned(),
+                counts(rows.iter().map(|row| row.last_superstep)),
+            ),
+            (
+                "link".to_owned(),
+                Column::Texts(rows.iter().map(|row| Some(row.link.clone())).collect()),
+            ),
+            (
+                "bandwidth_bytes_per_s".to_owned(),
+                Column::Full(rows.iter().map(|row| row.bandwidth_bytes_per_s).collect()),
+            ),
+            (
+                "bytes".to_owned(),
+                Column::Full(rows.iter().map(|row| row.bytes).collect()),
+            ),
+            ("flows".to_owned(), counts(rows.iter().map(|row| row.flows))),
+        ])
+    }
+}
+
+/// The column of scenarios.
+fn scenarios(of_rows: impl Iterator<Item = Scenario>) -> (String, Column) {
+    let number = |scenario| Scenario::ALL.iter().position(|one| *one == scenario);
+    let numbers = of_rows.map(|one| number(one).map_or(0, |number| number as i32));
+    let names = Scenario::ALL.map(|one| one.name().to_owned()).to_vec();
+    (
+        "scenario".to_owned(),
+        Column::Names(numbers.collect(), names),
+    )
+}
+
+fn counts(values: impl Iterator<Item = u64>) -> Column {
+    Column::Counts(
+        values
+            .map(|value| i64::try_from(value).unwrap_or(i64::MAX))
+            .collect(),
+    )
+}
+
+fn scenario(name: Option<&str>) -> PyResult<Option<Scenario>> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let found = Scenario::ALL.into_iter().find(|one| one.name() == name);
+    found.map(Some).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "unknown scenario `{name}`; known scenarios: i, ii, iii"
+        ))
+    })
+}
+
+#[pymethods]
+impl Run {
+    /// The manifest as JSON, with settings and summary.
+    #[getter]
+    fn manifest(&self) -> String {
+        output::manifest(&self.settings, &self.results).to_string()
+    }
+
+    /// The table that the command prints.
+    #[getter]
+    fn text(&self) -> String {
+        output::table(&self.settings, &self.results).render(output::Form::Table)
+    }
+
+    /// The decision records of all calls as JSON, each a line.
+    #[getter]
+    fn records(&self) -> PyResult<Vec<String>> {
+        let calls = self.run.scenarios.iter().flat_map(|one| &one.calls);
+        let text = |call| {
+            serde_json::to_string(call).map_err(|error| PyValueError::new_err(error.to_string()))
+        };
+        calls.map(text).collect()
+    }
+
+    /// A table by its name.
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        match name {
+            "supersteps" => self.supersteps(),
+            "calls" => self.calls(),
+            "migrations" => self.migrations(),
+            "links" => self.links(),
+            "processes" => match &self.processes {
+                Some(processes) => processes.table(&self.settings),
+                None => {
+                    let wanted = Wanted {
+                        processes: true,
+                        ..Wanted::default()
+                    };
+                    let (_, recorded) = self.again(py, wanted)?;
+                    let none = || Processes::new(&self.settings, Scenario::I);
+                    recorded
+                        .processes
+                        .unwrap_or_else(none)
+                        .table(&self.settings)
+                }
+            },
+            other => Err(PyValueError::new_err(format!(
+                "unknown table `{other}`; known tables: calls, links, migrations, processes, supersteps"
+            ))),
+        }
+    }
+
+    /// Why a call was made and what it decided, in words or as JSON; without a superstep an overview of all calls.
+    #[pyo3(signature = (superstep=None, process=None, why_not=false, scenario=None, as_json=false))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        superstep: Option<u64>,
+        process: Option<u64>,
+        why_not: bool,
+        scenario: Option<&str>,
+        as_json: bool,
+    ) -> PyResult<String> {
+        let scenario = self::scenario(scenario)?;
+        let told = py.detach(|| {
+            let Some(superstep) = superstep else {
+                let overview = Overview::new(&self.run, scenario)?;
+                let json = || overview.json().to_string();
+                return Ok(if as_json { json() } else { overview.text() });
+            };
+            let question = Question {
+                superstep,
+                process,
+                why_not,
+                scenario,
+            };
+            let case = Case::of(&self.run, question)?;
+            let effect = case.map(|case| case.judge(&self.settings, &Progress::default()));
+            let story = Story::new(&self.run, question, effect.as_ref())?;
+            Ok(if as_json {
+                story.json().to_string()
+            } else {
+                story.text()
+            })
+        });
+        told.map_err(|error: migsim::error::Problem| exception(py, &error.into()))
+    }
+
+    /// The report as one HTML page.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let wanted = Wanted {
+            activities: true,
+            ..Wanted::default()
+        };
+        let (results, recorded) = self.again(py, wanted)?;
+        let page = py.detach(|| {
+            let report = Report::of(&self.settings, &results, recorded.activities)?;
+            Ok(report.html())
+        });
+        page.map_err(|error| exception(py, &error))
+    }
+
+    /// Writes the folder that `migsim run --out` writes.
+    #[pyo3(signature = (folder, processes=false, force=false))]
+    fn save(&self, py: Python<'_>, folder: PathBuf, processes: bool, force: bool) -> PyResult<()> {
+        let open = || {
+            let opened = RunFolder::create(&folder)?;
+            if !force {
+                output::check_settings(&folder, &self.settings)?;
+            }
+            Ok(opened)
+        };
+        let opened = open().map_err(|error| exception(py, &error))?;
+        let drafts = if processes {
+            let wanted = Wanted {
+                table_in: Some(&opened),
+                ..Wanted::default()
+            };
+            self.again(py, wanted)?.1.drafts
+        } else {
+            output::Drafts::default()
+        };
+        let written = py.detach(|| opened.write(&self.settings, &self.results, drafts));
+        written.map_err(|error| exception(py, &error))
+    }
+}

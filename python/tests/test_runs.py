@@ -1,0 +1,173 @@
+"""Runs: the dates of the command, tables, errors, folders."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import migsim
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = {row["event_hash"] for row in csv.DictReader((ROOT / "tests/data/golden.csv").open())}
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"app": "lu", "n": 1000, "procs": 25},
+        {"app": "sw", "n": 25},
+        {"app": "lbm", "workload.supersteps": 50},
+        {
+            "platform": "ufrgs",
+            "app": "synthetic",
+            "procs": 20,
+            "workload.supersteps": 30,
+            "workload.spread": 0.5,
+            "load": ["walk", {"kind": "ar", "on": "links", "mean": 0.2}, "on-off", "daily"],
+        },
+        {
+            "platform": "tests/oracle/rnd-migrations/platform.xml",
+            "app": "trace",
+            "trace": "tests/oracle/rnd-migrations/trace.txt",
+            "policy": "never",
+        },
+        {"platform": "ufrgs", "app": "lu", "n": 200, "procs": 25, "policy": "migbsp-2007"},
+    ],
+)
+def test_event_hashes_are_the_golden_ones(keywords: dict[str, migsim.Value]) -> None:
+    run = migsim.run(**keywords)
+    hashes = {one.event_hash for one in run.scenarios.values()}
+    assert len(run.scenarios) == 3 and hashes <= GOLDEN
+
+
+def test_a_built_in_experiment_has_its_golden_hashes() -> None:
+    run = migsim.run("sw-dynamic", n=25)
+    assert {one.event_hash for one in run.scenarios.values()} <= GOLDEN
+
+
+def test_settings_are_those_of_a_dict_with_keywords_on_top() -> None:
+    experiment = migsim.Experiment({"workload": {"app": "sw", "n": 10}, "seed": 7}, n=12)
+    assert experiment.settings["workload"]["n"] == 12 and experiment.settings["seed"] == 7
+    again = migsim.Experiment(experiment.settings)
+    assert again.settings == experiment.settings
+
+
+def test_errors_have_words_place_and_hint() -> None:
+    with pytest.raises(migsim.Error) as caught:
+        migsim.run(app="lu", n=-5, procs=4)
+    assert "--n" in str(caught.value)
+    with pytest.raises(migsim.Error) as caught:
+        migsim.run(app="lu", n=10, procs=4, **{"policy.migbsp.detla": 1})
+    problem = caught.value.problems[0]
+    assert "detla" in problem.message and problem.hint is not None
+    with pytest.raises(TypeError, match="did you mean `platform`"):
+        migsim.run(app="lu", platfrom="ufrgs")
+    with pytest.raises(TypeError, match="no value of a setting"):
+        migsim.run(app="lu", n=object())  # type: ignore[arg-type]
+
+
+def test_tables_of_a_run_are_those_of_its_folder(tmp_path: Path) -> None:
+    run = migsim.run(app="lu", n=300, procs=25, processes=True)
+    run.save(tmp_path / "run", processes=True)
+    loaded = migsim.load(tmp_path / "run")
+    assert repr(loaded) == repr(run) and loaded.settings == run.settings
+    assert loaded.records == run.records
+    for name in ["supersteps", "calls", "migrations", "processes", "links"]:
+        here, there = getattr(run, name), getattr(loaded, name)
+        assert here.columns == there.columns and len(here) == len(there), name
+        for column in here.columns if len(here) else []:
+            # A column without decimals is read as whole numbers from a file.
+            assert [str(value) for value in here[column]] == [str(type(one)(value)) for value, one in zip(there[column], here[column])], (name, column)
+    for superstep in (None, run.records[0]["superstep"]):
+        assert run.explain(superstep).strip() == loaded.explain(superstep).strip()
+    run.report(tmp_path / "here.html")
+    loaded.report(tmp_path / "there.html")
+    assert (tmp_path / "here.html").read_bytes() == (tmp_path / "there.html").read_bytes()
+
+
+def test_a_folder_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    migsim.run(app="sw", n=10).save(tmp_path / "run")
+    text = (tmp_path / "run/supersteps.csv").read_text().splitlines()
+    (tmp_path / "run/supersteps.csv").write_text("\n".join(text[:-3]) + "\n")
+    with pytest.raises(migsim.Error):
+        migsim.load(tmp_path / "run")
+    with pytest.raises(migsim.Error):
+        migsim.load(tmp_path / "nothing")
+
+
+def test_other_libraries_read_every_table_with_its_units() -> None:
+    run = migsim.run(app="lu", n=1000, procs=25, processes=True)
+    pyarrow = pytest.importorskip("pyarrow")
+    for name in ["supersteps", "calls", "migrations", "processes", "links"]:
+        table = getattr(run, name)
+        arrow = pyarrow.table(table)
+        assert arrow.column_names == table.columns and arrow.num_rows == len(table)
+        units = {field.name: field.metadata[b"unit"].decode() for field in arrow.schema if field.metadata}
+        assert units == table.units and units
+        polars = pytest.importorskip("polars").DataFrame(table)
+        assert polars.shape == (len(table), len(table.columns))
+        pytest.importorskip("pandas")
+        frame = table.to_pandas()
+        assert frame.shape == polars.shape and frame.attrs["units"] == units
+        first = next(iter(table.rows(1)), None)
+        if first is not None:
+            assert {key: str(value) for key, value in frame.iloc[0].items()} == {
+                key: str(value) for key, value in first.items()
+            }
+
+
+def test_columns_are_arrays() -> None:
+    table = migsim.run(app="sw", n=10).supersteps
+    assert table["start_s"].dtype == np.float64 and table["superstep"].dtype == np.int64
+    assert set(table["scenario"]) == {"i", "ii", "iii"}
+    assert math.isclose(max(table["end_s"]), migsim.run(app="sw", n=10).scenarios["ii"].makespan, rel_tol=0.5)
+    with pytest.raises(KeyError, match="known columns"):
+        table["stat_s"]
+
+
+def test_a_platform_may_be_a_dict() -> None:
+    platform = {
+        "schema": "migsim-platform-1",
+        "name": "two",
+        "clusters": [
+            {"name": "c", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}
+        ],
+    }
+    run = migsim.run(app="sw", n=4, platform=platform, scenario="i")
+    assert list(run.scenarios) == ["i"] and run.makespan > 0
+
+
+def test_ctrl_c_stops_a_run() -> None:
+    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        migsim.run(app="lu", n=200_000, procs=50, policy="never")
+    assert time.monotonic() - start < 5
+
+
+def test_the_command_is_in_the_package() -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "migsim", "run", "--app", "sw", "--n", "10", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    summary = json.loads(said.stdout)
+    assert summary["scenarios"][2]["makespan_s"] == migsim.run(app="sw", n=10).makespan
+    wrong = subprocess.run([sys.executable, "-m", "migsim", "rnu"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "did you mean `run`" in wrong.stderr
