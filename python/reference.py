@@ -1,7 +1,7 @@
 """Writes the reference of the package (docs/reference/python.md) from its docstrings.
 
-python python/reference.py          writes it
-python python/reference.py --check  fails if it would change
+python -P python/reference.py          writes it
+python -P python/reference.py --check  fails if it would change
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def page() -> str:
     parts = [
         "# The package of Python",
         "",
-        "Written from its docstrings by `python python/reference.py`.",
+        "Written from its docstrings by `python -P python/reference.py`.",
         "",
     ]
     for name in sorted(migsim.__all__, key=str.lower):
@@ -78,7 +78,7 @@ def main() -> None:
     text = page()
     if "--check" in sys.argv:
         if FILE.read_text(encoding="utf-8") != text:
-            sys.exit(f"{FILE} is not what the docstrings say: run `python python/reference.py`")
+            sys.exit(f"{FILE} is not what the docstrings say: run `python -P python/reference.py`")
         return
     FILE.write_text(text, encoding="utf-8")
 
