@@ -153,6 +153,8 @@ def test_a_platform_may_be_a_dict() -> None:
 
 
 def test_ctrl_c_stops_a_run() -> None:
+    # A program that was started in the background has no handler.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
