@@ -2,7 +2,10 @@
 //!
 //! Each module of plug-ins says what its own kind can do beyond that (`K` of [`Entry`]); [`crate::Registry`] joins the tables.
 
+use std::fmt;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Problem};
 
@@ -60,6 +63,41 @@ impl OptionFlag {
     #[must_use]
     pub const fn shown_as(self, value_name: &'static str) -> Self {
         Self { value_name, ..self }
+    }
+}
+
+/// Makes plug-ins from options that no type of Rust describes: those that are written in another language.
+pub trait Maker<T>: fmt::Debug + Send + Sync {
+    /// The options with all defaults.
+    ///
+    /// # Errors
+    /// Unknown options, or wrong values; a key is that of the option.
+    fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
+
+    /// Makes the plug-in from options with all defaults.
+    ///
+    /// # Errors
+    /// As [`Self::resolve`].
+    fn make(&self, options: &Map<String, Value>) -> Result<T, Error>;
+}
+
+/// Makes a plug-in from its options, as settings have them.
+pub(crate) fn make<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
+    maker.make(&maker.resolve(&object(options)?)?)
+}
+
+/// The options with all defaults, as settings have them.
+pub(crate) fn resolve<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error> {
+    let options = object(options)?;
+    maker.resolve(&options).map(Value::Object)
+}
+
+/// The options of a plug-in as an object; none are an empty one.
+fn object(options: &Value) -> Result<Map<String, Value>, Error> {
+    match options {
+        Value::Null => Ok(Map::new()),
+        Value::Object(options) => Ok(options.clone()),
+        other => Err(Problem::new(format!("`{other}` is no object of options")).into()),
     }
 }
 

@@ -48,12 +48,12 @@ use std::sync::Arc;
 
 use crate::error::{Error, Problem};
 use crate::load::{self, LoadOptions};
-use crate::plugin::OptionFlag;
+use crate::plugin::{Maker, OptionFlag};
 use crate::policy::strategy::{self, StrategyOptions};
-use crate::policy::trigger::{self, TriggerOptions};
-use crate::policy::{self, PolicyMaker, PolicyOptions};
+use crate::policy::trigger::{self, Trigger, TriggerOptions};
+use crate::policy::{self, Policy, PolicyOptions};
 use crate::workload::registry as workload;
-use crate::workload::registry::WorkloadOptions;
+use crate::workload::registry::{Built, WorkloadOptions};
 
 /// Policies, applications and loads by name; cheap to clone.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl Registry {
     #[must_use]
     pub fn policy_of(
         self,
-        maker: &'static dyn PolicyMaker,
+        maker: &'static dyn Maker<Box<dyn Policy>>,
         name: &'static str,
         summary: &'static str,
         source: &'static str,
@@ -175,6 +175,19 @@ impl Registry {
         })
     }
 
+    /// Adds a trigger, as [`Self::policy_of`] does a policy.
+    #[must_use]
+    pub fn trigger_of(
+        self,
+        maker: &'static dyn Maker<Box<dyn Trigger>>,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = trigger::made_by(maker, name, summary, source);
+        self.with(|tables| tables.triggers.add(entry))
+    }
+
     /// Adds an application, as [`Self::policy`] does a policy.
     #[must_use]
     pub fn workload<T: WorkloadOptions>(
@@ -188,6 +201,19 @@ impl Registry {
                 .workloads
                 .add(workload::row::<T>(name, summary, source))
         })
+    }
+
+    /// Adds an application, as [`Self::policy_of`] does a policy; options `n`, `procs` and `seed` mean what they mean elsewhere.
+    #[must_use]
+    pub fn workload_of(
+        self,
+        maker: &'static dyn Maker<Built>,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = workload::made_by(maker, name, summary, source);
+        self.with(|tables| tables.workloads.add(entry))
     }
 
     /// Adds a kind of background load, as [`Self::policy`] does a policy.

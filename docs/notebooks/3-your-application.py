@@ -42,3 +42,25 @@ table = run.supersteps
 frame = table.to_pandas()
 frame["duration_s"] = frame["end_s"] - frame["start_s"]
 frame.pivot(index="superstep", columns="scenario", values="duration_s").iloc[::10]
+
+# %% [markdown]
+# An application may also be a class, which fills each superstep with arrays. This one moves a hot spot over the processes.
+
+# %%
+import numpy as np
+
+
+@migsim.application("hot-spot", "four times the work for one process after the other")
+class HotSpot(migsim.Application):
+    def __init__(self, procs: int = 8, supersteps: int = 60, every: int = 10) -> None:
+        self.processes, self.supersteps, self.every = procs, supersteps, every
+        self.memory_bytes = 1e6
+
+    def fill(self, superstep, plan):
+        plan.work = 1e9
+        plan.work[superstep // self.every % self.processes] *= 4
+        everybody = np.arange(self.processes)
+        plan.send(everybody, (everybody + 1) % self.processes, 100_000)
+
+
+migsim.compare(app="hot-spot", policies=["greedy/every=5", "migbsp", "never"])

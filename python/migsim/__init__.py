@@ -11,6 +11,7 @@ Times are in seconds, sizes in bytes, speeds in instructions per second. Superst
 papers; positions in arrays count from 0.
 """
 
+from ._application import Application, Plan, application, applications
 from ._arguments import Value
 from ._core import __version__
 from ._errors import Error, Problem
@@ -20,14 +21,18 @@ from ._platform import Platform, PlatformBuilder
 from ._run import Run, Scenario, load
 from ._sweep import Comparison, Shard, Sweep, SweepResult, Tuning, compare, sweep, tune
 from ._table import Table
+from ._trigger import Observed, Trigger, trigger, triggers
 
 __all__ = [
+    "Application",
     "Comparison",
     "Error",
     "Experiment",
+    "Observed",
     "Platform",
     "PlatformBuilder",
     "PlatformView",
+    "Plan",
     "Policy",
     "Problem",
     "Run",
@@ -36,15 +41,20 @@ __all__ = [
     "Sweep",
     "SweepResult",
     "Table",
+    "Trigger",
     "Tuning",
     "Value",
     "View",
     "__version__",
+    "application",
+    "applications",
     "compare",
     "load",
     "policies",
     "policy",
     "run",
     "sweep",
+    "trigger",
+    "triggers",
     "tune",
 ]

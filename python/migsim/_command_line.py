@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from . import _core
 from ._errors import Error
-from ._policy import plugins
+from ._plugin import plugins
 
 
 def call_beside(arguments: Sequence[str]) -> None:
-    """Runs a long command in a process of its own, which Ctrl-C stops as on a terminal; in this one if policies of Python may be needed.
+    """Runs a long command in a process of its own, which Ctrl-C stops as on a terminal; in this one if plug-ins of Python may be needed.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _core
 from ._arguments import Value, arguments
-from ._policy import plugins
+from ._plugin import plugins
 from ._run import Run
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, TypeVar, Union
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict, Union
 
-from . import _core
+from ._plugin import C, known, register
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +33,7 @@ class PlatformView(TypedDict):
 class View(Protocol):
     """What a policy sees at the barrier of a superstep.
 
-    Arrays are read-only and filled anew at each barrier: copy what you want to keep. Processes and hosts count from 0 in arrays.
+    Arrays are read-only, and a later barrier fills them anew: copy what you want to keep. Processes and hosts count from 0 in arrays.
     """
 
     #: The superstep that has just ended, counted from 1.
@@ -131,47 +129,22 @@ class Policy:
         return None
 
 
-_PLUGINS: dict[str, _core.Plugin] = {}
-
-C = TypeVar("C", bound=Callable[..., Any])
-
-
 def policy(name: str, summary: str = "-") -> Callable[[C], C]:
     """Registers a class as the policy `name`, for `run`, `sweep`, `tune`, `compare` and explanations.
 
     The class has `is_call_due(view)` and `decide(view)`, as `Policy` has them. The parameters of its constructor are the options of the
     policy (`policy.NAME.OPTION`), each with a default that JSON can write. An object is made for each scenario of each run.
+    The settings of a run have the SHA-256 of the class: a sweep does not go on with results of another class.
     Python runs one policy at a time: a sweep with it gains little from threads.
 
     Raises
     ------
     TypeError
         A parameter has no default, or one that JSON cannot write.
+    Error
+        migsim has something of this name itself, or the name cannot stand in settings.
     """
-
-    def register(cls: C) -> C:
-        _PLUGINS[name] = _core.Plugin(name, summary, cls, json.dumps(_defaults(cls)))
-        return cls
-
-    return register
-
-
-def _defaults(cls: Callable[..., Any]) -> dict[str, Any]:
-    if getattr(cls, "__init__", None) is object.__init__:
-        return {}
-    defaults = {}
-    for parameter in inspect.signature(cls).parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        if parameter.default is parameter.empty:
-            raise TypeError(f"the option `{parameter.name}` of a policy needs a default")
-        defaults[parameter.name] = parameter.default
-    return defaults
-
-
-def plugins() -> list[_core.Plugin]:
-    """All that was registered."""
-    return list(_PLUGINS.values())
+    return register("policy", name, summary)
 
 
 def policies() -> list[str]:
@@ -181,5 +154,4 @@ def policies() -> list[str]:
     >>> "migbsp" in migsim.policies()
     True
     """
-    _, text, _ = _core.command(["migsim", "list", "policies", "--json"], False, plugins())
-    return [row["name"] for row in json.loads(text)["known"]]
+    return known("policies")

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use migsim::bsp::{Recorder, Scenario};
@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use crate::errors::exception;
 use crate::plugin::{self, Plugin};
 use crate::run::{Processes, Run};
+use crate::threads::on_threads;
 
 /// How long Ctrl-C and a progress bar wait at most.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -109,13 +110,8 @@ impl Experiment {
             ..Wanted::default()
         };
         let (results, recorded) = self.run_recorded(py, wanted, on_progress.as_ref())?;
-        Run::done(
-            py,
-            Arc::clone(&self.settings),
-            results,
-            recorded,
-            self.plugins(py),
-        )
+        let (settings, plugins) = (Arc::clone(&self.settings), self.plugins(py));
+        Ok(Run::done(settings, results, recorded, plugins))
     }
 }
 
@@ -141,16 +137,13 @@ impl Experiment {
         let (progress, is_done) = (Progress::default(), AtomicBool::new(false));
         let mut stopped_by = None;
         let outcome = thread::scope(|scope| {
+            let end = End(&is_done, thread::current());
             let run = scope.spawn(|| {
-                let outcome = run(&self.settings, wanted, &progress);
-                is_done.store(true, Ordering::Release);
-                outcome
+                let _end = end;
+                on_threads(|| run(&self.settings, wanted, &progress))
             });
-            // The first waits are short: most runs take milliseconds.
-            let mut wait = Duration::from_micros(20);
             while !is_done.load(Ordering::Acquire) {
-                py.detach(|| thread::sleep(wait));
-                wait = (wait * 2).min(PATIENCE);
+                py.detach(|| thread::park_timeout(PATIENCE));
                 if stopped_by.is_some() {
                     continue;
                 }
@@ -174,6 +167,16 @@ impl Experiment {
                 "the simulation panicked: please report this",
             )),
         }
+    }
+}
+
+/// Wakes who waits for the end of a run, however it ends.
+struct End<'a>(&'a AtomicBool, Thread);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+        self.1.unpark();
     }
 }
 

@@ -5,14 +5,22 @@
 //! | `experiment` | settings from keywords; runs, stopped by Ctrl-C |
 //! | `run` | a run that was done: summary, tables, explanations, report, folder |
 //! | `table` | tables as Arrow and NumPy |
-//! | `plugin` | policies that are written in Python |
+//! | `plugin` | plug-ins that are written in Python: classes by name, and what they raise |
+//! | `policy`, `trigger`, `application` | the three kinds |
+//! | `view` | what policies see |
+//! | `threads` | the threads that simulate |
 //! | `errors` | errors of the library as `migsim.Error` |
 
+mod application;
 mod errors;
 mod experiment;
 mod plugin;
+mod policy;
 mod run;
 mod table;
+mod threads;
+mod trigger;
+mod view;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -40,7 +48,9 @@ fn command(
             let _ = out.flush();
             code
         } else {
-            migsim::cli::run_with(&registry, arguments, &mut out, &mut errors)
+            threads::on_threads(|| {
+                migsim::cli::run_with(&registry, arguments, &mut out, &mut errors)
+            })
         }
     });
     plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default())?;
@@ -55,7 +65,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<plugin::Plugin>()?;
-    module.add_class::<plugin::View>()?;
+    module.add_class::<view::View>()?;
+    module.add_class::<trigger::Observed>()?;
+    module.add_class::<application::Plan>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_csv, module)?)?;
     Ok(())

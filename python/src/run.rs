@@ -1,7 +1,7 @@
 //! A run that was done, or was read from its folder.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use migsim::bsp::{Recorder, Scenario};
 use migsim::experiment::{Experiment as Settings, Progress, Results};
@@ -129,26 +129,36 @@ pub(crate) struct Run {
     settings: Arc<Settings>,
     results: Results,
     processes: Option<Processes>,
-    run: output::Run,
+    /// The run as its folder tells it, made when somebody asks for it.
+    told: OnceLock<output::Run>,
     plugins: Vec<Py<Plugin>>,
 }
 
 impl Run {
     pub(crate) fn done(
-        py: Python<'_>,
         settings: Arc<Settings>,
         results: Results,
         recorded: Recorded,
         plugins: Vec<Py<Plugin>>,
-    ) -> PyResult<Self> {
-        let run = output::Run::of(&settings, &results).map_err(|error| exception(py, &error))?;
-        Ok(Self {
+    ) -> Self {
+        Self {
             settings,
             results,
             processes: recorded.processes,
-            run,
+            told: OnceLock::new(),
             plugins,
-        })
+        }
+    }
+
+    /// The run as its folder tells it.
+    fn told(&self, py: Python<'_>) -> PyResult<&output::Run> {
+        if let Some(told) = self.told.get() {
+            return Ok(told);
+        }
+        // Applications of Python may be asked by other threads.
+        let told = py.detach(|| output::Run::of(&self.settings, &self.results));
+        let told = told.map_err(|error| exception(py, &error))?;
+        Ok(self.told.get_or_init(|| told))
     }
 
     /// The same run once more, with what is wanted besides: it is the same to the last bit.
@@ -161,8 +171,9 @@ impl Run {
         Experiment::of(Arc::clone(&self.settings), plugins).run_recorded(py, wanted, None)
     }
 
-    fn supersteps(&self) -> PyResult<Table> {
-        let rows = || self.run.scenarios.iter().flat_map(|one| &one.supersteps);
+    fn supersteps(&self, py: Python<'_>) -> PyResult<Table> {
+        let told = self.told(py)?;
+        let rows = || told.scenarios.iter().flat_map(|one| &one.supersteps);
         Table::new(vec![
             scenarios(rows().map(|row| row.scenario)),
             (
@@ -184,8 +195,9 @@ impl Run {
         ])
     }
 
-    fn calls(&self) -> PyResult<Table> {
-        let rows = || self.run.scenarios.iter().flat_map(|one| &one.calls);
+    fn calls(&self, py: Python<'_>) -> PyResult<Table> {
+        let told = self.told(py)?;
+        let rows = || told.scenarios.iter().flat_map(|one| &one.calls);
         let full = |value: fn(&output::Call) -> f64| Column::Full(rows().map(value).collect());
         Table::new(vec![
             scenarios(rows().map(|row| row.scenario)),
@@ -215,8 +227,9 @@ impl Run {
         ])
     }
 
-    fn migrations(&self) -> PyResult<Table> {
-        let rows = || self.run.scenarios.iter().flat_map(|one| &one.migrations);
+    fn migrations(&self, py: Python<'_>) -> PyResult<Table> {
+        let told = self.told(py)?;
+        let rows = || told.scenarios.iter().flat_map(|one| &one.migrations);
         let full = |value: fn(&output::Moved) -> f64| Column::Full(rows().map(value).collect());
         let texts = |value: fn(&output::Moved) -> &String| {
             Column::Texts(rows().map(|row| Some(value(row).clone())).collect())
@@ -239,8 +252,8 @@ impl Run {
         ])
     }
 
-    fn links(&self) -> PyResult<Table> {
-        let rows = output::traffic(&self.settings, &self.results);
+    fn links(&self, py: Python<'_>) -> PyResult<Table> {
+        let rows = py.detach(|| output::traffic(&self.settings, &self.results));
         Table::new(vec![
             scenarios(rows.iter().map(|row| row.scenario)),
             (
@@ -315,8 +328,8 @@ impl Run {
 
     /// The decision records of all calls as JSON, each a line.
     #[getter]
-    fn records(&self) -> PyResult<Vec<String>> {
-        let calls = self.run.scenarios.iter().flat_map(|one| &one.calls);
+    fn records(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let calls = self.told(py)?.scenarios.iter().flat_map(|one| &one.calls);
         let text = |call| {
             serde_json::to_string(call).map_err(|error| PyValueError::new_err(error.to_string()))
         };
@@ -326,10 +339,10 @@ impl Run {
     /// A table by its name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         match name {
-            "supersteps" => self.supersteps(),
-            "calls" => self.calls(),
-            "migrations" => self.migrations(),
-            "links" => self.links(),
+            "supersteps" => self.supersteps(py),
+            "calls" => self.calls(py),
+            "migrations" => self.migrations(py),
+            "links" => self.links(py),
             "processes" => match &self.processes {
                 Some(processes) => processes.table(&self.settings),
                 None => {
@@ -363,9 +376,10 @@ impl Run {
         as_json: bool,
     ) -> PyResult<String> {
         let scenario = self::scenario(scenario)?;
+        let run = self.told(py)?;
         let told = py.detach(|| {
             let Some(superstep) = superstep else {
-                let overview = Overview::new(&self.run, scenario)?;
+                let overview = Overview::new(run, scenario)?;
                 let json = || overview.json().to_string();
                 return Ok(if as_json { json() } else { overview.text() });
             };
@@ -375,9 +389,9 @@ impl Run {
                 why_not,
                 scenario,
             };
-            let case = Case::of(&self.run, question)?;
+            let case = Case::of(run, question)?;
             let effect = case.map(|case| case.judge(&self.settings, &Progress::default()));
-            let story = Story::new(&self.run, question, effect.as_ref())?;
+            let story = Story::new(run, question, effect.as_ref())?;
             Ok(if as_json {
                 story.json().to_string()
             } else {

@@ -1,6 +1,6 @@
 //! Tables as Arrow, through its C stream interface, and as NumPy arrays.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow_array::{
     Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
     StringArray,
 };
-use arrow_schema::{ArrowError, Field, Schema};
+use arrow_schema::{ArrowError, Field, Metadata, Schema};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -70,7 +70,7 @@ impl Table {
             };
             let unit = unit(&name).map(|unit| ("unit".to_owned(), unit.to_owned()));
             let field = Field::new(name, array.data_type().clone(), true)
-                .with_metadata(HashMap::from_iter(unit));
+                .with_metadata(unit.into_iter().collect::<Metadata>());
             fields.push(field);
             arrays.push(array);
         }
@@ -106,7 +106,7 @@ impl Table {
 
     /// The unit of each column that has one.
     #[getter]
-    fn units(&self) -> HashMap<String, String> {
+    fn units(&self) -> BTreeMap<String, String> {
         let schema = self.batch.schema();
         let unit = |field: &Arc<Field>| {
             let unit = field.metadata().get("unit")?;

@@ -48,8 +48,13 @@ def moves(run: migsim.Run) -> list[list[tuple[int, str]]]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_copy_decides_as_the_built_in_policy(seed: int) -> None:
+@pytest.mark.parametrize("hundred", range(10))
+def test_a_copy_decides_as_the_built_in_policy_in_1000_random_runs(hundred: int) -> None:
+    for seed in range(100 * hundred, 100 * hundred + 100):
+        check_a_random_run(seed)
+
+
+def check_a_random_run(seed: int) -> None:
     draw = np.random.default_rng(seed)
     keywords: dict[str, migsim.Value] = {
         "platform": "ufrgs",
@@ -64,7 +69,7 @@ def test_a_copy_decides_as_the_built_in_policy(seed: int) -> None:
     every = int(draw.integers(3, 12))
     own = migsim.run(policy="greedy-copy", **{**keywords, "policy.greedy-copy.every": every})
     built_in = migsim.run(policy=f"greedy/every={every}", **keywords)
-    assert moves(own) == moves(built_in) and moves(own)
+    assert moves(own) == moves(built_in) and moves(own), keywords
 
 
 @migsim.policy("faulty", "raises in a superstep")

@@ -5,6 +5,7 @@
 //! policy.greedy          the options of that policy
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
+//! The options of a trigger stand under `policy.trigger.<its name>`, wherever it is named; what stands behind its name wins.
 //! A strategy needs a trigger, [`trigger::USUAL`] if none is named. A policy that says itself when it is called (MigBSP) may get another one.
 
 use serde_json::{Map, Value, json};
@@ -153,12 +154,19 @@ fn trigger_of(
     } else {
         "policy.trigger"
     };
-    match named.or_else(|| keys.get("trigger")) {
+    let keys = keys.get("trigger");
+    match named.or(keys) {
         None | Some(Value::Null) if entry.is_strategy() => {
             ChosenTrigger::of_text(registry, trigger::USUAL, key).map(Some)
         }
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => ChosenTrigger::of_text(registry, text, key).map(Some),
+        Some(Value::String(text)) => {
+            let chosen = ChosenTrigger::of_text(registry, text, key)?;
+            let Some(Value::Object(keys)) = keys else {
+                return Ok(Some(chosen));
+            };
+            chosen.with_keys(registry, keys).map(Some)
+        }
         Some(Value::Object(keys)) => ChosenTrigger::of_keys(registry, keys).map(Some),
         Some(_) => {
             let problem = Problem::new("the trigger is neither a name nor an object");
@@ -232,14 +240,8 @@ impl ChosenTrigger {
 
     /// The trigger of an object: `name`, the options under that name.
     fn of_keys(registry: &Registry, keys: &Map<String, Value>) -> Result<Self, Error> {
-        let triggers = registry.triggers();
+        check_keys(registry, keys)?;
         let own = ["name", ONLY_IF_PAID_BACK];
-        for key in keys.keys().filter(|key| !own.contains(&key.as_str())) {
-            triggers.find(key).map_err(|_| {
-                let problem = Problem::unknown("key", key).key(format!("policy.trigger.{key}"));
-                Error::from(problem.known("keys", triggers.names().chain(own)))
-            })?;
-        }
         let name = keys.get("name").and_then(Value::as_str);
         let name = name.or_else(|| {
             // The options of one trigger name it.
@@ -249,14 +251,41 @@ impl ChosenTrigger {
                 .map(String::as_str)
                 .filter(|_| named.next().is_none())
         });
-        let entry = *triggers.find(name.unwrap_or(trigger::USUAL))?;
-        let options = keys.get(entry.name).cloned();
+        let name = name.unwrap_or(trigger::USUAL);
+        Self::of_text(registry, name, "policy.trigger.name")?.with_keys(registry, keys)
+    }
+
+    /// The same trigger with the options of an object beneath its own.
+    fn with_keys(self, registry: &Registry, keys: &Map<String, Value>) -> Result<Self, Error> {
+        check_keys(registry, keys)?;
+        let options = match (keys.get(self.entry.name).cloned(), self.options) {
+            (Some(Value::Object(mut beneath)), Value::Object(own)) => {
+                beneath.extend(own);
+                Value::Object(beneath)
+            }
+            (Some(wrong), _) => wrong,
+            (None, own) => own,
+        };
+        let is_left_out = keys.get(ONLY_IF_PAID_BACK).map_or(Ok(false), flag)?;
         Ok(Self {
-            entry,
-            options: options.unwrap_or_else(|| json!({})),
-            only_if_paid_back: keys.get(ONLY_IF_PAID_BACK).map_or(Ok(false), flag)?,
+            options,
+            only_if_paid_back: self.only_if_paid_back || is_left_out,
+            ..self
         })
     }
+}
+
+/// Refuses keys under `policy.trigger` that are neither those of all triggers nor the name of one.
+fn check_keys(registry: &Registry, keys: &Map<String, Value>) -> Result<(), Error> {
+    let triggers = registry.triggers();
+    let own = ["name", ONLY_IF_PAID_BACK];
+    for key in keys.keys().filter(|key| !own.contains(&key.as_str())) {
+        triggers.find(key).map_err(|_| {
+            let problem = Problem::unknown("key", key).key(format!("policy.trigger.{key}"));
+            Error::from(problem.known("keys", triggers.names().chain(own)))
+        })?;
+    }
+    Ok(())
 }
 
 /// A value that is true or false.
@@ -295,6 +324,40 @@ mod tests {
         ] {
             assert_eq!(chosen(&keys).as_ref(), Ok(&expected), "{keys}");
         }
+    }
+
+    #[test]
+    fn the_options_of_a_trigger_count_wherever_it_is_named() {
+        let every = |supersteps: u32, offset: u32| json!({ "name": "every", "every": { "supersteps": supersteps, "offset": offset } });
+        let options = json!({ "every": { "supersteps": 7, "offset": 2 }, "menon": {} });
+        let named = |name: &str| {
+            let mut options = options.clone();
+            options["name"] = name.into();
+            options
+        };
+        for (keys, expected) in [
+            (
+                json!({ "name": "rotate/every", "trigger": options }),
+                every(7, 2),
+            ),
+            (
+                json!({ "name": "rotate/every=9", "trigger": options }),
+                every(9, 2),
+            ),
+            (
+                json!({ "name": "rotate", "trigger": named("every") }),
+                every(7, 2),
+            ),
+            (
+                json!({ "name": "rotate", "trigger": named("every=9") }),
+                every(9, 2),
+            ),
+        ] {
+            assert_eq!(chosen(&keys).unwrap()["trigger"], expected, "{keys}");
+        }
+        let wrong = json!({ "name": "rotate/every", "trigger": { "every": { "offst": 2 } } });
+        let error = chosen(&wrong).unwrap_err();
+        assert!(error.contains("policy.trigger.every.offst"), "{error}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::document::Document;
 use crate::error::{Error, Problem};
@@ -332,6 +332,17 @@ fn merge(below: &mut Value, above: &Value) {
 /// Sets a key such as `policy.name` or `load[1].mean`, making objects on the way; `false` if something on the way is not an object, is a list
 /// without that element, or has no name.
 fn set(value: &mut Value, key: &str, new: Value) -> bool {
+    const TRIGGER: &str = "policy.trigger";
+    // A trigger may be a text; beside options of triggers it is the name among them.
+    let is_text = |value: &Value, key| lookup(value, key).is_some_and(Value::is_string);
+    let is_object = |value: &Value, key| lookup(value, key).is_some_and(Value::is_object);
+    if key == TRIGGER && new.is_string() && is_object(value, TRIGGER) {
+        return set(value, "policy.trigger.name", new);
+    }
+    if key != TRIGGER && is_within(key, TRIGGER) && is_text(value, TRIGGER) {
+        let text = lookup_mut(value, TRIGGER).expect("there is a text");
+        *text = json!({ "name": text.take() });
+    }
     let mut place = value;
     for part in key.split('.') {
         let mut indices = part.split('[');
@@ -435,6 +446,26 @@ mod tests {
             let expected = lookup(&merged, key).cloned();
             assert_eq!(layers.get(key), expected, "{key}");
         }
+    }
+
+    #[test]
+    fn the_name_of_a_trigger_and_its_options_come_in_any_order() {
+        let merged = |flags: [(&str, Value); 2]| {
+            let mut layers = Layers::default();
+            let flag = |(key, value): (&str, Value)| Flag {
+                key: key.into(),
+                flag: format!("--set {key}"),
+                value,
+            };
+            layers.push_flags(flags.map(flag).to_vec());
+            layers.merged().unwrap()
+        };
+        let (name, option) = ("policy.trigger", "policy.trigger.every.supersteps");
+        let expected = json!({ "name": "every", "every": { "supersteps": 7 } });
+        let first = merged([(name, json!("every")), (option, json!(7))]);
+        assert_eq!(first["policy"]["trigger"], expected);
+        let last = merged([(option, json!(7)), (name, json!("every"))]);
+        assert_eq!(last["policy"]["trigger"], expected);
     }
 
     #[test]

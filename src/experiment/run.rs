@@ -221,6 +221,7 @@ impl Experiment {
             },
         )
         .map_err(|error| self.with_settings(error))?;
+        self.workload.failure().map_or(Ok(()), Err)?;
         Ok(ScenarioRun {
             scenario,
             outcome,

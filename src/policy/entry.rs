@@ -1,7 +1,5 @@
 //! A policy in the registry: its name, its options and their reader.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,8 +10,8 @@ use super::balancer::{Balancer, BalancerNarrator};
 use super::explain::{Narrator, Plain};
 use super::strategy;
 use crate::document;
-use crate::error::{Error, Problem};
-use crate::plugin::{self, OptionFlag};
+use crate::error::Error;
+use crate::plugin::{self, Maker, OptionFlag};
 
 /// The options of a policy, as they stand under `policy.<name>` in an experiment.
 ///
@@ -65,27 +63,12 @@ enum Make {
     /// A strategy, which a trigger calls.
     Strategy(strategy::Kind),
     /// A policy whose options no type of Rust describes.
-    Maker(&'static dyn PolicyMaker),
-}
-
-/// Makes a policy from options that no type of Rust describes: one that is written in another language.
-pub trait PolicyMaker: fmt::Debug + Send + Sync {
-    /// The options with all defaults.
-    ///
-    /// # Errors
-    /// Unknown options, or wrong values; a key is that of the option.
-    fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
-
-    /// Makes the policy from options with all defaults.
-    ///
-    /// # Errors
-    /// As [`Self::resolve`].
-    fn policy(&self, options: &Map<String, Value>) -> Result<Box<dyn Policy>, Error>;
+    Maker(&'static dyn Maker<Box<dyn Policy>>),
 }
 
 /// A row of the table for a policy that is made by `maker`.
 pub(crate) fn made_by(
-    maker: &'static dyn PolicyMaker,
+    maker: &'static dyn Maker<Box<dyn Policy>>,
     name: &'static str,
     summary: &'static str,
     source: &'static str,
@@ -96,15 +79,6 @@ pub(crate) fn made_by(
         narrator: &Plain,
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
-}
-
-/// The options of a policy as an object; none are an empty one.
-fn object(options: &Value) -> Result<Map<String, Value>, Error> {
-    match options {
-        Value::Null => Ok(Map::new()),
-        Value::Object(options) => Ok(options.clone()),
-        other => Err(Problem::new(format!("`{other}` is no object of options")).into()),
-    }
 }
 
 /// A row of the table: `T` are the options of the policy.
@@ -145,9 +119,7 @@ impl Entry {
             Make::Policy { build, .. } => build(options),
             Make::Strategy(kind) => (kind.build)(options)
                 .map(|strategy| -> Box<dyn Policy> { Box::new(Balancer::new(strategy)) }),
-            Make::Maker(maker) => object(options)
-                .and_then(|options| maker.resolve(&options))
-                .and_then(|options| maker.policy(&options)),
+            Make::Maker(maker) => plugin::make(maker, options),
         };
         policy.map_err(|error| self.with_whole_keys("policy", error))
     }
@@ -183,9 +155,7 @@ impl Entry {
         let resolved = match self.kind.make {
             Make::Policy { resolve, .. } => resolve(options),
             Make::Strategy(kind) => (kind.resolve)(options),
-            Make::Maker(maker) => object(options)
-                .and_then(|options| maker.resolve(&options))
-                .map(Value::Object),
+            Make::Maker(maker) => plugin::resolve(maker, options),
         };
         resolved.map_err(|error| self.with_whole_keys("policy", error))
     }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use entry::{Entry, Kind, PolicyMaker, PolicyOptions, Table};
+pub use entry::{Entry, Kind, PolicyOptions, Table};
 pub(crate) use entry::{made_by, of_strategy, row};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};

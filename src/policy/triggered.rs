@@ -18,6 +18,8 @@ pub(crate) struct Triggered {
     /// Whether a call is left out whose price the remaining supersteps cannot earn.
     only_if_paid_back: bool,
     is_first_after_balancing: bool,
+    /// What the trigger could not say.
+    failure: Option<Error>,
     /// The time of each host in the last superstep \[s\].
     times: Vec<f64>,
 }
@@ -34,6 +36,7 @@ impl Triggered {
             policy,
             only_if_paid_back,
             is_first_after_balancing: false,
+            failure: None,
             times: Vec::new(),
         }
     }
@@ -71,12 +74,17 @@ impl Policy for Triggered {
         let observed = self.observe(view);
         let is_due = self.trigger.is_due(&observed);
         self.is_first_after_balancing = is_due;
+        self.failure = self.trigger.failure();
+        if self.failure.is_some() {
+            return true;
+        }
         let remaining = view.supersteps.saturating_sub(view.superstep + 1) as f64;
         let most = remaining * (observed.max.get() - observed.avg.get());
         is_due && !(self.only_if_paid_back && most < observed.price.get())
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        self.failure.take().map_or(Ok(()), Err)?;
         self.policy.decide(view, random)
     }
 

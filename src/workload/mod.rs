@@ -17,6 +17,7 @@ pub mod vt;
 
 use std::fmt;
 
+use crate::error::Error;
 use crate::units::{Bytes, Instructions, InstructionsPerSecond, ProcessId, Seconds};
 
 /// An application: a fixed number of processes and supersteps.
@@ -81,6 +82,12 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// The moves that the workload itself prescribes after a superstep (a trace does), whatever the scenario.
     fn prescribed_moves(&self, _superstep: usize) -> &[PrescribedMove] {
         &[]
+    }
+
+    /// The error because of which some plan cannot be trusted; asked for at the end of a run. A workload of another language may fail in
+    /// [`Self::fill`]; until then it leaves plans empty.
+    fn failure(&self) -> Option<Error> {
+        None
     }
 
     /// Whether anything in it is drawn from a seed.

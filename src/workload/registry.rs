@@ -20,7 +20,7 @@ use super::vt::{RankFile, Vt, VtConfig, rank_files};
 use super::{Setting, Workload};
 use crate::document::{read_bytes, sha256};
 use crate::error::{Error, Problem};
-use crate::plugin::{self, FlagValues, OptionFlag};
+use crate::plugin::{self, FlagValues, Maker, OptionFlag};
 use crate::units::Bytes;
 
 /// The applications that come with the program.
@@ -100,12 +100,50 @@ pub type Table = plugin::Table<Kind>;
 /// The operations on the options of an application.
 #[derive(Clone, Debug)]
 pub struct Kind {
-    build: fn(&Value) -> Result<Built, Error>,
-    resolve: fn(&Value) -> Result<Value, Error>,
+    make: Make,
     processes: &'static [&'static str],
     supersteps: &'static [&'static str],
     title: &'static [&'static str],
     has_seed: OnceLock<bool>,
+}
+
+/// The way to read its options.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// A type of Rust describes them.
+    Typed {
+        build: fn(&Value) -> Result<Built, Error>,
+        resolve: fn(&Value) -> Result<Value, Error>,
+    },
+    /// No type of Rust describes them.
+    Maker(&'static dyn Maker<Built>),
+}
+
+/// A row of the table for an application that is made by `maker`: `n` and `procs` have their flags if they are options.
+pub(crate) fn made_by(
+    maker: &'static dyn Maker<Built>,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    const FLAGS: &[OptionFlag] = &[ORDER, PROCS];
+    let options = maker.resolve(&Map::new()).unwrap_or_default();
+    let has = |key: &str| options.contains_key(key);
+    let kind = Kind {
+        make: Make::Maker(maker),
+        processes: if has("procs") { &["procs"] } else { &[] },
+        supersteps: &["supersteps", "n"],
+        title: if has("n") { &["n"] } else { &[] },
+        has_seed: OnceLock::from(has("seed")),
+    };
+    let mut entry = Entry::new::<Map<String, Value>>([name, summary, source], kind);
+    entry.flags = match (has("n"), has("procs")) {
+        (true, true) => FLAGS,
+        (true, false) => &FLAGS[..1],
+        (false, true) => &FLAGS[1..],
+        (false, false) => &[],
+    };
+    entry
 }
 
 /// A row of the table: `T` are the options of the application.
@@ -115,8 +153,10 @@ pub(crate) fn row<T: WorkloadOptions>(
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        build: |workload| read_keys::<T>(workload)?.application(),
-        resolve: resolve::<T>,
+        make: Make::Typed {
+            build: |workload| read_keys::<T>(workload)?.application(),
+            resolve: resolve::<T>,
+        },
         processes: T::PROCESSES,
         supersteps: T::SUPERSTEPS,
         title: T::TITLE,
@@ -141,7 +181,10 @@ impl Entry {
     /// # Errors
     /// All keys that are unknown, missing, unreadable or out of range.
     pub fn build(&self, workload: &Value) -> Result<Built, Error> {
-        (self.kind.build)(workload)
+        match self.kind.make {
+            Make::Typed { build, .. } => build(workload),
+            Make::Maker(maker) => plugin::make(maker, &without_app(workload)).map_err(below),
+        }
     }
 
     /// The keys with all defaults filled in, without `app`.
@@ -149,7 +192,10 @@ impl Entry {
     /// # Errors
     /// As [`Self::build`], ranges aside.
     pub fn resolve(&self, workload: &Value) -> Result<Value, Error> {
-        (self.kind.resolve)(workload)
+        match self.kind.make {
+            Make::Typed { resolve, .. } => resolve(workload),
+            Make::Maker(maker) => plugin::resolve(maker, &without_app(workload)).map_err(below),
+        }
     }
 
     /// Its name with the options that titles show, of the object `workload` of an experiment.
@@ -444,6 +490,28 @@ fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Re
     let keys: T = read_keys(workload)?;
     serde_json::to_value(keys)
         .map_err(|error| Problem::new(error.to_string()).key("workload").into())
+}
+
+/// The options of an application that stand beside `app`.
+fn without_app(workload: &Value) -> Value {
+    let mut options = workload.clone();
+    if let Value::Object(options) = &mut options {
+        options.remove("app");
+    }
+    options
+}
+
+/// An error whose keys are those of options, with the place of the options in front.
+fn below(error: Error) -> Error {
+    let Error::Input(problems) = error else {
+        return error;
+    };
+    let whole = |problem: Problem| {
+        let key = problem.location.key.as_ref();
+        let key = key.map_or_else(|| "workload".to_owned(), |key| format!("workload.{key}"));
+        problem.key(key)
+    };
+    Error::Input(problems.into_iter().map(whole).collect())
 }
 
 /// The message of the reader without its names of Rust types.

@@ -97,6 +97,7 @@ pub fn judge_triggers(
     let tell = |choice: Choice| {
         let mut trigger = table.find(choice.entry)?.build(&choice.options)?;
         let told = tell(history, &mut *trigger);
+        trigger.failure().map_or(Ok(()), Err)?;
         Ok((choice, told))
     };
     chosen.into_iter().map(tell).collect()

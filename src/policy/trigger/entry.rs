@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Trigger;
 use crate::document;
 use crate::error::Error;
-use crate::plugin;
+use crate::plugin::{self, Maker};
 use crate::policy::strategy::Variant;
 
 /// The options of a trigger, as they stand under `policy.trigger.<name>` in an experiment.
@@ -38,11 +38,38 @@ pub type Table = plugin::Table<Kind>;
 /// A kind of trigger: the operations on its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
-    resolve: fn(&Value) -> Result<Value, Error>,
+    make: Make,
     variants: &'static [Variant],
     main: &'static str,
     original: &'static str,
+}
+
+/// The way to read its options.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// A type of Rust describes them.
+    Typed {
+        build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
+        resolve: fn(&Value) -> Result<Value, Error>,
+    },
+    /// No type of Rust describes them.
+    Maker(&'static dyn Maker<Box<dyn Trigger>>),
+}
+
+/// A row of the table for a trigger that is made by `maker`.
+pub(crate) fn made_by(
+    maker: &'static dyn Maker<Box<dyn Trigger>>,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        make: Make::Maker(maker),
+        variants: &[],
+        main: "",
+        original: "",
+    };
+    Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
 /// A row of the table: `T` are the options of the trigger.
@@ -52,8 +79,10 @@ pub(crate) fn row<T: TriggerOptions>(
     source: &'static str,
 ) -> Entry {
     let kind = Kind {
-        build: |options| document::from_value::<T>(options, "")?.trigger(),
-        resolve: |options| document::resolve::<T>(options, ""),
+        make: Make::Typed {
+            build: |options| document::from_value::<T>(options, "")?.trigger(),
+            resolve: |options| document::resolve::<T>(options, ""),
+        },
         variants: T::VARIANTS,
         original: T::ORIGINAL,
         main: T::MAIN,
@@ -70,7 +99,11 @@ impl Entry {
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.
     pub fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
-        (self.kind.build)(options).map_err(|error| self.with_whole_keys(SECTION, error))
+        let trigger = match self.kind.make {
+            Make::Typed { build, .. } => build(options),
+            Make::Maker(maker) => plugin::make(maker, options),
+        };
+        trigger.map_err(|error| self.with_whole_keys(SECTION, error))
     }
 
     /// The options with all defaults filled in.
@@ -78,7 +111,11 @@ impl Entry {
     /// # Errors
     /// As [`Self::build`], ranges aside.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
-        (self.kind.resolve)(options).map_err(|error| self.with_whole_keys(SECTION, error))
+        let resolved = match self.kind.make {
+            Make::Typed { resolve, .. } => resolve(options),
+            Make::Maker(maker) => plugin::resolve(maker, options),
+        };
+        resolved.map_err(|error| self.with_whole_keys(SECTION, error))
     }
 
     /// The settings that have names.

@@ -22,8 +22,8 @@ mod zhai;
 use std::fmt;
 
 pub use boulmier::BoulmierOptions;
-pub(crate) use entry::row;
 pub use entry::{Entry, Kind, Table, TriggerOptions};
+pub(crate) use entry::{made_by, row};
 pub use every::EveryOptions;
 pub(crate) use listed::Listed;
 pub use marquez::MarquezOptions;
@@ -36,6 +36,7 @@ pub use table::standard;
 pub use when_optimum::{WhenOptimum, when_optimum};
 pub use zhai::ZhaiOptions;
 
+use crate::error::Error;
 use crate::units::Seconds;
 
 /// The trigger of a strategy that names none: in the study of rivals (`results/rivals.md`) it has the least mean regret.
@@ -48,6 +49,11 @@ pub trait Trigger: fmt::Debug + Send {
 
     /// Told after each call that it asked for how many processes moved.
     fn on_outcome(&mut self, _moved: usize) {}
+
+    /// The error because of which its last answer, a "yes", means nothing; asked for before the call. A trigger of another language may fail.
+    fn failure(&mut self) -> Option<Error> {
+        None
+    }
 }
 
 /// The host times of a superstep, and what is known of the last balancing.

@@ -37,6 +37,7 @@ impl Trace {
                 .map_err(|error| unwritable(&error))?;
             text.clear();
         }
+        workload.failure().map_or(Ok(()), Err)?;
         text.push_str("end\n");
         out.write_all(text.as_bytes())
             .map_err(|error| unwritable(&error))?;

@@ -1,0 +1,96 @@
+//! Triggers that are written in Python.
+
+use std::sync::Arc;
+
+use migsim::error::Error;
+use migsim::plugin::Maker;
+use migsim::policy::trigger;
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::plugin::{Class, Failure};
+
+impl Maker<Box<dyn trigger::Trigger>> for Class {
+    fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
+        self.resolve(options)
+    }
+
+    fn make(&self, options: &Map<String, Value>) -> Result<Box<dyn trigger::Trigger>, Error> {
+        self.make(options, "the trigger", |object| {
+            Ok(Box::new(Trigger {
+                object: object.clone().unbind(),
+                failure: Arc::clone(&self.failure),
+                error: None,
+            }) as Box<dyn trigger::Trigger>)
+        })
+    }
+}
+
+/// A trigger in a run.
+#[derive(Debug)]
+struct Trigger {
+    object: Py<PyAny>,
+    failure: Arc<Failure>,
+    /// What could not be said where only yes and no can be.
+    error: Option<Error>,
+}
+
+/// The times of the hosts in the superstep that has just ended.
+#[pyclass(frozen, module = "migsim._core")]
+#[derive(Debug)]
+pub(crate) struct Observed {
+    /// The superstep, counted from 1.
+    #[pyo3(get)]
+    superstep: usize,
+    /// The largest computing time of a host \[s\].
+    #[pyo3(get)]
+    max_s: f64,
+    /// The mean over the hosts \[s\].
+    #[pyo3(get)]
+    mean_s: f64,
+    /// The smallest \[s\].
+    #[pyo3(get)]
+    min_s: f64,
+    /// The price of the last balancing \[s\].
+    #[pyo3(get)]
+    price_s: f64,
+    /// Whether it is the first superstep of the run or after a balancing.
+    #[pyo3(get)]
+    is_first: bool,
+}
+
+impl trigger::Trigger for Trigger {
+    fn is_due(&mut self, observed: &trigger::Observed) -> bool {
+        let seen = Observed {
+            superstep: observed.superstep + 1,
+            max_s: observed.max.get(),
+            mean_s: observed.avg.get(),
+            min_s: observed.min.get(),
+            price_s: observed.price.get(),
+            is_first: observed.is_first(),
+        };
+        Python::attach(|py| {
+            let object = self.object.bind(py);
+            let answer = object.call_method1(pyo3::intern!(py, "is_due"), (seen,));
+            let is_due = answer.and_then(|answer| answer.is_truthy());
+            is_due.unwrap_or_else(|error| {
+                let place = format!("is_due after superstep {}", observed.superstep + 1);
+                self.error = Some(self.failure.keep(py, error, "the trigger", &place));
+                true
+            })
+        })
+    }
+
+    fn on_outcome(&mut self, moved: usize) {
+        Python::attach(|py| {
+            let object = self.object.bind(py);
+            if let Err(error) = object.call_method1(pyo3::intern!(py, "on_outcome"), (moved,)) {
+                self.error = Some(self.failure.keep(py, error, "the trigger", "on_outcome"));
+            }
+        });
+    }
+
+    fn failure(&mut self) -> Option<Error> {
+        self.error.take()
+    }
+}

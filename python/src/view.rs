@@ -1,0 +1,235 @@
+//! What policies of Python see: the barrier of a superstep as arrays.
+
+use migsim::policy;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Numbers of a barrier, copied into an array when Python asks for them: most policies look at few of them, and seldom.
+#[derive(Debug)]
+struct Shown<T> {
+    values: Vec<T>,
+    array: Py<PyArray1<T>>,
+    /// The same numbers, not to be written.
+    shown: Py<PyAny>,
+    /// Whether the array has the values.
+    is_fresh: bool,
+}
+
+impl<T: numpy::Element + Copy + Default> Shown<T> {
+    fn new(py: Python<'_>, length: usize) -> PyResult<Self> {
+        let array = PyArray1::from_vec(py, vec![T::default(); length]);
+        let shown = array.call_method0("view")?;
+        shown.getattr("flags")?.setattr("writeable", false)?;
+        Ok(Self {
+            values: Vec::with_capacity(length),
+            array: array.unbind(),
+            shown: shown.unbind(),
+            is_fresh: true,
+        })
+    }
+
+    fn note(&mut self, values: impl Iterator<Item = T>) {
+        self.values.clear();
+        self.values.extend(values);
+        self.is_fresh = false;
+    }
+
+    fn get(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if !self.is_fresh {
+            let mut array = self.array.bind(py).try_readwrite()?;
+            array.as_slice_mut()?.copy_from_slice(&self.values);
+            self.is_fresh = true;
+        }
+        Ok(self.shown.clone_ref(py))
+    }
+}
+
+/// All that a policy may see at the barrier of a superstep; arrays are refilled at each barrier.
+#[pyclass(module = "migsim._core")]
+#[derive(Debug)]
+pub(crate) struct View {
+    /// The superstep that has just ended, counted from 1.
+    #[pyo3(get)]
+    superstep: usize,
+    /// The number of supersteps of the application.
+    #[pyo3(get)]
+    supersteps: usize,
+    /// The date \[s\].
+    #[pyo3(get)]
+    now_s: f64,
+    /// The price of the last call, its migrations included \[s\].
+    #[pyo3(get)]
+    last_price_s: f64,
+    /// Whether migrations happen (scenario iii).
+    #[pyo3(get)]
+    migrations_happen: bool,
+    /// Clock cycles per instruction.
+    #[pyo3(get)]
+    cycles_per_instruction: f64,
+    placement: Shown<i64>,
+    pinned: Shown<bool>,
+    external_load: Shown<f64>,
+    memory: Shown<f64>,
+    /// delay, work, compute, send, communication
+    measures: [Shown<f64>; 5],
+    messages: Vec<(i64, i64, f64)>,
+    seed: u64,
+    platform: Py<PyDict>,
+}
+
+impl View {
+    pub(crate) fn new(py: Python<'_>, seen: &policy::View<'_>) -> PyResult<Self> {
+        let (processes, hosts) = (seen.processes(), seen.platform.hosts.len());
+        let numbers = || Shown::new(py, processes);
+        let all = &seen.platform.hosts;
+        let platform = PyDict::new(py);
+        platform.set_item("speed", fixed(py, all.iter().map(|host| host.speed.get()))?)?;
+        platform.set_item(
+            "cores",
+            fixed(py, all.iter().map(|host| i64::from(host.cores)))?,
+        )?;
+        let cluster = |host: &migsim::platform::Host| host.cluster.index() as i64;
+        platform.set_item("cluster", fixed(py, all.iter().map(cluster))?)?;
+        let names: Vec<&str> = all.iter().map(|host| host.name.as_str()).collect();
+        platform.set_item("hosts", names)?;
+        let clusters = seen.platform.clusters.iter();
+        platform.set_item(
+            "clusters",
+            clusters.map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        )?;
+        Ok(Self {
+            superstep: 0,
+            supersteps: 0,
+            now_s: 0.0,
+            last_price_s: 0.0,
+            migrations_happen: false,
+            cycles_per_instruction: 1.0,
+            placement: Shown::new(py, processes)?,
+            pinned: Shown::new(py, processes)?,
+            external_load: Shown::new(py, hosts)?,
+            memory: numbers()?,
+            measures: [numbers()?, numbers()?, numbers()?, numbers()?, numbers()?],
+            messages: Vec::new(),
+            seed: 0,
+            platform: platform.unbind(),
+        })
+    }
+
+    /// What is cheap: for each barrier.
+    pub(crate) fn note(&mut self, seen: &policy::View<'_>) {
+        self.superstep = seen.superstep + 1;
+        self.supersteps = seen.supersteps;
+        self.now_s = seen.now.get();
+        self.last_price_s = seen.last_price.get();
+        self.migrations_happen = seen.migrations_happen;
+        self.cycles_per_instruction = seen.cycles_per_instruction;
+        let hosts = seen.placement.iter().map(|host| host.index() as i64);
+        self.placement.note(hosts);
+        let [delay, work, compute, send, communication] = &mut self.measures;
+        let measures = seen.measures;
+        delay.note(measures.delay.iter().map(|value| value.get()));
+        work.note(measures.work.iter().map(|value| value.get()));
+        compute.note(measures.compute.iter().map(|value| value.get()));
+        send.note(measures.send.iter().map(|value| value.get()));
+        communication.note(measures.communication.iter().map(|value| value.get()));
+        self.external_load.note(seen.external_load.iter().copied());
+    }
+
+    /// What only a decision needs.
+    pub(crate) fn look_closer(&mut self, seen: &policy::View<'_>, seed: u64) {
+        let processes = 0..seen.processes();
+        self.pinned
+            .note(processes.map(|process| seen.is_pinned(process)));
+        self.memory
+            .note(seen.memory.iter().map(|bytes| bytes.get()));
+        self.messages.clear();
+        let ends = |one: &migsim::workload::Message| {
+            (
+                one.from.index() as i64,
+                one.to.index() as i64,
+                one.size.get(),
+            )
+        };
+        self.messages.extend(seen.messages.iter().map(ends));
+        self.seed = seed;
+    }
+}
+
+/// An array that never changes.
+fn fixed<T: numpy::Element + Copy + Default>(
+    py: Python<'_>,
+    values: impl Iterator<Item = T>,
+) -> PyResult<Py<PyAny>> {
+    let values: Vec<T> = values.collect();
+    let mut shown = Shown::new(py, values.len())?;
+    shown.note(values.into_iter());
+    shown.get(py)
+}
+
+#[pymethods]
+impl View {
+    #[getter]
+    fn placement(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.placement.get(py)
+    }
+
+    #[getter]
+    fn pinned(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.pinned.get(py)
+    }
+
+    #[getter]
+    fn external_load(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.external_load.get(py)
+    }
+
+    #[getter]
+    fn memory_bytes(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.memory.get(py)
+    }
+
+    #[getter]
+    fn delay_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.measures[0].get(py)
+    }
+
+    #[getter]
+    fn work(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.measures[1].get(py)
+    }
+
+    #[getter]
+    fn compute_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.measures[2].get(py)
+    }
+
+    #[getter]
+    fn send_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.measures[3].get(py)
+    }
+
+    #[getter]
+    fn communication_s(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.measures[4].get(py)
+    }
+
+    /// The messages of the superstep: sender, receiver, size \[B\]; only in a decision.
+    #[getter]
+    fn messages(&self) -> Vec<(i64, i64, f64)> {
+        self.messages.clone()
+    }
+
+    /// The hosts: speed \[instr/s\], cores, cluster, names; names of clusters.
+    #[getter]
+    fn platform(&self, py: Python<'_>) -> Py<PyDict> {
+        self.platform.clone_ref(py)
+    }
+
+    /// A generator of NumPy, seeded by the run: the same for the same seed.
+    #[getter]
+    fn random<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("numpy.random")?
+            .call_method1("default_rng", (self.seed,))
+    }
+}
