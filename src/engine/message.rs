@@ -13,10 +13,10 @@
 //! Sources: RFC 6928 (initial window), RFC 5681 (restart after idleness), RFC 6298 with Linux's least timeout. None of these settings is in a
 //! preset: a library has them (`migsim list libraries`).
 
-use std::collections::BTreeMap;
+use hashbrown::HashTable;
 
 use super::model::NetworkModel;
-use crate::units::HostId;
+use crate::units::{HostId, to_u32};
 
 /// The headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
 const HEADERS: f64 = 90.0;
@@ -87,33 +87,64 @@ impl NetworkModel {
 /// The connections between hosts: which are idle.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
-    /// Per pair of hosts: messages on their way, and when the last one ended \[s\].
-    last: BTreeMap<(HostId, HostId), (u32, f64)>,
+    /// Connections by their ends, as places in `list`.
+    lookup: HashTable<u32>,
+    list: Vec<Connection>,
     /// What local dates are counted from \[s\].
     zero: f64,
 }
 
+/// The messages from one host to another.
+#[derive(Clone, Copy, Debug)]
+struct Connection {
+    ends: (HostId, HostId),
+    /// Messages on their way.
+    open: u32,
+    /// When the last one ended \[s\].
+    last: f64,
+}
+
 impl Connections {
-    /// A message starts; returns whether its connection was idle.
-    pub(super) fn start(&mut self, ends: (HostId, HostId), now: f64) -> bool {
+    /// A message starts; returns its connection, and whether that was idle.
+    pub(super) fn start(&mut self, ends: (HostId, HostId), now: f64) -> (u32, bool) {
         let now = self.zero + now;
-        let (open, last) = (self.last.entry(ends)).or_insert((0, f64::NEG_INFINITY));
-        *open += 1;
-        *open == 1 && now - *last > IDLE
+        let Self { lookup, list, .. } = self;
+        let is_it = |place: &u32| list[*place as usize].ends == ends;
+        let place = match lookup.find(hash(ends), is_it) {
+            Some(place) => *place,
+            None => {
+                let place = to_u32(list.len());
+                list.push(Connection {
+                    ends,
+                    open: 0,
+                    last: f64::NEG_INFINITY,
+                });
+                let hash_of = |place: &u32| hash(list[*place as usize].ends);
+                lookup.insert_unique(hash(ends), place, hash_of);
+                place
+            }
+        };
+        let connection = &mut list[place as usize];
+        connection.open += 1;
+        (place, connection.open == 1 && now - connection.last > IDLE)
     }
 
-    /// A message ends.
-    pub(super) fn end(&mut self, ends: (HostId, HostId), now: f64) {
-        if let Some((open, last)) = self.last.get_mut(&ends) {
-            *open -= 1;
-            *last = self.zero + now;
-        }
+    /// A message of a connection ends.
+    pub(super) fn end(&mut self, place: u32, now: f64) {
+        let connection = &mut self.list[place as usize];
+        connection.open -= 1;
+        connection.last = self.zero + now;
     }
 
     /// Local time begins anew, after so long.
     pub(super) fn rebase(&mut self, elapsed: f64) {
         self.zero += elapsed;
     }
+}
+
+fn hash((from, to): (HostId, HostId)) -> u64 {
+    let pair = u64::from(from.0) << 32 | u64::from(to.0);
+    (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]
@@ -160,14 +191,22 @@ mod tests {
     fn a_connection_is_idle_a_while_after_its_last_message() {
         let mut connections = Connections::default();
         let ends = (HostId(0), HostId(1));
-        assert!(connections.start(ends, 0.0));
-        assert!(!connections.start(ends, 9.0), "one is on its way");
-        connections.end(ends, 9.5);
-        connections.end(ends, 10.0);
+        let (there, is_idle) = connections.start(ends, 0.0);
+        assert!(is_idle);
+        assert_eq!(
+            connections.start(ends, 9.0),
+            (there, false),
+            "one is on its way"
+        );
+        connections.end(there, 9.5);
+        connections.end(there, 10.0);
         connections.rebase(10.0);
-        assert!(!connections.start(ends, 0.1));
-        connections.end(ends, 0.1);
-        assert!(connections.start((HostId(1), HostId(0)), 0.1));
-        assert!(connections.start(ends, 0.4));
+        assert_eq!(connections.start(ends, 0.1), (there, false));
+        connections.end(there, 0.1);
+        assert_eq!(
+            connections.start((HostId(1), HostId(0)), 0.1),
+            (there + 1, true)
+        );
+        assert_eq!(connections.start(ends, 0.4), (there, true));
     }
 }

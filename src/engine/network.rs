@@ -59,7 +59,8 @@ struct Flow<T> {
     pipes_back: Vec<u32>,
     /// The latency of the route if the platform fixes it, else it is summed over the way out.
     fixed_latency: Option<f64>,
-    ends: (HostId, HostId),
+    /// Its connection, if that counts.
+    connection: Option<u32>,
     /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
     /// come first: `uses[..outward]`; those that only the way back crosses follow.
     uses: Vec<(u32, f64)>,
@@ -212,8 +213,8 @@ impl<T: Copy> Network<T> {
             flow.is_held = false;
             flow.leave(users);
             free.push(slot);
-            if let Some(connections) = connections {
-                connections.end(flow.ends, now);
+            if let (Some(connections), Some(connection)) = (&mut *connections, flow.connection) {
+                connections.end(connection, now);
             }
             ended(flow.token);
         });
@@ -241,7 +242,6 @@ impl<T: Copy> Network<T> {
     ) {
         let slot = self.new_flow(token, bytes, now);
         let flow = &mut self.flows[slot as usize];
-        flow.ends = (from, to);
         flow.fixed_latency = route.latency.map(crate::units::Seconds::get);
         for link in route.links() {
             if self.links[link.index()].is_shared {
@@ -284,7 +284,7 @@ impl<T: Copy> Network<T> {
         let delay = if from == to {
             self.model.delay(self.latency(slot))
         } else {
-            self.delay(slot, route, is_late, now)
+            self.delay(slot, route, (from, to), is_late, now)
         };
         if delay > 0.0 || bytes <= 0.0 {
             self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
@@ -312,8 +312,8 @@ impl<T: Copy> Network<T> {
             self.lost_bytes |= !is_used_up(left, flow.remaining, flow.rate, now);
         }
         let token = flow.token;
-        if let Some(connections) = &mut self.connections {
-            connections.end(flow.ends, now);
+        if let (Some(connections), Some(connection)) = (&mut self.connections, flow.connection) {
+            connections.end(connection, now);
         }
         self.remove(slot);
         Some(token)
@@ -481,7 +481,14 @@ impl<T: Copy> Network<T> {
     }
 
     /// From the start of the flow of a message until its transfer begins \[s\]; takes the bytes that it moves.
-    fn delay(&mut self, slot: u32, route: &Route<'_>, is_late: bool, now: f64) -> f64 {
+    fn delay(
+        &mut self,
+        slot: u32,
+        route: &Route<'_>,
+        ends: (HostId, HostId),
+        is_late: bool,
+        now: f64,
+    ) -> f64 {
         let (model, latency) = (self.model, self.latency(slot));
         let flow = &mut self.flows[slot as usize];
         let bytes = flow.remaining;
@@ -491,10 +498,12 @@ impl<T: Copy> Network<T> {
             0.0
         };
         let mut delay = if is_late { round_trip } else { 0.0 };
-        if let Some(connections) = &mut self.connections
-            && connections.start(flow.ends, now)
-        {
-            delay += model.slow_start(bytes, flow.narrowest, round_trip);
+        if let Some(connections) = &mut self.connections {
+            let (connection, is_idle) = connections.start(ends, now);
+            flow.connection = Some(connection);
+            if is_idle {
+                delay += model.slow_start(bytes, flow.narrowest, round_trip);
+            }
         }
         if model.is_plain() {
             return delay + model.delay(latency);
@@ -535,7 +544,7 @@ impl<T: Copy> Network<T> {
                 narrowest: 0.0,
                 window: 0.0,
                 fixed_latency: None,
-                ends: (HostId(0), HostId(0)),
+                connection: None,
                 unshared: Vec::new(),
                 pipes_back: Vec::new(),
                 uses: Vec::new(),
@@ -547,6 +556,7 @@ impl<T: Copy> Network<T> {
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.is_unweighed = false;
+        flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
         flow.share = 0.0;
