@@ -3,7 +3,9 @@
 Each is run at three sizes; what counts is how the time grows, and the ratio to SimGrid where that ends in reasonable time.
 """
 
+import json
 import random
+from pathlib import Path
 
 
 def hosts(name, count, bandwidth="1 Gbps", latency="100 us", speed="1 GHz", **more):
@@ -72,6 +74,11 @@ def two():
     return machine("two", [hosts("a", 1000, router="ra"), hosts("b", 1000, router="rb")], [link("bb", "ra", "rb", "1 Gbps", "1 ms")])
 
 
+def ufrgs():
+    """The five clusters of the papers."""
+    return json.loads((Path(__file__).resolve().parent.parent / "platforms/ufrgs.json").read_text())
+
+
 RANDOM = {"pattern": "none", "supersteps": 3, "random_messages": 3, "instructions": "1e8 instr", "bytes": "1 MB", "bytes_spread": 0.9, "draw": "each-superstep"}
 PAIRS = {**RANDOM, "random_messages": 2}
 BESIDE = {**RANDOM, "pattern": "ring", "random_messages": 1, "supersteps": 5}
@@ -105,6 +112,7 @@ SHAPES = [
     shape("random-uplinks", "3 random messages, full uplinks", uplinks(), RANDOM, (1000, 2000, 4000), 25),
     shape("beside-uplinks", "ring and 1 random message, full uplinks", uplinks(), BESIDE, (1000, 2000, 4000), None),
     shape("all-two", "all-to-all, drawn, one link between two clusters", two(), DRAWN, (25, 50, 100), None),
+    shape("pairs-ufrgs", "2 random messages, one after another, clusters of the papers", ufrgs(), PAIRS, (2000, 4000, 8000), None, "sequential"),
     shape("pairs-one", "2 random messages, one switch", one(), PAIRS, (1000, 2000, 4000), None),
     shape("sequential-changing", "3 random messages, one after another, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), None, "sequential"),
 ]

@@ -16,8 +16,6 @@ pub struct Pairs<T> {
     processes: usize,
     /// The first nodes of all processes, then others; none as long as there are no values.
     nodes: Vec<Node<T>>,
-    /// A node that is not in use; `next` leads to the others.
-    free: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +41,6 @@ impl<T> Default for Pairs<T> {
         Self {
             processes: 0,
             nodes: Vec::new(),
-            free: NONE,
         }
     }
 }
@@ -59,7 +56,6 @@ impl<T: Copy + Default> Pairs<T> {
             self.nodes.resize(processes, Node::empty());
         }
         self.processes = processes;
-        self.free = NONE;
     }
 
     /// The value of a pair, if it has one.
@@ -112,92 +108,12 @@ impl<T: Copy + Default> Pairs<T> {
         })
     }
 
-    /// Lets `change` see and change the values of a process, in the order in which they came.
-    pub(super) fn change(&mut self, process: usize, mut change: impl FnMut(usize, &mut T)) {
-        let mut at = process;
-        while let Some(node) = self.nodes.get_mut(at) {
-            for (slot, value) in node.values.iter_mut().enumerate() {
-                let cluster = node.clusters[slot];
-                if cluster == NONE {
-                    return;
-                }
-                change(cluster as usize, value);
-            }
-            at = node.next as usize;
-        }
-    }
-
-    /// Lets `change` see both values of each cluster of which a process has some here, if it has values of the same clusters there, in the
-    /// same order, and few enough for one node; returns whether it has.
-    #[inline]
-    pub(super) fn change_with<U>(
-        &mut self,
-        process: usize,
-        other: &Pairs<U>,
-        mut change: impl FnMut(&mut T, &U),
-    ) -> bool {
-        let (Some(here), Some(there)) = (self.nodes.get_mut(process), other.nodes.get(process))
-        else {
-            return false;
-        };
-        let are_alone = here.next == NONE && there.next == NONE;
-        if !are_alone || here.clusters != there.clusters {
-            return false;
-        }
-        for slot in 0..SLOTS {
-            if here.clusters[slot] == NONE {
-                break;
-            }
-            change(&mut here.values[slot], &there.values[slot]);
-        }
-        true
-    }
-
-    /// Keeps the values of which `is_kept` is true, in their order.
-    pub(super) fn retain(&mut self, is_kept: impl Fn(&T) -> bool) {
-        for process in 0..self.processes.min(self.nodes.len()) {
-            let (mut from, mut to) = (process, (process, 0));
-            while let Some(&node) = self.nodes.get(from) {
-                self.nodes[from].clusters = [NONE; SLOTS];
-                let pairs = node.clusters.into_iter().zip(node.values);
-                for (cluster, value) in
-                    pairs.filter(|(cluster, value)| *cluster != NONE && is_kept(value))
-                {
-                    if to.1 == SLOTS {
-                        to = (self.nodes[to.0].next as usize, 0);
-                    }
-                    let kept = &mut self.nodes[to.0];
-                    (kept.clusters[to.1], kept.values[to.1]) = (cluster, value);
-                    to.1 += 1;
-                }
-                from = node.next as usize;
-            }
-            self.release(to.0);
-        }
-    }
-
     /// Adds a node behind the last one of a process.
     fn append(&mut self, last: usize) -> usize {
-        let at = if self.free == NONE {
-            self.nodes.push(Node::empty());
-            number(self.nodes.len() - 1)
-        } else {
-            let at = self.free;
-            let node = &mut self.nodes[at as usize];
-            self.free = std::mem::replace(&mut node.next, NONE);
-            at
-        };
-        self.nodes[last].next = at;
-        at as usize
-    }
-
-    /// Takes the empty nodes behind a node out of use.
-    fn release(&mut self, last: usize) {
-        let mut at = std::mem::replace(&mut self.nodes[last].next, NONE);
-        while let Some(node) = self.nodes.get_mut(at as usize) {
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = std::mem::replace(&mut at, next);
-        }
+        let at = self.nodes.len();
+        self.nodes.push(Node::empty());
+        self.nodes[last].next = number(at);
+        at
     }
 }
 
@@ -223,53 +139,25 @@ mod tests {
         #[test]
         fn sparse_pairs_are_a_map(
             adds in prop::collection::vec((0_usize..4, 0_usize..6, 1_u32..9), 0..40),
-            divisor in 1_u32..5,
         ) {
             let mut pairs = Pairs::default();
-            pairs.clear(4);
-            let mut map = BTreeMap::new();
-            for &(process, cluster, value) in &adds {
-                *pairs.get_or_insert(process, cluster, 100) += value;
-                *map.entry((process, cluster)).or_insert(100) += value;
-            }
+            // What is forgotten leaves nothing behind.
             for round in 0..2 {
-                for process in 0..4 {
-                    let mut of: Vec<_> = pairs.of(process).map(|(cluster, &value)| (cluster, value)).collect();
-                    of.sort_unstable();
-                    let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, &value)| (key.1, value)).collect();
-                    prop_assert_eq!(of, expected, "round {}", round);
-                }
-                pairs.retain(|value| value % divisor != 0);
-                map.retain(|_, value| *value % divisor != 0);
-                // What comes next takes the places that have become free.
-                let nodes = pairs.nodes.len();
+                pairs.clear(4);
+                let mut map = BTreeMap::new();
                 for &(process, cluster, value) in &adds {
                     *pairs.get_or_insert(process, cluster, 100) += value;
                     *map.entry((process, cluster)).or_insert(100) += value;
                 }
-                prop_assert_eq!(pairs.nodes.len(), nodes, "round {}", round);
-                let mut changed = 0;
                 for process in 0..4 {
-                    pairs.change(process, |_, value| {
-                        *value += 1;
-                        changed += 1;
-                    });
+                    let mut of: Vec<_> = pairs.of(process).map(|(cluster, &value)| (cluster, value)).collect();
+                    of.sort_unstable();
+                    let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, &value)| (key.1, value)).collect();
+                    for &(cluster, value) in &expected {
+                        prop_assert_eq!(pairs.get(process, cluster), Some(&value));
+                    }
+                    prop_assert_eq!(of, expected, "round {}", round);
                 }
-                for value in map.values_mut() {
-                    *value += 1;
-                }
-                prop_assert_eq!(changed, map.len());
-                // A copy has the same clusters in the same order.
-                let (copy, mut seen) = (pairs.clone(), 0);
-                for process in 0..4 {
-                    let few = pairs.of(process).count() <= SLOTS && !pairs.nodes.is_empty();
-                    let is_seen = pairs.change_with(process, &copy, |value, of_copy| {
-                        *value += of_copy - *value;
-                        seen += usize::from(few);
-                    });
-                    prop_assert!(is_seen <= few);
-                }
-                prop_assert!(pairs == copy && seen <= map.len());
             }
         }
     }

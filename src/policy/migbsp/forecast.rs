@@ -14,8 +14,9 @@
 use super::config::{
     CommunicationPattern, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig,
 };
-use crate::policy::{Pairs, Traffic, View};
-use crate::units::{Bytes, Instructions, Seconds};
+use super::exchanges::{Exchange, Exchanges};
+use crate::policy::{Traffic, View};
+use crate::units::{Instructions, Seconds};
 
 /// The forecasts for all processes; flat arrays by process, and entries for the pairs of a process and a cluster that have had traffic.
 #[derive(Clone, Debug, Default)]
@@ -29,11 +30,9 @@ pub(in crate::policy) struct Forecasts {
     compute: Vec<f64>,
     /// Pcomp.
     regularity: Vec<f64>,
-    with: Pairs<Exchange>,
+    with: Exchanges,
     /// Pcomm of all other pairs.
     absent: f64,
-    /// The traffic of one process in the superstep, by cluster; empty between processes.
-    measured: Vec<Option<Traffic>>,
     /// The cluster in which each process started.
     initial: Vec<usize>,
     /// Supersteps since the last call.
@@ -42,28 +41,15 @@ pub(in crate::policy) struct Forecasts {
     last_computation: Vec<Option<usize>>,
 }
 
-/// The predicted traffic of a process with a cluster in a superstep.
-#[derive(Clone, Copy, Debug, Default)]
-struct Exchange {
-    bytes: f64,
-    /// BTP \[s\].
-    time: f64,
-    /// Pcomm.
-    regularity: f64,
-}
-
 impl Exchange {
-    /// The state of a pair that never had traffic.
-    fn none(absent: f64) -> Self {
-        Self {
-            bytes: 0.0,
-            time: 0.0,
-            regularity: absent,
-        }
-    }
-
     /// Lets the traffic of a superstep enter.
-    fn observe(&mut self, config: &MigBspConfig, step: f64, is_first: bool, traffic: Traffic) {
+    fn observe(
+        mut self,
+        config: &MigBspConfig,
+        step: f64,
+        is_first: bool,
+        traffic: &Traffic,
+    ) -> Self {
         let (sent, received) = (traffic.sent.get(), traffic.received.get());
         let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
         let (bytes, time) = match config.communication_time {
@@ -78,6 +64,29 @@ impl Exchange {
             self.time = self.time / 2.0 + time / 2.0;
         }
         judge(&mut self.regularity, self.bytes, bytes, config.beta, step);
+        self
+    }
+}
+
+/// Lets a superstep without traffic enter the forecasts of pairs: only 0 foresees 0, whatever the margin.
+fn observe_nothing(
+    step: f64,
+    is_first: bool,
+    bytes: &mut [f64],
+    time: &mut [f64],
+    regularity: &mut [f64],
+) {
+    if is_first {
+        bytes.fill(0.0);
+        time.fill(0.0);
+    }
+    for time in time {
+        *time /= 2.0;
+    }
+    for (bytes, regularity) in bytes.iter_mut().zip(regularity) {
+        *bytes /= 2.0;
+        let (risen, fallen) = ((*regularity + step).min(1.0), (*regularity - step).max(0.0));
+        *regularity = if *bytes == 0.0 { risen } else { fallen };
     }
 }
 
@@ -96,11 +105,13 @@ impl Forecasts {
         let is_first = self.age == 0;
         self.age += 1;
         self.observe_work(config, step, view);
-        for process in 0..view.processes() {
-            self.observe_traffic(process, view, |exchange, traffic| {
-                exchange.observe(config, step, is_first, traffic);
-            });
-        }
+        let (traffic, first) = (&view.measures.traffic, self.none());
+        self.with.observe(
+            traffic,
+            first,
+            |exchange, traffic| exchange.observe(config, step, is_first, traffic),
+            |bytes, time, regularity| observe_nothing(step, is_first, bytes, time, regularity),
+        );
         judge(&mut self.absent, 0.0, 0.0, config.beta, step);
     }
 
@@ -111,7 +122,7 @@ impl Forecasts {
         self.is_active.fill(false);
         if config.communication_pattern == CommunicationPattern::OneEachCall {
             self.absent = 1.0;
-            self.with.clear(self.work.len());
+            self.with.forget();
         }
         // The next superstep is the first of its interval: what was foreseen before is not looked at.
         let absent = self.absent.to_bits();
@@ -134,29 +145,20 @@ impl Forecasts {
         self.regularity[process]
     }
 
-    /// BTP(i,j).
-    pub(in crate::policy) fn communication(&self, process: usize, cluster: usize) -> Seconds {
-        Seconds::of(self.exchange(process, cluster).time)
-    }
-
-    /// Pcomm(i,j), dimensionless.
-    pub(in crate::policy) fn traffic_regularity(&self, process: usize, cluster: usize) -> f64 {
-        self.exchange(process, cluster).regularity
-    }
-
-    /// The bytes that a process is foreseen to exchange with a cluster.
-    pub(in crate::policy) fn bytes(&self, process: usize, cluster: usize) -> Bytes {
-        Bytes::of(self.exchange(process, cluster).bytes)
-    }
-
     /// The clusters with which a process has an entry, in no order: with all others the communication takes no time, with one regularity.
-    pub(in crate::policy) fn partners(&self, process: usize) -> impl Iterator<Item = usize> {
-        self.with.of(process).map(|(cluster, _)| cluster)
+    pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
+        self.with.of(process)
     }
 
-    fn exchange(&self, process: usize, cluster: usize) -> Exchange {
-        let found = self.with.get(process, cluster).copied();
-        found.unwrap_or_else(|| Exchange::none(self.absent))
+    /// What is foreseen of a process and a cluster.
+    pub(in crate::policy) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
+        let found = self.with.get(process, cluster);
+        found.unwrap_or_else(|| self.none())
+    }
+
+    /// What is foreseen of a process and a cluster with which it has no entry.
+    pub(super) fn none(&self) -> Exchange {
+        Exchange::none(self.absent)
     }
 
     /// The cluster in which a process was when the policy first saw it.
@@ -184,7 +186,6 @@ impl Forecasts {
 
     fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
-        self.measured = vec![None; view.platform.clusters.len()];
         self.last_computation = vec![None; view.platform.hosts.len()];
         self.initial = (0..processes)
             .map(|process| view.cluster_of(process).index())
@@ -248,33 +249,6 @@ impl Forecasts {
             }
         }
     }
-
-    /// Lets `enter` see the traffic of a process with each cluster with which it has an entry, or gets one.
-    fn observe_traffic(
-        &mut self,
-        process: usize,
-        view: &View<'_>,
-        enter: impl Fn(&mut Exchange, Traffic),
-    ) {
-        let Self { with, measured, .. } = self;
-        let came = &view.measures.traffic;
-        if with.change_with(process, came, |exchange, traffic| enter(exchange, *traffic)) {
-            return;
-        }
-        for (cluster, traffic) in came.of(process) {
-            measured[cluster] = Some(*traffic);
-        }
-        with.change(process, |cluster, exchange| {
-            enter(exchange, measured[cluster].take().unwrap_or_default());
-        });
-        for (cluster, _) in came.of(process) {
-            if let Some(traffic) = measured[cluster].take() {
-                let mut exchange = Exchange::none(self.absent);
-                enter(&mut exchange, traffic);
-                with.get_or_insert(process, cluster, exchange);
-            }
-        }
-    }
 }
 
 /// Line 2 of algorithms 2 and 3: the forecast (PI, printed as P in the former, w07-x01) is within the margin of what came, both ends
@@ -295,6 +269,7 @@ fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Bytes;
 
     #[test]
     fn with_a_margin_of_a_tenth_50_instructions_may_be_foreseen_as_45_to_55() {
@@ -321,13 +296,13 @@ mod tests {
                 communication_time,
                 ..MigBspConfig::default()
             };
-            let mut exchange = Exchange::none(0.0);
-            exchange.observe(&config, 0.25, true, traffic);
+            let exchange = Exchange::none(0.0);
+            let exchange = exchange.observe(&config, 0.25, true, &traffic);
             assert_eq!((exchange.bytes, exchange.time), first);
             // A forecast is the mean of the last forecast and what came.
-            exchange.observe(&config, 0.25, false, traffic);
+            let exchange = exchange.observe(&config, 0.25, false, &traffic);
             assert_eq!((exchange.bytes, exchange.time), then);
-            exchange.observe(&config, 0.25, false, Traffic::default());
+            let exchange = exchange.observe(&config, 0.25, false, &Traffic::default());
             assert_eq!(
                 (exchange.bytes, exchange.time),
                 (then.0 / 2.0, then.1 / 2.0)

@@ -14,6 +14,7 @@
 
 mod adaptive;
 mod config;
+mod exchanges;
 pub(super) mod explain;
 pub(super) mod forecast;
 mod potential;

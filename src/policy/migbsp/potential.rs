@@ -14,10 +14,11 @@ use super::config::{
     Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
     PotentialCommunication, SetIndex, ThresholdMeaning,
 };
+use super::exchanges::Exchange;
 use super::forecast::Forecasts;
 use crate::platform::{Platform, Route};
 use crate::policy::View;
-use crate::units::{BytesPerSecond, ClusterId, HostId, Seconds};
+use crate::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds};
 
 /// The largest term of a PM \[s\]: three of them add up to a number, however fast a host or long a message is.
 const LARGEST: f64 = 1e307;
@@ -107,11 +108,23 @@ impl<'a> Potentials<'a> {
 
     /// PM(i,j).
     fn potential(&self, process: usize, cluster: usize) -> Potential {
-        self.at_rate(process, cluster, self.rate(self.origin(process), cluster))
+        let exchange = self.forecasts.exchange(process, cluster);
+        self.at_rate(
+            process,
+            cluster,
+            self.rate(self.origin(process), cluster),
+            exchange,
+        )
     }
 
-    /// PM(i,j) where memory comes to cluster j at this rate.
-    fn at_rate(&self, process: usize, cluster: usize, rate: Option<BytesPerSecond>) -> Potential {
+    /// PM(i,j) where memory comes to cluster j at this rate, and this exchange is foreseen.
+    fn at_rate(
+        &self,
+        process: usize,
+        cluster: usize,
+        rate: Option<BytesPerSecond>,
+        exchange: Exchange,
+    ) -> Potential {
         let (config, forecasts, horizon) = (self.config, self.forecasts, self.horizon);
         let power = self.powers[cluster];
         let index = match config.index_form {
@@ -124,9 +137,7 @@ impl<'a> Potentials<'a> {
         let compute =
             forecasts.regularity(process) * forecasts.compute(process).get() * index * horizon;
         let time = match config.potential_communication {
-            PotentialCommunication::Counted => {
-                (forecasts.communication(process, cluster).get() * horizon).min(LARGEST)
-            }
+            PotentialCommunication::Counted => (exchange.time * horizon).min(LARGEST),
             PotentialCommunication::Ignored => 0.0,
         };
         Potential {
@@ -134,7 +145,7 @@ impl<'a> Potentials<'a> {
             cluster,
             is_own: cluster == self.view.cluster_of(process).index(),
             compute: compute.clamp(-LARGEST, LARGEST),
-            communication: forecasts.traffic_regularity(process, cluster) * time,
+            communication: exchange.regularity * time,
             memory: self.memory_cost(process, cluster, rate).get().min(LARGEST),
         }
     }
@@ -183,27 +194,24 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// The highest PM of each process, of equal ones that of the first cluster, without a look at all clusters: see [`Row`].
+    /// The highest PM of each process, of equal ones that of the first cluster, without a look at all clusters: see [`Row`]. The processes come
+    /// in no particular order.
     ///
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
     /// ```
     pub(super) fn best(&self) -> Vec<Potential> {
-        let processes = 0..self.view.processes();
-        let mut by_origin: Vec<(usize, usize)> = processes
-            .map(|process| (self.origin(process), process))
-            .collect();
-        by_origin.sort_unstable();
-        let mut best = Vec::with_capacity(by_origin.len());
-        for group in by_origin.chunk_by(|a, b| a.0 == b.0) {
-            let mut row = Row::new(self, group[0].0);
-            best.extend(
-                group
-                    .iter()
-                    .filter_map(|&(_, process)| row.best(self, process)),
-            );
+        let processes = self.view.processes();
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.powers.len()];
+        for process in 0..processes {
+            members[self.origin(process)].push(ProcessId::from_index(process).0);
         }
-        best.sort_unstable_by_key(|potential| potential.process);
+        let mut best = Vec::with_capacity(processes);
+        for (origin, members) in members.iter().enumerate() {
+            let mut row = (!members.is_empty()).then(|| Row::new(self, origin));
+            let of = |process: &u32| row.as_mut()?.best(self, *process as usize);
+            best.extend(members.iter().filter_map(of));
+        }
         best
     }
 }
@@ -257,12 +265,22 @@ impl Row {
     fn best(&mut self, all: &Potentials<'_>, process: usize) -> Option<Potential> {
         let own = all.view.cluster_of(process).index();
         let may_stay = all.config.own_cluster != OwnCluster::Excluded;
-        let others = all.forecasts.partners(process).filter(|&with| with != own);
-        let mut best = may_stay.then(|| all.at_rate(process, own, self.rates[own]));
+        let mut best = may_stay.then(|| {
+            let exchange = all.forecasts.exchange(process, own);
+            all.at_rate(process, own, self.rates[own], exchange)
+        });
         self.is_apart[own] = true;
-        for cluster in others {
-            self.is_apart[cluster] = true;
-            best = higher(best, all.at_rate(process, cluster, self.rates[cluster]));
+        // Where no communication is foreseen any more, a partner is like the others.
+        let partners = || {
+            let all = all.forecasts.partners(process);
+            all.filter(|(_, exchange)| exchange.time > 0.0)
+        };
+        for (cluster, exchange) in partners() {
+            if cluster != own {
+                self.is_apart[cluster] = true;
+                let other = all.at_rate(process, cluster, self.rates[cluster], exchange);
+                best = higher(best, other);
+            }
         }
         for class in &self.classes {
             best = self
@@ -271,7 +289,7 @@ impl Row {
                 .fold(best, higher);
         }
         self.is_apart[own] = false;
-        for cluster in all.forecasts.partners(process) {
+        for (cluster, _) in partners() {
             self.is_apart[cluster] = false;
         }
         best
@@ -283,12 +301,13 @@ impl Row {
         all: &Potentials<'_>,
         process: usize,
     ) -> Option<Potential> {
+        let none = all.forecasts.none();
         let first = |clusters: &[usize]| {
             let cluster = clusters
                 .iter()
                 .copied()
                 .find(|&cluster| !self.is_apart[cluster])?;
-            Some(all.at_rate(process, cluster, self.rates[cluster]))
+            Some(all.at_rate(process, cluster, self.rates[cluster], none))
         };
         let forecasts = all.forecasts;
         if forecasts.regularity(process) * forecasts.compute(process).get() <= 0.0 {
@@ -797,7 +816,9 @@ mod tests {
             let view = View { memory: &memory, external_load: &load, ..view(&platform, &placement, &measures) };
             let all = Potentials::new(&config, 1.0, &forecasts, &occupancy, &view);
             let every: Vec<Potential> = (0..count).flat_map(|process| all.of(process)).collect();
-            prop_assert_eq!(all.best(), highest(&every));
+            let mut best = all.best();
+            best.sort_by_key(|potential| potential.process);
+            prop_assert_eq!(best, highest(&every));
         }
     }
 }

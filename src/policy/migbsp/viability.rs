@@ -13,7 +13,7 @@ use super::config::{
 use super::forecast::Forecasts;
 use super::potential::{Potential, Potentials, route_between};
 use crate::policy::{Candidate, View};
-use crate::units::{ClusterId, HostId, ProcessId, Seconds};
+use crate::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 
 /// The processes and memory on each host, with what has been reserved in this call.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Reservations {
     computing: Vec<u32>,
     is_remembered: Vec<bool>,
     memory: Vec<f64>,
+    /// Per cluster, the memory of the last process that it made an offer \[B\], and the offer, until a reservation there changes.
+    offers: Vec<Option<(f64, Option<Offer>)>>,
 }
 
 impl Reservations {
@@ -40,6 +42,7 @@ impl Reservations {
             computing: vec![0; hosts],
             is_remembered: (0..hosts).map(is_remembered).collect(),
             memory: vec![0.0; hosts],
+            offers: vec![None; view.platform.clusters.len()],
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add(process, *host, forecasts, view);
@@ -68,6 +71,9 @@ impl Reservations {
         self.add(process, to, forecasts, view);
         self.computing[from.index()] -= u32::from(is_computing(process, view));
         self.computing[to.index()] += 1;
+        for host in [from, to] {
+            self.offers[view.platform.cluster_of(host).index()] = None;
+        }
     }
 
     /// The number of processes that count as being on a host.
@@ -216,10 +222,10 @@ impl Call<'_> {
     fn destination(
         &self,
         candidate: &Potential,
-        reservations: &Reservations,
+        reservations: &mut Reservations,
     ) -> Option<(usize, Offer)> {
-        let offer = |cluster: usize| {
-            self.best_host(candidate.process, cluster, reservations)
+        let mut offer = |cluster: usize| {
+            self.offer(candidate.process, cluster, reservations)
                 .map(|offer| (cluster, offer))
         };
         if let Some(found) = offer(candidate.cluster) {
@@ -242,6 +248,24 @@ impl Call<'_> {
                 .then(a.cluster.cmp(&b.cluster))
         });
         others.into_iter().find_map(|other| offer(other.cluster))
+    }
+
+    /// The offer of `cluster`: the same for the next process of equal memory, as long as no reservation changes there.
+    fn offer(
+        &self,
+        process: usize,
+        cluster: usize,
+        reservations: &mut Reservations,
+    ) -> Option<Offer> {
+        let memory = self.view.memory[process].get();
+        match reservations.offers[cluster] {
+            Some((of, offer)) if of == memory => offer,
+            _ => {
+                let offer = self.best_host(process, cluster, reservations);
+                reservations.offers[cluster] = Some((memory, offer));
+                offer
+            }
+        }
     }
 
     /// The host of `cluster` with the largest ICPU among those that are free and have memory for the process.
@@ -353,11 +377,11 @@ impl Call<'_> {
         let to = platform.cluster_of(host).index();
         let mut sums = (0.0, 0.0);
         // In order, so that sums do not depend on when the entries came; all others add nothing.
-        let mut partners: Vec<usize> = self.forecasts.partners(process).collect();
-        partners.sort_unstable();
-        for cluster in partners {
-            sums.0 += self.forecasts.communication(process, cluster).get();
-            let bytes = self.forecasts.bytes(process, cluster);
+        let mut partners: Vec<_> = self.forecasts.partners(process).collect();
+        partners.sort_unstable_by_key(|(cluster, _)| *cluster);
+        for (cluster, exchange) in partners {
+            sums.0 += exchange.time;
+            let bytes = Bytes::of(exchange.bytes);
             if let Some(route) = route_between(platform, cluster, to)
                 && bytes.get() > 0.0
             {

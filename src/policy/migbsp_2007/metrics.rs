@@ -163,7 +163,7 @@ pub(super) fn potentials(
 ) {
     let clusters = view.platform.clusters.len();
     for (process, terms) in processes.iter().enumerate() {
-        let times = (0..clusters).map(|cluster| forecasts.communication(process, cluster).get());
+        let times = (0..clusters).map(|cluster| forecasts.exchange(process, cluster).time);
         let transfers: Vec<Option<Seconds>> = (0..clusters)
             .map(|cluster| transfer(config, process, cluster, view, random))
             .collect();
@@ -177,12 +177,13 @@ pub(super) fn potentials(
             ) else {
                 continue;
             };
-            let p_com = forecasts.traffic_regularity(process, cluster);
+            let exchange = forecasts.exchange(process, cluster);
+            let p_com = exchange.regularity;
             each(Potential {
                 process,
                 cluster,
-                bytes: forecasts.bytes(process, cluster),
-                time: forecasts.communication(process, cluster),
+                bytes: Bytes::of(exchange.bytes),
+                time: Seconds::of(exchange.time),
                 p_com,
                 ic,
                 transfer,
