@@ -7,6 +7,8 @@
 //!                          │  cpu        executions share the cores of a host
 //!                          │  network    flows: latency, then a share of their links
 //!                          │  │ model    the network model: delay, weight and bound of a flow
+//!                          │  │ ways     what a message takes from its route while no link changes
+//!                          │  │ lone     flows that meet no other one
 //!                          │  │ maxmin   weighted max-min shares: from scratch, incremental, and by holding links
 //!                          │  └ service  many flows: they end by the service of the links that hold them
 //!                          └  profile    capacities that change over time
@@ -45,6 +47,7 @@ mod completion;
 mod cpu;
 mod factors;
 mod log;
+mod lone;
 mod maxmin;
 mod message;
 mod model;
@@ -55,6 +58,7 @@ mod service;
 mod simulation;
 #[cfg(test)]
 pub(crate) mod testing;
+mod ways;
 
 pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventLog;

@@ -18,12 +18,15 @@
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
 use super::checks::{Fault, is_used_up};
+use super::factors::Weights;
+use super::lone::LoneFlows;
 use super::maxmin::incremental::IncrementalMaxMin;
 use super::maxmin::pipes::PipesProblem;
 use super::message::Connections;
 use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use super::queue::{EventQueue, Key};
 use super::service::HeldFlows;
+use super::ways::{Way, Ways};
 use crate::platform::{Platform, Route};
 use crate::units::{HostId, to_u32};
 
@@ -41,6 +44,10 @@ struct Flow<T> {
     event: Option<Key>,
     /// Whether it is one of the flows that end by the service of a link.
     is_held: bool,
+    /// Whether it is alone on its links.
+    is_alone: bool,
+    /// Whether it has a way, and so its weight and window.
+    has_way: bool,
     /// Whether it is listed to be weighed again.
     is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
@@ -49,6 +56,8 @@ struct Flow<T> {
     updated: f64,
     /// The rate that the sharing gave (before the bandwidth factor).
     share: f64,
+    /// With a way: the share of a flow that meets no other one.
+    alone: f64,
     weight: f64,
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
     narrowest: f64,
@@ -124,8 +133,12 @@ pub(super) struct Network<T> {
     /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
     pipes: Option<Box<PipesProblem>>,
     is_changed: bool,
-    /// How many flows are in `levels`.
+    /// How many flows are in `levels`, or alone on links that flows share.
     sharing: usize,
+    /// While flows of equal weights are on links that do not vary.
+    lone: Option<LoneFlows>,
+    /// While no link varies.
+    ways: Option<Ways>,
     /// The flows that share links once there are many, until nothing is in progress.
     held: HeldFlows,
     /// The flows on each link, in both directions; empty if no link varies.
@@ -151,8 +164,12 @@ impl<T: Copy> Network<T> {
         let pipes = model
             .follows_pipes(platform)
             .then(|| Box::new(PipesProblem::new(capacities)));
+        let is_constant = !varies && pipes.is_none();
+        let may_be_alone = is_constant && model.sharing && model.weights == Weights::Equal;
         Self {
             model,
+            lone: may_be_alone.then(|| LoneFlows::new(platform.links.len())),
+            ways: is_constant.then(Ways::default),
             pipes,
             is_changed: false,
             links: links.collect(),
@@ -286,10 +303,95 @@ impl<T: Copy> Network<T> {
         } else {
             self.delay(slot, route, (from, to), is_late, now)
         };
+        if from != to && self.ways.is_some() {
+            self.keep_way(slot, (from, to), route);
+        }
+        self.begin(slot, (delay, bytes), now, queue, event(slot));
+    }
+
+    /// The way between two hosts, if it was measured and no link varies.
+    #[inline]
+    pub(super) fn way(&self, ends: (HostId, HostId)) -> Option<u32> {
+        self.ways.as_ref()?.find(ends)
+    }
+
+    /// Starts a flow of a message over a way; `event(f)` is its event.
+    pub(super) fn start_over<E: Copy>(
+        &mut self,
+        way: u32,
+        (bytes, is_late): (f64, bool),
+        token: T,
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: impl Fn(u32) -> E,
+    ) {
+        let slot = self.new_flow(token, bytes, now);
+        let Self {
+            model,
+            flows,
+            ways,
+            connections,
+            ..
+        } = self;
+        let Some(ways) = ways else {
+            return;
+        };
+        let (way, uses) = ways.get(way);
+        let flow = &mut flows[slot as usize];
+        flow.has_way = true;
+        flow.fixed_latency = Some(way.latency);
+        (flow.narrowest, flow.window, flow.weight) = (way.narrowest, way.window, way.weight);
+        flow.uses.extend_from_slice(uses);
+        flow.outward = way.outward;
+        flow.alone = way.alone;
+        let mut delay = if is_late { way.round_trip } else { 0.0 };
+        if let (Some(connections), Some(connection)) = (connections, way.connection) {
+            flow.connection = Some(connection);
+            if connections.start(connection, now) {
+                delay += model.slow_start(bytes, way.narrowest, way.round_trip);
+            }
+        }
+        let (of_message, amount) = way.delay_and_amount(bytes, model);
+        flow.remaining = amount;
+        self.begin(slot, (delay + of_message, bytes), now, queue, event(slot));
+    }
+
+    /// Keeps the way of a flow that was measured, unless it stands still.
+    fn keep_way(&mut self, slot: u32, ends: (HostId, HostId), route: &Route<'_>) {
+        let bandwidths = || {
+            let links = route.links();
+            links.map(|link| self.links[link.index()].bandwidth)
+        };
+        if bandwidths().any(|bandwidth| bandwidth <= 0.0) {
+            return;
+        }
+        let (latency, hop) = (self.latency(slot), self.model.hop(bandwidths()));
+        self.weigh(slot, false);
+        let alone = self.rate_alone(slot);
+        let flow = &self.flows[slot as usize];
+        let round_trip = self.model.round_trip(latency);
+        let mut way = Way::new(ends, latency, hop, round_trip);
+        (way.narrowest, way.window, way.weight) = (flow.narrowest, flow.window, flow.weight);
+        (way.alone, way.outward, way.connection) = (alone, flow.outward, flow.connection);
+        if let Some(ways) = &mut self.ways {
+            ways.add(way, &flow.uses);
+        }
+    }
+
+    /// Begins the latency phase of a flow of `bytes`, if it has one, else its transfer.
+    #[inline]
+    fn begin<E: Copy>(
+        &mut self,
+        slot: u32,
+        (delay, bytes): (f64, f64),
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: E,
+    ) {
         if delay > 0.0 || bytes <= 0.0 {
-            self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
+            self.flows[slot as usize].event = Some(queue.push(now + delay, event));
         } else {
-            self.start_transfer(slot, now, queue, event(slot));
+            self.start_transfer(slot, now, queue, event);
         }
     }
 
@@ -418,6 +520,9 @@ impl<T: Copy> Network<T> {
             levels,
             ..
         } = self;
+        if levels.is_settled() {
+            return;
+        }
         levels.repair(|slot, share| {
             flows[slot as usize].set_rate(share, model.bandwidth_factor, now, queue);
         });
@@ -455,12 +560,16 @@ impl<T: Copy> Network<T> {
         );
         self.levels = IncrementalMaxMin::default();
         self.sharing = 0;
+        if let Some(lone) = &mut self.lone {
+            lone.clear();
+        }
         for slot in 0..to_u32(self.flows.len()) {
             let flow = &mut self.flows[slot as usize];
             let shares = flow.phase == Phase::Transfer && !flow.uses.is_empty();
             if let (true, Some(event)) = (shares, flow.event) {
                 queue.cancel(event);
                 flow.event = None;
+                flow.is_alone = false;
                 let moved = flow.rate * (now - flow.updated);
                 flow.remaining = (flow.remaining - moved).max(0.0);
                 self.hold(slot, now);
@@ -489,7 +598,8 @@ impl<T: Copy> Network<T> {
         is_late: bool,
         now: f64,
     ) -> f64 {
-        let (model, latency) = (self.model, self.latency(slot));
+        let latency = self.latency(slot);
+        let model = &self.model;
         let flow = &mut self.flows[slot as usize];
         let bytes = flow.remaining;
         let round_trip = if is_late || model.slow_start {
@@ -499,9 +609,9 @@ impl<T: Copy> Network<T> {
         };
         let mut delay = if is_late { round_trip } else { 0.0 };
         if let Some(connections) = &mut self.connections {
-            let (connection, is_idle) = connections.start(ends, now);
+            let connection = connections.find(ends);
             flow.connection = Some(connection);
-            if is_idle {
+            if connections.start(connection, now) {
                 delay += model.slow_start(bytes, flow.narrowest, round_trip);
             }
         }
@@ -535,11 +645,14 @@ impl<T: Copy> Network<T> {
                 phase: Phase::Latency,
                 event: None,
                 is_held: false,
+                is_alone: false,
+                has_way: false,
                 is_unweighed: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
                 share: 0.0,
+                alone: 0.0,
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
@@ -556,6 +669,7 @@ impl<T: Copy> Network<T> {
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.is_unweighed = false;
+        flow.has_way = false;
         flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
@@ -575,7 +689,9 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
         event: E,
     ) {
-        self.weigh(slot, false);
+        if !self.flows[slot as usize].has_way {
+            self.weigh(slot, false);
+        }
         let flow = &mut self.flows[slot as usize];
         flow.phase = Phase::Transfer;
         flow.updated = now;
@@ -584,6 +700,15 @@ impl<T: Copy> Network<T> {
             self.hold(slot, now);
             return;
         }
+        if shares && self.starts_alone(slot) {
+            let factor = self.model.bandwidth_factor;
+            let flow = &mut self.flows[slot as usize];
+            flow.share = flow.alone;
+            flow.rate = flow.share * factor;
+            flow.event = Some(queue.push(now + flow.remaining / flow.rate, event));
+            return;
+        }
+        let flow = &mut self.flows[slot as usize];
         flow.event = Some(queue.push(f64::INFINITY, event));
         if self.pipes.is_some() {
             self.is_changed = true;
@@ -592,24 +717,65 @@ impl<T: Copy> Network<T> {
             self.set_rate(slot, self.rate_alone(slot), now, queue);
         } else {
             self.sharing += 1;
-            let uses = flow.uses.iter().copied();
-            let (weight, bound) = (flow.weight, flow.bound());
-            if !self.levels.has_links() {
-                self.levels = IncrementalMaxMin::new(self.links.iter().map(|link| link.bandwidth));
+            self.share_links(slot);
+        }
+    }
+
+    /// Whether a flow is alone on its links: then it has them from now on. Otherwise those that were alone there share.
+    fn starts_alone(&mut self, slot: u32) -> bool {
+        let Some(lone) = &mut self.lone else {
+            return false;
+        };
+        let flow = &mut self.flows[slot as usize];
+        if flow.has_way && flow.alone > 0.0 && lone.start(slot, &flow.uses) {
+            flow.is_alone = true;
+            self.sharing += 1;
+            return true;
+        }
+        for at in 0..flow.uses.len() {
+            let link = self.flows[slot as usize].uses[at].0;
+            let other = self.lone.as_ref().and_then(|lone| lone.on(link));
+            if let Some(other) = other {
+                self.flows[other as usize].is_alone = false;
+                if let Some(lone) = &mut self.lone {
+                    lone.end(&self.flows[other as usize].uses);
+                }
+                self.share_links(other);
             }
-            self.levels.put(slot, (weight, bound, 1), uses);
+        }
+        false
+    }
+
+    /// A flow shares its links from now on.
+    fn share_links(&mut self, slot: u32) {
+        let flow = &self.flows[slot as usize];
+        if !self.levels.has_links() {
+            self.levels = IncrementalMaxMin::new(self.links.iter().map(|link| link.bandwidth));
+        }
+        let constants = (flow.weight, flow.bound(), 1);
+        self.levels.put(slot, constants, flow.uses.iter().copied());
+        if let Some(lone) = &mut self.lone {
+            lone.share(&flow.uses);
         }
     }
 
     fn remove(&mut self, slot: u32) {
         self.free.push(slot);
-        let flow = &self.flows[slot as usize];
+        let flow = &mut self.flows[slot as usize];
         flow.leave(&mut self.users);
         if self.pipes.is_some() {
             self.is_changed = true;
         } else if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
-            self.levels.set_count(slot, 0);
             self.sharing -= 1;
+            let is_alone = std::mem::take(&mut flow.is_alone);
+            match &mut self.lone {
+                Some(lone) if is_alone => lone.end(&flow.uses),
+                Some(lone) => lone.leave(&flow.uses),
+                None => {}
+            }
+            if !is_alone {
+                self.levels.set_count(slot, 0);
+            }
         }
     }
 

@@ -256,6 +256,13 @@ impl<'p, T: Copy> Simulation<'p, T> {
     ) -> Result<(), Error> {
         self.flows += 1;
         let now = self.clock.local();
+        if let Some(way) = self.network.way((from, to)) {
+            let message = (size.get(), is_late);
+            let queue = &mut self.queue;
+            self.network
+                .start_over(way, message, token, now, queue, Event::Flow);
+            return Ok(());
+        }
         if from == to && !self.platform.has_own_loopback(from) {
             let end = now + self.network.loopback_duration(size.get());
             self.queue.push(end, Event::Wait(token));
@@ -459,8 +466,9 @@ impl<'p, T: Copy> Simulation<'p, T> {
                         });
                 }
                 Event::Flow(flow) => {
-                    self.ended
-                        .extend(self.network.on_event(flow, date, &mut self.queue, event));
+                    if let Some(token) = self.network.on_event(flow, date, &mut self.queue, event) {
+                        self.ended.push(token);
+                    }
                 }
                 Event::Wait(token) => self.ended.push(token),
             }
