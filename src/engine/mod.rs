@@ -58,6 +58,7 @@ mod service;
 mod simulation;
 #[cfg(test)]
 pub(crate) mod testing;
+mod uses;
 mod ways;
 
 pub use factors::{SizeFactor, SizeFactors, Weights};

@@ -26,6 +26,7 @@ use super::message::Connections;
 use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use super::queue::{EventQueue, Key};
 use super::service::HeldFlows;
+use super::uses::Uses;
 use super::ways::{Way, Ways};
 use crate::platform::{Platform, Route};
 use crate::units::{HostId, to_u32};
@@ -72,7 +73,7 @@ struct Flow<T> {
     connection: Option<u32>,
     /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
     /// come first: `uses[..outward]`; those that only the way back crosses follow.
-    uses: Vec<(u32, f64)>,
+    uses: Uses,
     outward: usize,
 }
 
@@ -262,7 +263,7 @@ impl<T: Copy> Network<T> {
         flow.fixed_latency = route.latency.map(crate::units::Seconds::get);
         for link in route.links() {
             if self.links[link.index()].is_shared {
-                add_use(&mut flow.uses, link.0, 1.0);
+                flow.uses.add(link.0, 1.0);
             } else {
                 flow.unshared.push(link.0);
             }
@@ -280,7 +281,7 @@ impl<T: Copy> Network<T> {
         {
             for link in back.links() {
                 if self.links[link.index()].is_shared {
-                    add_use(&mut flow.uses, link.0, ACKNOWLEDGEMENTS);
+                    flow.uses.add(link.0, ACKNOWLEDGEMENTS);
                 } else if self.pipes.is_some() && !flow.unshared.contains(&link.0) {
                     flow.pipes_back.push(link.0);
                 }
@@ -336,12 +337,12 @@ impl<T: Copy> Network<T> {
         let Some(ways) = ways else {
             return;
         };
-        let (way, uses) = ways.get(way);
+        let way = ways.get(way);
         let flow = &mut flows[slot as usize];
         flow.has_way = true;
         flow.fixed_latency = Some(way.latency);
         (flow.narrowest, flow.window, flow.weight) = (way.narrowest, way.window, way.weight);
-        flow.uses.extend_from_slice(uses);
+        flow.uses.set(&way.uses);
         flow.outward = way.outward;
         flow.alone = way.alone;
         let mut delay = if is_late { way.round_trip } else { 0.0 };
@@ -373,8 +374,9 @@ impl<T: Copy> Network<T> {
         let mut way = Way::new(ends, latency, hop, round_trip);
         (way.narrowest, way.window, way.weight) = (flow.narrowest, flow.window, flow.weight);
         (way.alone, way.outward, way.connection) = (alone, flow.outward, flow.connection);
+        way.uses.set(&flow.uses);
         if let Some(ways) = &mut self.ways {
-            ways.add(way, &flow.uses);
+            ways.add(way);
         }
     }
 
@@ -660,7 +662,7 @@ impl<T: Copy> Network<T> {
                 connection: None,
                 unshared: Vec::new(),
                 pipes_back: Vec::new(),
-                uses: Vec::new(),
+                uses: Uses::default(),
                 outward: 0,
             });
             to_u32(self.flows.len() - 1)
@@ -899,13 +901,5 @@ impl<T> Flow<T> {
         let end = self.event;
         let end = end.expect("a transferring flow has its end in the queue");
         queue.reschedule(end, date);
-    }
-}
-
-/// Adds `share` of a link to the uses of a flow.
-fn add_use(uses: &mut Vec<(u32, f64)>, link: u32, share: f64) {
-    match uses.iter_mut().find(|used| used.0 == link) {
-        Some(used) => used.1 += share,
-        None => uses.push((link, share)),
     }
 }

@@ -310,6 +310,19 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 return Ok(Some(token));
             }
             self.network.share(self.clock.local(), &mut self.queue);
+            if self.changes.is_empty() && !self.network.has_held() {
+                let Some(date) = self.queue.next_date() else {
+                    return Ok(None);
+                };
+                if !self.clock.can_reach(date) {
+                    return Err(self.starved("nothing in progress can ever end", TOO_FAR));
+                }
+                self.clock.advance_to(date);
+                if let Some(token) = self.end_next(date) {
+                    return Ok(Some(token));
+                }
+                continue;
+            }
             let end = self.network.next_end();
             let date = match self.queue.next_date() {
                 Some(date) => date.min(end),
@@ -452,26 +465,49 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
+    /// Ends everything that ends at `date`, the date of the next event, while no capacity ever changes; returns the first token.
+    #[inline]
+    fn end_next(&mut self, date: f64) -> Option<T> {
+        let until = same_until(date);
+        let is_next =
+            |queue: &EventQueue<Event<T>>| queue.next_date().is_some_and(|next| next <= until);
+        let first = self.end_event(date);
+        if self.ended.is_empty() && !is_next(&self.queue) {
+            return first;
+        }
+        self.ended.extend(first);
+        while is_next(&self.queue) {
+            let token = self.end_event(date);
+            self.ended.extend(token);
+        }
+        self.ended.reverse();
+        self.ended.pop()
+    }
+
+    /// Takes out the next event. Executions that end are added to those that have ended; any other activity that ends is returned.
+    #[inline]
+    fn end_event(&mut self, date: f64) -> Option<T> {
+        let (_, event) = self.queue.pop()?;
+        match event {
+            Event::Host(host) => {
+                let ended = &mut self.ended;
+                self.cpus
+                    .finish(host as usize, date, &mut self.queue, event, |token| {
+                        ended.push(token);
+                    });
+                None
+            }
+            Event::Flow(flow) => self.network.on_event(flow, date, &mut self.queue, event),
+            Event::Wait(token) => Some(token),
+        }
+    }
+
     /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
     fn end_all(&mut self, date: f64) {
         let until = same_until(date);
         while self.queue.next_date().is_some_and(|next| next <= until) {
-            let (_, event) = self.queue.pop().expect("just seen");
-            match event {
-                Event::Host(host) => {
-                    let ended = &mut self.ended;
-                    self.cpus
-                        .finish(host as usize, date, &mut self.queue, event, |token| {
-                            ended.push(token);
-                        });
-                }
-                Event::Flow(flow) => {
-                    if let Some(token) = self.network.on_event(flow, date, &mut self.queue, event) {
-                        self.ended.push(token);
-                    }
-                }
-                Event::Wait(token) => self.ended.push(token),
-            }
+            let token = self.end_event(date);
+            self.ended.extend(token);
         }
         if self.network.next_end() <= until {
             let ended = &mut self.ended;

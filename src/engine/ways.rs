@@ -9,11 +9,12 @@
 use hashbrown::HashTable;
 
 use super::model::NetworkModel;
+use super::uses::Uses;
 use crate::memory::MOST_PATHS;
 use crate::units::{HostId, to_u32};
 
 /// The way from one host to another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) ends: (HostId, HostId),
     /// Of the route \[s\].
@@ -34,9 +35,8 @@ pub(super) struct Way {
     pub(super) outward: usize,
     /// The size of the last message \[B\], its delay \[s\] and the bytes that its flow moved.
     last: (f64, f64, f64),
-    /// Its shared links in the list of all.
-    first_use: usize,
-    uses: usize,
+    /// Its shared links.
+    pub(super) uses: Uses,
 }
 
 impl Way {
@@ -54,8 +54,7 @@ impl Way {
             connection: None,
             outward: 0,
             last: (f64::NAN, 0.0, 0.0),
-            first_use: 0,
-            uses: 0,
+            uses: Uses::default(),
         }
     }
 
@@ -80,8 +79,6 @@ impl Way {
 pub(super) struct Ways {
     lookup: HashTable<u32>,
     list: Vec<Way>,
-    /// Shared links of all ways, each with what a flow takes there of its rate.
-    uses: Vec<(u32, f64)>,
 }
 
 impl Ways {
@@ -92,36 +89,22 @@ impl Ways {
         self.lookup.find(hash_of(ends), is_it).copied()
     }
 
-    /// A way and its shared links.
     #[inline]
-    pub(super) fn get(&mut self, way: u32) -> (&mut Way, &[(u32, f64)]) {
-        let Self { list, uses, .. } = self;
-        let way = &mut list[way as usize];
-        let uses = &uses[way.first_use..way.first_use + way.uses];
-        (way, uses)
+    pub(super) fn get(&mut self, way: u32) -> &mut Way {
+        &mut self.list[way as usize]
     }
 
     /// Keeps a way that is new.
-    pub(super) fn add(&mut self, way: Way, uses: &[(u32, f64)]) {
-        let Self {
-            lookup,
-            list,
-            uses: all,
-        } = self;
+    pub(super) fn add(&mut self, way: Way) {
+        let Self { lookup, list } = self;
         if list.len() >= MOST_PATHS {
             lookup.clear();
             list.clear();
-            all.clear();
         }
         let number = to_u32(list.len());
-        list.push(Way {
-            first_use: all.len(),
-            uses: uses.len(),
-            ..way
-        });
-        all.extend_from_slice(uses);
+        list.push(way);
         let hash = |way: &u32| hash_of(list[*way as usize].ends);
-        lookup.insert_unique(hash_of(way.ends), number, hash);
+        lookup.insert_unique(hash(&number), number, hash);
     }
 }
 
