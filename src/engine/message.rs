@@ -133,6 +133,20 @@ impl Connections {
         connection.open == 1 && now - connection.last > IDLE
     }
 
+    /// Whether a connection would be idle at a date, while no message is on its way.
+    pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
+        let is_it = |place: &u32| self.list[*place as usize].ends == ends;
+        let known = self.lookup.find(hash_of(ends), is_it);
+        known.is_none_or(|place| self.zero + now - self.list[*place as usize].last > IDLE)
+    }
+
+    /// A message that was simulated elsewhere has ended.
+    pub(super) fn note(&mut self, ends: (HostId, HostId), date: f64) {
+        let place = self.find(ends);
+        let connection = &mut self.list[place as usize];
+        connection.last = connection.last.max(self.zero + date);
+    }
+
     /// A message of a connection ends.
     pub(super) fn end(&mut self, place: u32, now: f64) {
         let connection = &mut self.list[place as usize];
@@ -201,5 +215,12 @@ mod tests {
         assert!(back != there && connections.start(back, 0.1));
         assert_eq!(connections.find((HostId(0), HostId(1))), there);
         assert!(connections.start(there, 0.4));
+        connections.end(there, 0.4);
+        // One that was simulated elsewhere counts as any other.
+        connections.note((HostId(0), HostId(1)), 1.0);
+        connections.note((HostId(0), HostId(1)), 0.9);
+        let is_idle = |date| connections.is_idle((HostId(0), HostId(1)), date);
+        assert!(!is_idle(1.1) && is_idle(1.3));
+        assert!(connections.is_idle((HostId(7), HostId(1)), 0.0));
     }
 }

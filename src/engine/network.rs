@@ -19,7 +19,7 @@
 
 use super::checks::{Fault, is_used_up};
 use super::factors::Weights;
-use super::lone::LoneFlows;
+use super::few::{FewFlows, Met, Needs};
 use super::maxmin::incremental::IncrementalMaxMin;
 use super::maxmin::pipes::PipesProblem;
 use super::message::Connections;
@@ -45,8 +45,8 @@ struct Flow<T> {
     event: Option<Key>,
     /// Whether it is one of the flows that end by the service of a link.
     is_held: bool,
-    /// Whether it is alone on its links.
-    is_alone: bool,
+    /// Whether it is one of the few that share without levels.
+    is_few: bool,
     /// Whether it has a way, and so its weight and window.
     has_way: bool,
     /// Whether it is listed to be weighed again.
@@ -134,14 +134,17 @@ pub(super) struct Network<T> {
     /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
     pipes: Option<Box<PipesProblem>>,
     is_changed: bool,
-    /// How many flows are in `levels`, or alone on links that flows share.
+    /// How many flows are in `levels` or few.
     sharing: usize,
-    /// While flows of equal weights are on links that do not vary.
-    lone: Option<LoneFlows>,
+    /// With equal weights and links that do not vary; and who is to share by levels.
+    few: Option<Box<FewFlows>>,
+    crowd: Vec<u32>,
     /// While no link varies.
     ways: Option<Ways>,
     /// The flows that share links once there are many, until nothing is in progress.
     held: HeldFlows,
+    /// The few flows whose rates have just been found, for a moment.
+    rates: Vec<(u32, f64)>,
     /// The flows on each link, in both directions; empty if no link varies.
     users: Vec<Users>,
     /// The flows in their transfer whose links have changed since they were weighed.
@@ -166,10 +169,12 @@ impl<T: Copy> Network<T> {
             .follows_pipes(platform)
             .then(|| Box::new(PipesProblem::new(capacities)));
         let is_constant = !varies && pipes.is_none();
-        let may_be_alone = is_constant && model.sharing && model.weights == Weights::Equal;
+        let may_be_few = is_constant && model.sharing && model.weights == Weights::Equal;
+        let bandwidths = platform.links.iter().map(|link| link.bandwidth.get());
         Self {
             model,
-            lone: may_be_alone.then(|| LoneFlows::new(platform.links.len())),
+            few: may_be_few.then(|| Box::new(FewFlows::new(bandwidths))),
+            crowd: Vec::new(),
             ways: is_constant.then(Ways::default),
             pipes,
             is_changed: false,
@@ -179,6 +184,7 @@ impl<T: Copy> Network<T> {
             levels: IncrementalMaxMin::default(),
             sharing: 0,
             held: HeldFlows::default(),
+            rates: Vec::new(),
             users: vec![Users::default(); if varies { platform.links.len() } else { 0 }],
             unweighed: Vec::new(),
             connections: model.slow_start.then(Connections::default),
@@ -423,9 +429,30 @@ impl<T: Copy> Network<T> {
         Some(token)
     }
 
+    /// Whether nothing has been sent between two hosts for a while at a date, if nothing is until then.
+    pub(super) fn is_idle_between(&self, ends: (HostId, HostId), date: f64) -> bool {
+        let connections = self.connections.as_ref();
+        connections.is_some_and(|connections| connections.is_idle(ends, date))
+    }
+
+    /// A message between two hosts was simulated elsewhere, and ended.
+    pub(super) fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
+        if let Some(connections) = &mut self.connections
+            && ends.0 != ends.1
+        {
+            connections.note(ends, date);
+        }
+    }
+
     /// Whether a flow is on a link that varies.
     pub(super) fn is_used(&self, link: usize) -> bool {
         self.users[link].count > 0
+    }
+
+    /// Measures each message, and shares all links by levels: the twin of ways and of few flows.
+    #[cfg(test)]
+    pub(super) fn use_levels_alone(&mut self) {
+        (self.ways, self.few) = (None, None);
     }
 
     /// Whether each flow uses the links of its way back, too.
@@ -499,7 +526,20 @@ impl<T: Copy> Network<T> {
     }
 
     /// Shares the links again where something has changed, and moves the ends of the flows whose rate changes.
+    #[inline]
     pub(super) fn share<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        let is_settled = self.levels.is_settled()
+            && self.sharing < MANY
+            && self.unweighed.is_empty()
+            && self.pipes.is_none()
+            && !self.held.has_links()
+            && self.few.as_ref().is_none_or(|few| few.is_settled());
+        if !is_settled {
+            self.share_anew(now, queue);
+        }
+    }
+
+    fn share_anew<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
         if !self.unweighed.is_empty() {
             self.weigh_again(now, queue);
         }
@@ -509,6 +549,9 @@ impl<T: Copy> Network<T> {
             }
             self.pipes = Some(pipes);
             return;
+        }
+        if self.few.as_ref().is_some_and(|few| !few.is_settled()) {
+            self.share_few(now, queue);
         }
         if self.sharing >= MANY {
             self.hold_all(now, queue);
@@ -522,9 +565,6 @@ impl<T: Copy> Network<T> {
             levels,
             ..
         } = self;
-        if levels.is_settled() {
-            return;
-        }
         levels.repair(|slot, share| {
             flows[slot as usize].set_rate(share, model.bandwidth_factor, now, queue);
         });
@@ -562,8 +602,8 @@ impl<T: Copy> Network<T> {
         );
         self.levels = IncrementalMaxMin::default();
         self.sharing = 0;
-        if let Some(lone) = &mut self.lone {
-            lone.clear();
+        if let Some(few) = &mut self.few {
+            few.clear();
         }
         for slot in 0..to_u32(self.flows.len()) {
             let flow = &mut self.flows[slot as usize];
@@ -571,7 +611,7 @@ impl<T: Copy> Network<T> {
             if let (true, Some(event)) = (shares, flow.event) {
                 queue.cancel(event);
                 flow.event = None;
-                flow.is_alone = false;
+                flow.is_few = false;
                 let moved = flow.rate * (now - flow.updated);
                 flow.remaining = (flow.remaining - moved).max(0.0);
                 self.hold(slot, now);
@@ -647,7 +687,7 @@ impl<T: Copy> Network<T> {
                 phase: Phase::Latency,
                 event: None,
                 is_held: false,
-                is_alone: false,
+                is_few: false,
                 has_way: false,
                 is_unweighed: false,
                 remaining: 0.0,
@@ -717,35 +757,59 @@ impl<T: Copy> Network<T> {
         } else if !shares {
             // No other flow changes its rate.
             self.set_rate(slot, self.rate_alone(slot), now, queue);
-        } else {
+        } else if !self.flows[slot as usize].is_few {
             self.sharing += 1;
             self.share_links(slot);
         }
     }
 
-    /// Whether a flow is alone on its links: then it has them from now on. Otherwise those that were alone there share.
+    /// Whether a flow that starts meets no other one. Otherwise it is one of the few now, or those that it meets are so no more.
     fn starts_alone(&mut self, slot: u32) -> bool {
-        let Some(lone) = &mut self.lone else {
+        let Some(few) = &mut self.few else {
             return false;
         };
-        let flow = &mut self.flows[slot as usize];
-        if flow.has_way && flow.alone > 0.0 && lone.start(slot, &flow.uses) {
-            flow.is_alone = true;
-            self.sharing += 1;
-            return true;
+        let met = few.start(slot, &self.flows[slot as usize].uses);
+        if met == Met::Crowd {
+            let flows = &self.flows;
+            let needs = |slot: u32| needs_of(flows, slot);
+            few.withdraw(&flows[slot as usize].uses, needs, &mut self.crowd);
+            self.share_crowd();
+            return false;
         }
-        for at in 0..flow.uses.len() {
-            let link = self.flows[slot as usize].uses[at].0;
-            let other = self.lone.as_ref().and_then(|lone| lone.on(link));
-            if let Some(other) = other {
-                self.flows[other as usize].is_alone = false;
-                if let Some(lone) = &mut self.lone {
-                    lone.end(&self.flows[other as usize].uses);
-                }
-                self.share_links(other);
-            }
+        self.sharing += 1;
+        if !self.flows[slot as usize].has_way {
+            self.flows[slot as usize].alone = self.rate_alone(slot);
         }
-        false
+        self.flows[slot as usize].is_few = true;
+        met == Met::Nobody
+    }
+
+    /// Gives the few flows whose rates may have changed their rates.
+    fn share_few<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        let Some(mut few) = self.few.take() else {
+            return;
+        };
+        let mut rates = std::mem::take(&mut self.rates);
+        let flows = &self.flows;
+        let needs = |slot: u32| needs_of(flows, slot);
+        let settled = |slot, rate| rates.push((slot, rate));
+        few.settle(needs, settled, &mut self.crowd);
+        for (slot, rate) in rates.drain(..) {
+            self.set_rate(slot, rate, now, queue);
+        }
+        self.rates = rates;
+        self.few = Some(few);
+        self.share_crowd();
+    }
+
+    /// Those that were few share by levels from now on.
+    fn share_crowd(&mut self) {
+        let mut crowd = std::mem::take(&mut self.crowd);
+        for slot in crowd.drain(..) {
+            self.flows[slot as usize].is_few = false;
+            self.share_links(slot);
+        }
+        self.crowd = crowd;
     }
 
     /// A flow shares its links from now on.
@@ -756,8 +820,8 @@ impl<T: Copy> Network<T> {
         }
         let constants = (flow.weight, flow.bound(), 1);
         self.levels.put(slot, constants, flow.uses.iter().copied());
-        if let Some(lone) = &mut self.lone {
-            lone.share(&flow.uses);
+        if let Some(few) = &mut self.few {
+            few.share(&flow.uses);
         }
     }
 
@@ -769,13 +833,13 @@ impl<T: Copy> Network<T> {
             self.is_changed = true;
         } else if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
             self.sharing -= 1;
-            let is_alone = std::mem::take(&mut flow.is_alone);
-            match &mut self.lone {
-                Some(lone) if is_alone => lone.end(&flow.uses),
-                Some(lone) => lone.leave(&flow.uses),
+            let is_few = std::mem::take(&mut flow.is_few);
+            match &mut self.few {
+                Some(few) if is_few => few.end(slot, &flow.uses),
+                Some(few) => few.leave(&flow.uses),
                 None => {}
             }
-            if !is_alone {
+            if !is_few {
                 self.levels.set_count(slot, 0);
             }
         }
@@ -881,6 +945,12 @@ impl<T: Copy> Network<T> {
         let factor = self.model.bandwidth_factor;
         self.flows[slot as usize].set_rate(share, factor, now, queue);
     }
+}
+
+/// The shared links of a flow, and the bound of its rate.
+fn needs_of<T>(flows: &[Flow<T>], slot: u32) -> Needs<'_> {
+    let flow = &flows[slot as usize];
+    (&flow.uses, flow.bound())
 }
 
 impl<T> Flow<T> {

@@ -58,7 +58,7 @@ const ARITY: usize = 4;
 /// The position of what is not in the heap.
 const NEAR: u32 = u32::MAX;
 /// Events that come last are put into the heap once so many are near.
-const ENOUGH: usize = 64;
+const ENOUGH: usize = 128;
 /// At most so many are near.
 const MOST: usize = 2 * ENOUGH;
 /// So many come from the heap at a time.

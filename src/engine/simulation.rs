@@ -217,6 +217,21 @@ impl<'p, T: Copy> Simulation<'p, T> {
         can_pass
     }
 
+    /// With slow start: whether nothing has been sent between two hosts for a while at a local date \[s\], if nothing is until then.
+    pub(crate) fn is_idle_between(&self, from: HostId, to: HostId, date: f64) -> bool {
+        self.network.is_idle_between((from, to), date)
+    }
+
+    /// With slow start: messages between these hosts were simulated elsewhere, and ended at these local dates \[s\].
+    pub(crate) fn note_messages(
+        &mut self,
+        messages: impl Iterator<Item = ((HostId, HostId), f64)>,
+    ) {
+        for (ends, date) in messages {
+            self.network.note_message(ends, date);
+        }
+    }
+
     /// Starts an execution of `work` on a host, whose cores all executions on it share.
     ///
     /// # Errors
@@ -363,6 +378,12 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
+    /// As the network's.
+    #[cfg(test)]
+    pub(in crate::engine) fn use_levels_alone(&mut self) {
+        self.network.use_levels_alone();
+    }
+
     /// What went wrong first, in words; nothing ever should.
     pub fn fault(&self) -> Option<String> {
         if self.clock.went_back() {
@@ -477,8 +498,9 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
         self.ended.extend(first);
         while is_next(&self.queue) {
-            let token = self.end_event(date);
-            self.ended.extend(token);
+            if let Some(token) = self.end_event(date) {
+                self.ended.push(token);
+            }
         }
         self.ended.reverse();
         self.ended.pop()

@@ -114,3 +114,69 @@ pub(super) fn hash_of((from, to): (HostId, HostId)) -> u64 {
     let pair = u64::from(from.0) << 32 | u64::from(to.0);
     (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Simulation;
+    use super::super::factors::Weights;
+    use super::super::testing::{flows, line};
+    use super::*;
+    use crate::units::{Bytes, BytesPerSecond, Seconds};
+
+    /// When messages (start, from, to, bytes) end \[s\]; the large ones begin with a handshake. With `is_plain` by the twin.
+    fn ends(flows: &[(f64, u32, u32, f64)], model: NetworkModel, is_plain: bool) -> Vec<f64> {
+        let mut platform = line(&[1e9; 8], 1e3, 1e-3);
+        for link in &mut platform.links[5..] {
+            link.bandwidth = BytesPerSecond::of(4e3);
+            link.latency = Seconds::of(0.25);
+        }
+        platform.links[6].is_shared = false;
+        let mut simulation = Simulation::new(&platform, model);
+        if is_plain {
+            simulation.use_levels_alone();
+        }
+        for (at, flow) in flows.iter().enumerate() {
+            simulation.wait(Seconds::of(flow.0), at);
+        }
+        let mut ends = vec![f64::NAN; flows.len()];
+        while let Some(token) = simulation.next_ended().unwrap() {
+            let Some(&(_, from, to, bytes)) = flows.get(token) else {
+                ends[token - flows.len()] = simulation.local_now();
+                continue;
+            };
+            let message = (Bytes::of(bytes), bytes > 1000.0);
+            let token = token + flows.len();
+            simulation
+                .send_message(HostId(from), HostId(to), message, token)
+                .unwrap();
+        }
+        assert_eq!(simulation.fault(), None);
+        ends
+    }
+
+    proptest! {
+        #[test]
+        fn messages_end_as_those_that_are_measured_and_share_by_levels(
+            flows in flows(40),
+            preset in prop::sample::select(vec!["cm02", "lv08", "simgrid-3.3"]),
+            (is_equal, slow_start) in any::<(bool, bool)>(),
+            overhead in prop::sample::select(vec![0.0, 0.5]),
+            packet in prop::option::of(Just(Bytes::of(500.0))),
+            size in prop::sample::select(vec![1.0, 20.0]),
+        ) {
+            let flows: Vec<_> = flows.into_iter().map(|(date, from, to, bytes)| (date, from, to, size * bytes)).collect();
+            let model = NetworkModel {
+                weights: if is_equal { Weights::Equal } else { Weights::Latency },
+                overhead: Seconds::of(overhead),
+                packet,
+                slow_start,
+                ..NetworkModel::preset(preset).unwrap()
+            };
+            for (end, twin) in ends(&flows, model, false).into_iter().zip(ends(&flows, model, true)) {
+                prop_assert!((end - twin).abs() <= 1e-12 * twin, "{} {}", end, twin);
+            }
+        }
+    }
+}
