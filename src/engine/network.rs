@@ -47,8 +47,6 @@ struct Flow<T> {
     is_held: bool,
     /// Whether it is one of the few that share without levels.
     is_few: bool,
-    /// Whether it has a way, and so its weight and window.
-    has_way: bool,
     /// Whether it is listed to be weighed again.
     is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
@@ -57,8 +55,8 @@ struct Flow<T> {
     updated: f64,
     /// The rate that the sharing gave (before the bandwidth factor).
     share: f64,
-    /// With a way: the share of a flow that meets no other one.
-    alone: f64,
+    /// With a way, as its weight and window: its share if it meets no other one.
+    alone: Option<f64>,
     weight: f64,
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
     narrowest: f64,
@@ -345,12 +343,11 @@ impl<T: Copy> Network<T> {
         };
         let way = ways.get(way);
         let flow = &mut flows[slot as usize];
-        flow.has_way = true;
         flow.fixed_latency = Some(way.latency);
         (flow.narrowest, flow.window, flow.weight) = (way.narrowest, way.window, way.weight);
         flow.uses.set(&way.uses);
         flow.outward = way.outward;
-        flow.alone = way.alone;
+        flow.alone = Some(way.alone);
         let mut delay = if is_late { way.round_trip } else { 0.0 };
         if let (Some(connections), Some(connection)) = (connections, way.connection) {
             flow.connection = Some(connection);
@@ -688,13 +685,12 @@ impl<T: Copy> Network<T> {
                 event: None,
                 is_held: false,
                 is_few: false,
-                has_way: false,
                 is_unweighed: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
                 share: 0.0,
-                alone: 0.0,
+                alone: None,
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
@@ -711,7 +707,7 @@ impl<T: Copy> Network<T> {
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.is_unweighed = false;
-        flow.has_way = false;
+        flow.alone = None;
         flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
@@ -731,7 +727,7 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
         event: E,
     ) {
-        if !self.flows[slot as usize].has_way {
+        if self.flows[slot as usize].alone.is_none() {
             self.weigh(slot, false);
         }
         let flow = &mut self.flows[slot as usize];
@@ -742,10 +738,10 @@ impl<T: Copy> Network<T> {
             self.hold(slot, now);
             return;
         }
-        if shares && self.starts_alone(slot) {
+        if shares && let Some(alone) = self.starts_alone(slot) {
             let factor = self.model.bandwidth_factor;
             let flow = &mut self.flows[slot as usize];
-            flow.share = flow.alone;
+            flow.share = alone;
             flow.rate = flow.share * factor;
             flow.event = Some(queue.push(now + flow.remaining / flow.rate, event));
             return;
@@ -763,25 +759,22 @@ impl<T: Copy> Network<T> {
         }
     }
 
-    /// Whether a flow that starts meets no other one. Otherwise it is one of the few now, or those that it meets are so no more.
-    fn starts_alone(&mut self, slot: u32) -> bool {
-        let Some(few) = &mut self.few else {
-            return false;
-        };
-        let met = few.start(slot, &self.flows[slot as usize].uses);
+    /// The share of a flow that starts and meets no other one. Otherwise it is one of the few now, or those that it meets are so no more.
+    fn starts_alone(&mut self, slot: u32) -> Option<f64> {
+        let met = (self.few.as_mut()?).start(slot, &self.flows[slot as usize].uses);
         if met == Met::Crowd {
             let flows = &self.flows;
             let needs = |slot: u32| needs_of(flows, slot);
-            few.withdraw(&flows[slot as usize].uses, needs, &mut self.crowd);
+            if let Some(few) = &mut self.few {
+                few.withdraw(&flows[slot as usize].uses, needs, &mut self.crowd);
+            }
             self.share_crowd();
-            return false;
+            return None;
         }
         self.sharing += 1;
-        if !self.flows[slot as usize].has_way {
-            self.flows[slot as usize].alone = self.rate_alone(slot);
-        }
         self.flows[slot as usize].is_few = true;
-        met == Met::Nobody
+        let alone = self.flows[slot as usize].alone;
+        (met == Met::Nobody).then(|| alone.unwrap_or_else(|| self.rate_alone(slot)))
     }
 
     /// Gives the few flows whose rates may have changed their rates.

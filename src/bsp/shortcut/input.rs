@@ -1,4 +1,4 @@
-//! What a shortcut knows of a superstep before it computes it.
+//! The input of a shortcut: a superstep before it is computed.
 
 use crate::bsp::event::Token;
 use crate::engine::{Simulation, Steady};
