@@ -5,8 +5,7 @@
 //! up to 8 that meet      progressive filling: the level rises until a link is full or a bound is met, again and again
 //! more, or a crowd       levels, repaired around each change (`maxmin::incremental`, the twin)
 //! ```
-//! Of a library's messages three of four are alone, which costs 40 instructions instead of 900. For those that meet, the filling costs about
-//! what levels cost. Flows that meet are connected over links; a flow that once shares by levels does so to its end, and so do those that meet it.
+//! Of a library's messages three of four are alone, and need no levels. For those that meet, the filling costs about what levels cost. Flows that meet are connected over links; a flow that once shares by levels does so to its end, and so do those that meet it.
 //! All weights are equal, and no link varies.
 
 /// Up to so many flows that meet are few.
