@@ -9,9 +9,11 @@
 //! Each notice has a slot of its receiver, so that none is taken for another. An answer stands for a synchronous send, which ends when its
 //! receive has begun. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988 (dissemination).
 //!
-//! Actions are computed when they are asked for: a barrier of many processes needs no memory for its scripts.
+//! A barrier of few processes has a table of all actions. For many, actions are computed when they are asked for: their scripts need no
+//! memory.
 
 use super::config::BarrierKind;
+use crate::units::to_u32;
 
 /// What a process does next at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub(super) enum Action {
 }
 
 /// The scripts of all processes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Script {
     kind: BarrierKind,
     processes: u32,
@@ -31,7 +33,13 @@ pub(super) struct Script {
     rounds: u32,
     /// Recursive doubling: the processes that take part in the rounds.
     core: u32,
+    /// The actions of all processes, so many for each; empty for many processes.
+    table: Vec<Option<Action>>,
+    width: u32,
 }
+
+/// So many processes have a table: of 200 kB at most.
+const MOST_IN_TABLE: u32 = 512;
 
 /// Recursive doubling: the slot of the notice before the rounds, or of the release after them. The rounds have the next ones.
 const OUTSIDE: u32 = 0;
@@ -45,16 +53,40 @@ impl Script {
             BarrierKind::Dissemination => lower + u32::from(!is_power),
             _ => lower,
         };
-        Self {
+        let mut script = Self {
             kind,
             processes,
             rounds,
             core: 1 << lower,
+            table: Vec::new(),
+            width: 0,
+        };
+        if processes <= MOST_IN_TABLE {
+            let count = |process: u32| {
+                let actions = (0..).map_while(|at| script.find(process, at));
+                actions.count()
+            };
+            let longest = (0..processes).map(count).max().unwrap_or(0);
+            script.width = to_u32(longest) + 1;
+            let places =
+                (0..processes).flat_map(|process| (0..script.width).map(move |at| (process, at)));
+            script.table = places
+                .map(|(process, at)| script.find(process, at))
+                .collect();
         }
+        script
     }
 
     /// The action of a process at a place in its script; none after the last one.
+    #[inline]
     pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
+        if self.table.is_empty() {
+            return self.find(process, at);
+        }
+        self.table[(process * self.width + at) as usize]
+    }
+
+    fn find(&self, process: u32, at: u32) -> Option<Action> {
         match self.kind {
             BarrierKind::Dissemination => self.disseminate(process, at),
             BarrierKind::DoubleRing => self.ring(process, at),
@@ -194,6 +226,22 @@ mod tests {
                             at[place] += 1;
                             is_moving = true;
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_of_actions_has_those_that_are_computed() {
+        for kind in KINDS {
+            for processes in [2, 5, 16, 50, MOST_IN_TABLE, MOST_IN_TABLE + 1] {
+                let script = Script::new(kind, processes);
+                assert_eq!(script.table.is_empty(), processes > MOST_IN_TABLE);
+                for process in 0..processes {
+                    let end = actions(&script, process).count();
+                    for at in (0..).take(end + 1) {
+                        assert_eq!(script.action(process, at), script.find(process, at));
                     }
                 }
             }

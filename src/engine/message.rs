@@ -16,6 +16,7 @@
 use hashbrown::HashTable;
 
 use super::model::NetworkModel;
+use super::ways::hash_of;
 use crate::units::{HostId, to_u32};
 
 /// The headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
@@ -105,28 +106,45 @@ struct Connection {
 }
 
 impl Connections {
-    /// A message starts; returns its connection, and whether that was idle.
-    pub(super) fn start(&mut self, ends: (HostId, HostId), now: f64) -> (u32, bool) {
-        let now = self.zero + now;
+    /// The connection between two hosts.
+    pub(super) fn find(&mut self, ends: (HostId, HostId)) -> u32 {
         let Self { lookup, list, .. } = self;
         let is_it = |place: &u32| list[*place as usize].ends == ends;
-        let place = match lookup.find(hash(ends), is_it) {
-            Some(place) => *place,
-            None => {
-                let place = to_u32(list.len());
-                list.push(Connection {
-                    ends,
-                    open: 0,
-                    last: f64::NEG_INFINITY,
-                });
-                let hash_of = |place: &u32| hash(list[*place as usize].ends);
-                lookup.insert_unique(hash(ends), place, hash_of);
-                place
-            }
-        };
-        let connection = &mut list[place as usize];
+        if let Some(place) = lookup.find(hash_of(ends), is_it) {
+            return *place;
+        }
+        let place = to_u32(list.len());
+        list.push(Connection {
+            ends,
+            open: 0,
+            last: f64::NEG_INFINITY,
+        });
+        let hash = |place: &u32| hash_of(list[*place as usize].ends);
+        lookup.insert_unique(hash_of(ends), place, hash);
+        place
+    }
+
+    /// A message of a connection starts; whether that was idle.
+    #[inline]
+    pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
+        let now = self.zero + now;
+        let connection = &mut self.list[place as usize];
         connection.open += 1;
-        (place, connection.open == 1 && now - connection.last > IDLE)
+        connection.open == 1 && now - connection.last > IDLE
+    }
+
+    /// Whether a connection would be idle at a date, while no message is on its way.
+    pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
+        let is_it = |place: &u32| self.list[*place as usize].ends == ends;
+        let known = self.lookup.find(hash_of(ends), is_it);
+        known.is_none_or(|place| self.zero + now - self.list[*place as usize].last > IDLE)
+    }
+
+    /// A message that was simulated elsewhere has ended.
+    pub(super) fn note(&mut self, ends: (HostId, HostId), date: f64) {
+        let place = self.find(ends);
+        let connection = &mut self.list[place as usize];
+        connection.last = connection.last.max(self.zero + date);
     }
 
     /// A message of a connection ends.
@@ -140,11 +158,6 @@ impl Connections {
     pub(super) fn rebase(&mut self, elapsed: f64) {
         self.zero += elapsed;
     }
-}
-
-fn hash((from, to): (HostId, HostId)) -> u64 {
-    let pair = u64::from(from.0) << 32 | u64::from(to.0);
-    (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]
@@ -190,23 +203,24 @@ mod tests {
     #[test]
     fn a_connection_is_idle_a_while_after_its_last_message() {
         let mut connections = Connections::default();
-        let ends = (HostId(0), HostId(1));
-        let (there, is_idle) = connections.start(ends, 0.0);
-        assert!(is_idle);
-        assert_eq!(
-            connections.start(ends, 9.0),
-            (there, false),
-            "one is on its way"
-        );
+        let there = connections.find((HostId(0), HostId(1)));
+        assert!(connections.start(there, 0.0));
+        assert!(!connections.start(there, 9.0), "one is on its way");
         connections.end(there, 9.5);
         connections.end(there, 10.0);
         connections.rebase(10.0);
-        assert_eq!(connections.start(ends, 0.1), (there, false));
+        assert!(!connections.start(there, 0.1));
         connections.end(there, 0.1);
-        assert_eq!(
-            connections.start((HostId(1), HostId(0)), 0.1),
-            (there + 1, true)
-        );
-        assert_eq!(connections.start(ends, 0.4), (there, true));
+        let back = connections.find((HostId(1), HostId(0)));
+        assert!(back != there && connections.start(back, 0.1));
+        assert_eq!(connections.find((HostId(0), HostId(1))), there);
+        assert!(connections.start(there, 0.4));
+        connections.end(there, 0.4);
+        // One that was simulated elsewhere counts as any other.
+        connections.note((HostId(0), HostId(1)), 1.0);
+        connections.note((HostId(0), HostId(1)), 0.9);
+        let is_idle = |date| connections.is_idle((HostId(0), HostId(1)), date);
+        assert!(!is_idle(1.1) && is_idle(1.3));
+        assert!(connections.is_idle((HostId(7), HostId(1)), 0.0));
     }
 }

@@ -18,12 +18,16 @@
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
 use super::checks::{Fault, is_used_up};
+use super::factors::Weights;
+use super::few::{FewFlows, Met, Needs};
 use super::maxmin::incremental::IncrementalMaxMin;
 use super::maxmin::pipes::PipesProblem;
 use super::message::Connections;
 use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use super::queue::{EventQueue, Key};
 use super::service::HeldFlows;
+use super::uses::Uses;
+use super::ways::{Way, Ways};
 use crate::platform::{Platform, Route};
 use crate::units::{HostId, to_u32};
 
@@ -41,6 +45,8 @@ struct Flow<T> {
     event: Option<Key>,
     /// Whether it is one of the flows that end by the service of a link.
     is_held: bool,
+    /// Whether it is one of the few that share without levels.
+    is_few: bool,
     /// Whether it is listed to be weighed again.
     is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
@@ -49,6 +55,8 @@ struct Flow<T> {
     updated: f64,
     /// The rate that the sharing gave (before the bandwidth factor).
     share: f64,
+    /// With a way, as its weight and window: its share if it meets no other one.
+    alone: Option<f64>,
     weight: f64,
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
     narrowest: f64,
@@ -63,7 +71,7 @@ struct Flow<T> {
     connection: Option<u32>,
     /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
     /// come first: `uses[..outward]`; those that only the way back crosses follow.
-    uses: Vec<(u32, f64)>,
+    uses: Uses,
     outward: usize,
 }
 
@@ -124,10 +132,17 @@ pub(super) struct Network<T> {
     /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
     pipes: Option<Box<PipesProblem>>,
     is_changed: bool,
-    /// How many flows are in `levels`.
+    /// How many flows are in `levels` or few.
     sharing: usize,
+    /// With equal weights and links that do not vary; and who is to share by levels.
+    few: Option<Box<FewFlows>>,
+    crowd: Vec<u32>,
+    /// While no link varies.
+    ways: Option<Ways>,
     /// The flows that share links once there are many, until nothing is in progress.
     held: HeldFlows,
+    /// The few flows whose rates have just been found, for a moment.
+    rates: Vec<(u32, f64)>,
     /// The flows on each link, in both directions; empty if no link varies.
     users: Vec<Users>,
     /// The flows in their transfer whose links have changed since they were weighed.
@@ -151,8 +166,14 @@ impl<T: Copy> Network<T> {
         let pipes = model
             .follows_pipes(platform)
             .then(|| Box::new(PipesProblem::new(capacities)));
+        let is_constant = !varies && pipes.is_none();
+        let may_be_few = is_constant && model.sharing && model.weights == Weights::Equal;
+        let bandwidths = platform.links.iter().map(|link| link.bandwidth.get());
         Self {
             model,
+            few: may_be_few.then(|| Box::new(FewFlows::new(bandwidths))),
+            crowd: Vec::new(),
+            ways: is_constant.then(Ways::default),
             pipes,
             is_changed: false,
             links: links.collect(),
@@ -161,6 +182,7 @@ impl<T: Copy> Network<T> {
             levels: IncrementalMaxMin::default(),
             sharing: 0,
             held: HeldFlows::default(),
+            rates: Vec::new(),
             users: vec![Users::default(); if varies { platform.links.len() } else { 0 }],
             unweighed: Vec::new(),
             connections: model.slow_start.then(Connections::default),
@@ -245,7 +267,7 @@ impl<T: Copy> Network<T> {
         flow.fixed_latency = route.latency.map(crate::units::Seconds::get);
         for link in route.links() {
             if self.links[link.index()].is_shared {
-                add_use(&mut flow.uses, link.0, 1.0);
+                flow.uses.add(link.0, 1.0);
             } else {
                 flow.unshared.push(link.0);
             }
@@ -263,7 +285,7 @@ impl<T: Copy> Network<T> {
         {
             for link in back.links() {
                 if self.links[link.index()].is_shared {
-                    add_use(&mut flow.uses, link.0, ACKNOWLEDGEMENTS);
+                    flow.uses.add(link.0, ACKNOWLEDGEMENTS);
                 } else if self.pipes.is_some() && !flow.unshared.contains(&link.0) {
                     flow.pipes_back.push(link.0);
                 }
@@ -286,10 +308,95 @@ impl<T: Copy> Network<T> {
         } else {
             self.delay(slot, route, (from, to), is_late, now)
         };
+        if from != to && self.ways.is_some() {
+            self.keep_way(slot, (from, to), route);
+        }
+        self.begin(slot, (delay, bytes), now, queue, event(slot));
+    }
+
+    /// The way between two hosts, if it was measured and no link varies.
+    #[inline]
+    pub(super) fn way(&self, ends: (HostId, HostId)) -> Option<u32> {
+        self.ways.as_ref()?.find(ends)
+    }
+
+    /// Starts a flow of a message over a way; `event(f)` is its event.
+    pub(super) fn start_over<E: Copy>(
+        &mut self,
+        way: u32,
+        (bytes, is_late): (f64, bool),
+        token: T,
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: impl Fn(u32) -> E,
+    ) {
+        let slot = self.new_flow(token, bytes, now);
+        let Self {
+            model,
+            flows,
+            ways,
+            connections,
+            ..
+        } = self;
+        let Some(ways) = ways else {
+            return;
+        };
+        let way = ways.get(way);
+        let flow = &mut flows[slot as usize];
+        flow.fixed_latency = Some(way.latency);
+        (flow.narrowest, flow.window, flow.weight) = (way.narrowest, way.window, way.weight);
+        flow.uses.set(&way.uses);
+        flow.outward = way.outward;
+        flow.alone = Some(way.alone);
+        let mut delay = if is_late { way.round_trip } else { 0.0 };
+        if let (Some(connections), Some(connection)) = (connections, way.connection) {
+            flow.connection = Some(connection);
+            if connections.start(connection, now) {
+                delay += model.slow_start(bytes, way.narrowest, way.round_trip);
+            }
+        }
+        let (of_message, amount) = way.delay_and_amount(bytes, model);
+        flow.remaining = amount;
+        self.begin(slot, (delay + of_message, bytes), now, queue, event(slot));
+    }
+
+    /// Keeps the way of a flow that was measured, unless it stands still.
+    fn keep_way(&mut self, slot: u32, ends: (HostId, HostId), route: &Route<'_>) {
+        let bandwidths = || {
+            let links = route.links();
+            links.map(|link| self.links[link.index()].bandwidth)
+        };
+        if bandwidths().any(|bandwidth| bandwidth <= 0.0) {
+            return;
+        }
+        let (latency, hop) = (self.latency(slot), self.model.hop(bandwidths()));
+        self.weigh(slot, false);
+        let alone = self.rate_alone(slot);
+        let flow = &self.flows[slot as usize];
+        let round_trip = self.model.round_trip(latency);
+        let mut way = Way::new(ends, latency, hop, round_trip);
+        (way.narrowest, way.window, way.weight) = (flow.narrowest, flow.window, flow.weight);
+        (way.alone, way.outward, way.connection) = (alone, flow.outward, flow.connection);
+        way.uses.set(&flow.uses);
+        if let Some(ways) = &mut self.ways {
+            ways.add(way);
+        }
+    }
+
+    /// Begins the latency phase of a flow of `bytes`, if it has one, else its transfer.
+    #[inline]
+    fn begin<E: Copy>(
+        &mut self,
+        slot: u32,
+        (delay, bytes): (f64, f64),
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: E,
+    ) {
         if delay > 0.0 || bytes <= 0.0 {
-            self.flows[slot as usize].event = Some(queue.push(now + delay, event(slot)));
+            self.flows[slot as usize].event = Some(queue.push(now + delay, event));
         } else {
-            self.start_transfer(slot, now, queue, event(slot));
+            self.start_transfer(slot, now, queue, event);
         }
     }
 
@@ -319,9 +426,30 @@ impl<T: Copy> Network<T> {
         Some(token)
     }
 
+    /// Whether nothing has been sent between two hosts for a while at a date, if nothing is until then.
+    pub(super) fn is_idle_between(&self, ends: (HostId, HostId), date: f64) -> bool {
+        let connections = self.connections.as_ref();
+        connections.is_some_and(|connections| connections.is_idle(ends, date))
+    }
+
+    /// A message between two hosts was simulated elsewhere, and ended.
+    pub(super) fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
+        if let Some(connections) = &mut self.connections
+            && ends.0 != ends.1
+        {
+            connections.note(ends, date);
+        }
+    }
+
     /// Whether a flow is on a link that varies.
     pub(super) fn is_used(&self, link: usize) -> bool {
         self.users[link].count > 0
+    }
+
+    /// Measures each message, and shares all links by levels: the twin of ways and of few flows.
+    #[cfg(test)]
+    pub(super) fn use_levels_alone(&mut self) {
+        (self.ways, self.few) = (None, None);
     }
 
     /// Whether each flow uses the links of its way back, too.
@@ -395,7 +523,20 @@ impl<T: Copy> Network<T> {
     }
 
     /// Shares the links again where something has changed, and moves the ends of the flows whose rate changes.
+    #[inline]
     pub(super) fn share<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        let is_settled = self.levels.is_settled()
+            && self.sharing < MANY
+            && self.unweighed.is_empty()
+            && self.pipes.is_none()
+            && !self.held.has_links()
+            && self.few.as_ref().is_none_or(|few| few.is_settled());
+        if !is_settled {
+            self.share_anew(now, queue);
+        }
+    }
+
+    fn share_anew<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
         if !self.unweighed.is_empty() {
             self.weigh_again(now, queue);
         }
@@ -405,6 +546,9 @@ impl<T: Copy> Network<T> {
             }
             self.pipes = Some(pipes);
             return;
+        }
+        if self.few.as_ref().is_some_and(|few| !few.is_settled()) {
+            self.share_few(now, queue);
         }
         if self.sharing >= MANY {
             self.hold_all(now, queue);
@@ -455,12 +599,16 @@ impl<T: Copy> Network<T> {
         );
         self.levels = IncrementalMaxMin::default();
         self.sharing = 0;
+        if let Some(few) = &mut self.few {
+            few.clear();
+        }
         for slot in 0..to_u32(self.flows.len()) {
             let flow = &mut self.flows[slot as usize];
             let shares = flow.phase == Phase::Transfer && !flow.uses.is_empty();
             if let (true, Some(event)) = (shares, flow.event) {
                 queue.cancel(event);
                 flow.event = None;
+                flow.is_few = false;
                 let moved = flow.rate * (now - flow.updated);
                 flow.remaining = (flow.remaining - moved).max(0.0);
                 self.hold(slot, now);
@@ -489,7 +637,8 @@ impl<T: Copy> Network<T> {
         is_late: bool,
         now: f64,
     ) -> f64 {
-        let (model, latency) = (self.model, self.latency(slot));
+        let latency = self.latency(slot);
+        let model = &self.model;
         let flow = &mut self.flows[slot as usize];
         let bytes = flow.remaining;
         let round_trip = if is_late || model.slow_start {
@@ -499,9 +648,9 @@ impl<T: Copy> Network<T> {
         };
         let mut delay = if is_late { round_trip } else { 0.0 };
         if let Some(connections) = &mut self.connections {
-            let (connection, is_idle) = connections.start(ends, now);
+            let connection = connections.find(ends);
             flow.connection = Some(connection);
-            if is_idle {
+            if connections.start(connection, now) {
                 delay += model.slow_start(bytes, flow.narrowest, round_trip);
             }
         }
@@ -535,11 +684,13 @@ impl<T: Copy> Network<T> {
                 phase: Phase::Latency,
                 event: None,
                 is_held: false,
+                is_few: false,
                 is_unweighed: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
                 share: 0.0,
+                alone: None,
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
@@ -547,7 +698,7 @@ impl<T: Copy> Network<T> {
                 connection: None,
                 unshared: Vec::new(),
                 pipes_back: Vec::new(),
-                uses: Vec::new(),
+                uses: Uses::default(),
                 outward: 0,
             });
             to_u32(self.flows.len() - 1)
@@ -556,6 +707,7 @@ impl<T: Copy> Network<T> {
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.is_unweighed = false;
+        flow.alone = None;
         flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
@@ -575,7 +727,9 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
         event: E,
     ) {
-        self.weigh(slot, false);
+        if self.flows[slot as usize].alone.is_none() {
+            self.weigh(slot, false);
+        }
         let flow = &mut self.flows[slot as usize];
         flow.phase = Phase::Transfer;
         flow.updated = now;
@@ -584,32 +738,103 @@ impl<T: Copy> Network<T> {
             self.hold(slot, now);
             return;
         }
+        if shares && let Some(alone) = self.starts_alone(slot) {
+            let factor = self.model.bandwidth_factor;
+            let flow = &mut self.flows[slot as usize];
+            flow.share = alone;
+            flow.rate = flow.share * factor;
+            flow.event = Some(queue.push(now + flow.remaining / flow.rate, event));
+            return;
+        }
+        let flow = &mut self.flows[slot as usize];
         flow.event = Some(queue.push(f64::INFINITY, event));
         if self.pipes.is_some() {
             self.is_changed = true;
         } else if !shares {
             // No other flow changes its rate.
             self.set_rate(slot, self.rate_alone(slot), now, queue);
-        } else {
+        } else if !self.flows[slot as usize].is_few {
             self.sharing += 1;
-            let uses = flow.uses.iter().copied();
-            let (weight, bound) = (flow.weight, flow.bound());
-            if !self.levels.has_links() {
-                self.levels = IncrementalMaxMin::new(self.links.iter().map(|link| link.bandwidth));
+            self.share_links(slot);
+        }
+    }
+
+    /// The share of a flow that starts and meets no other one. Otherwise it is one of the few now, or those that it meets are so no more.
+    fn starts_alone(&mut self, slot: u32) -> Option<f64> {
+        let met = (self.few.as_mut()?).start(slot, &self.flows[slot as usize].uses);
+        if met == Met::Crowd {
+            let flows = &self.flows;
+            let needs = |slot: u32| needs_of(flows, slot);
+            if let Some(few) = &mut self.few {
+                few.withdraw(&flows[slot as usize].uses, needs, &mut self.crowd);
             }
-            self.levels.put(slot, (weight, bound, 1), uses);
+            self.share_crowd();
+            return None;
+        }
+        self.sharing += 1;
+        self.flows[slot as usize].is_few = true;
+        let alone = self.flows[slot as usize].alone;
+        (met == Met::Nobody).then(|| alone.unwrap_or_else(|| self.rate_alone(slot)))
+    }
+
+    /// Gives the few flows whose rates may have changed their rates.
+    fn share_few<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
+        let Some(mut few) = self.few.take() else {
+            return;
+        };
+        let mut rates = std::mem::take(&mut self.rates);
+        let flows = &self.flows;
+        let needs = |slot: u32| needs_of(flows, slot);
+        let settled = |slot, rate| rates.push((slot, rate));
+        few.settle(needs, settled, &mut self.crowd);
+        for (slot, rate) in rates.drain(..) {
+            self.set_rate(slot, rate, now, queue);
+        }
+        self.rates = rates;
+        self.few = Some(few);
+        self.share_crowd();
+    }
+
+    /// Those that were few share by levels from now on.
+    fn share_crowd(&mut self) {
+        let mut crowd = std::mem::take(&mut self.crowd);
+        for slot in crowd.drain(..) {
+            self.flows[slot as usize].is_few = false;
+            self.share_links(slot);
+        }
+        self.crowd = crowd;
+    }
+
+    /// A flow shares its links from now on.
+    fn share_links(&mut self, slot: u32) {
+        let flow = &self.flows[slot as usize];
+        if !self.levels.has_links() {
+            self.levels = IncrementalMaxMin::new(self.links.iter().map(|link| link.bandwidth));
+        }
+        let constants = (flow.weight, flow.bound(), 1);
+        self.levels.put(slot, constants, flow.uses.iter().copied());
+        if let Some(few) = &mut self.few {
+            few.share(&flow.uses);
         }
     }
 
     fn remove(&mut self, slot: u32) {
         self.free.push(slot);
-        let flow = &self.flows[slot as usize];
+        let flow = &mut self.flows[slot as usize];
         flow.leave(&mut self.users);
         if self.pipes.is_some() {
             self.is_changed = true;
         } else if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
-            self.levels.set_count(slot, 0);
             self.sharing -= 1;
+            let is_few = std::mem::take(&mut flow.is_few);
+            match &mut self.few {
+                Some(few) if is_few => few.end(slot, &flow.uses),
+                Some(few) => few.leave(&flow.uses),
+                None => {}
+            }
+            if !is_few {
+                self.levels.set_count(slot, 0);
+            }
         }
     }
 
@@ -715,6 +940,12 @@ impl<T: Copy> Network<T> {
     }
 }
 
+/// The shared links of a flow, and the bound of its rate.
+fn needs_of<T>(flows: &[Flow<T>], slot: u32) -> Needs<'_> {
+    let flow = &flows[slot as usize];
+    (&flow.uses, flow.bound())
+}
+
 impl<T> Flow<T> {
     /// Gives it a share \[B/s, before the bandwidth factor\] and moves its end.
     fn set_rate<E: Copy>(&mut self, share: f64, factor: f64, now: f64, queue: &mut EventQueue<E>) {
@@ -733,13 +964,5 @@ impl<T> Flow<T> {
         let end = self.event;
         let end = end.expect("a transferring flow has its end in the queue");
         queue.reschedule(end, date);
-    }
-}
-
-/// Adds `share` of a link to the uses of a flow.
-fn add_use(uses: &mut Vec<(u32, f64)>, link: u32, share: f64) {
-    match uses.iter_mut().find(|used| used.0 == link) {
-        Some(used) => used.1 += share,
-        None => uses.push((link, share)),
     }
 }

@@ -1,9 +1,11 @@
 //! Future events in (time, sequence) order; a key moves or cancels any of them.
 //!
-//! A 4-ary heap that knows where each entry is. Equal dates come out in the order in which they were scheduled, so ties
-//! never depend on the shape of the heap. An event that is moved to a later date stays where it is, as long as it is not the next one; it
-//! goes to its place when it comes to the front. Cost: O(log n) an operation, O(1) to move it back and forth before it is near; no allocation
-//! once it has reached its largest size.
+//! The next events stand in a sorted list, all others in a 4-ary heap that knows where each entry is. Equal dates come out in the order in
+//! which they were scheduled, so ties never depend on where an event stands. An event of the heap that is moved to a later date stays where
+//! it is, as long as it is not the next one; it goes to its place when it comes to the front.
+//!
+//! Cost: a search in the list and a short shift if the event is near, as most messages are; else O(log n); to take out the next event, O(1). No
+//! allocation once the queue has reached its largest size.
 
 /// Names a scheduled event until it is popped or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +19,18 @@ struct Entry {
 }
 
 impl Entry {
-    fn date(&self) -> f64 {
-        f64::from_bits(u64::try_from(self.order >> 64).expect("the upper half"))
+    /// The bits of its date.
+    #[inline]
+    fn bits(&self) -> u64 {
+        u64::try_from(self.order >> 64).expect("the upper half")
     }
 
+    #[inline]
+    fn date(&self) -> f64 {
+        f64::from_bits(self.bits())
+    }
+
+    #[inline]
     fn is_before(&self, other: &Self) -> bool {
         self.order < other.order
     }
@@ -29,11 +39,14 @@ impl Entry {
 /// The queue; `E` is what happens.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
+    /// From `first` on, the next events in order; those of the heap come after them. Without any only if the heap is empty, too.
+    near: Vec<Entry>,
+    first: usize,
     /// The first entry has the order of its event.
     heap: Vec<Entry>,
     /// Slot -> order of its event.
     order: Vec<u128>,
-    /// Slot -> position in the heap.
+    /// Slot -> position in the heap, or `NEAR`.
     position: Vec<u32>,
     /// Slot -> event.
     event: Vec<E>,
@@ -42,10 +55,20 @@ pub struct EventQueue<E> {
 }
 
 const ARITY: usize = 4;
+/// The position of what is not in the heap.
+const NEAR: u32 = u32::MAX;
+/// Events that come last are put into the heap once so many are near.
+const ENOUGH: usize = 128;
+/// At most so many are near.
+const MOST: usize = 2 * ENOUGH;
+/// So many come from the heap at a time.
+const REFILL: usize = 16;
 
 impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
         Self {
+            near: Vec::new(),
+            first: 0,
             heap: Vec::new(),
             order: Vec::new(),
             position: Vec::new(),
@@ -64,12 +87,13 @@ impl<E: Copy> EventQueue<E> {
 
     /// How many events wait.
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.near.len() - self.first + self.heap.len()
     }
 
     /// Whether nothing waits.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.near.is_empty()
     }
 
     /// Schedules `event` at `date` (infinity: it waits until it is rescheduled).
@@ -86,8 +110,7 @@ impl<E: Copy> EventQueue<E> {
             u32::try_from(self.event.len() - 1).expect("fewer than 2^32 events wait at once")
         };
         let entry = self.stamped(date, slot);
-        self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1);
+        self.insert(entry);
         Key(slot)
     }
 
@@ -95,9 +118,20 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub fn reschedule(&mut self, key: Key, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
-        let at = self.position[key.0 as usize] as usize;
-        let entry = self.stamped(date, key.0);
-        if at == 0 {
+        let at = self.position[key.0 as usize];
+        if at == NEAR {
+            self.take_near(key.0);
+            let entry = self.stamped(date, key.0);
+            self.insert(entry);
+            self.refill();
+            return;
+        }
+        let (at, entry) = (at as usize, self.stamped(date, key.0));
+        let is_near = self.near.last().is_some_and(|last| entry.is_before(last));
+        if is_near {
+            self.remove_at(at);
+            self.insert(entry);
+        } else if at == 0 {
             self.heap[at] = entry;
             self.sift_down(at);
             self.correct_first();
@@ -109,26 +143,138 @@ impl<E: Copy> EventQueue<E> {
 
     /// Takes the event `key` out.
     pub fn cancel(&mut self, key: Key) {
-        let at = self.position[key.0 as usize] as usize;
-        self.remove_at(at);
+        let at = self.position[key.0 as usize];
+        if at == NEAR {
+            self.take_near(key.0);
+            self.refill();
+        } else {
+            self.remove_at(at as usize);
+        }
         self.free.push(key.0);
     }
 
     /// The date of the next event.
     #[inline]
     pub fn next_date(&self) -> Option<f64> {
-        self.heap.first().map(Entry::date)
+        self.near.get(self.first).map(Entry::date)
     }
 
     /// Takes out the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<(f64, E)> {
-        let first = *self.heap.first()?;
-        self.remove_at(0);
+        let first = *self.near.get(self.first)?;
+        self.first += 1;
         self.free.push(first.slot);
+        if self.first == self.near.len() || self.first >= MOST {
+            self.refill();
+        }
         Some((first.date(), self.event[first.slot as usize]))
     }
 
+    /// Puts an entry with the order of its event where it belongs.
+    #[inline]
+    fn insert(&mut self, entry: Entry) {
+        if self.near.last().is_some_and(|last| entry.is_before(last)) {
+            self.insert_near(entry);
+            return;
+        }
+        let is_next = || self.heap.first().is_none_or(|far| entry.is_before(far));
+        if self.near.len() - self.first < ENOUGH && is_next() {
+            self.position[entry.slot as usize] = NEAR;
+            self.near.push(entry);
+        } else {
+            self.put_far(entry);
+        }
+    }
+
+    /// Where an entry belongs among those that are near: behind all that do not come after it.
+    #[inline]
+    fn place(&self, entry: &Entry) -> usize {
+        let near = &self.near[self.first..];
+        let bits = entry.bits();
+        let is_after = |at: &usize| near[*at].bits() > bits;
+        // An end of a short transfer is one of the first, the end of a latency one of the last.
+        let last = near.len() - 1;
+        let place = if is_after(&0) {
+            0
+        } else if is_after(&1) {
+            1
+        } else if is_after(&2.min(last)) {
+            2
+        } else {
+            // A new entry has the last sequence of all.
+            near.partition_point(|other| other.bits() <= bits)
+        };
+        self.first + place
+    }
+
+    /// Puts an entry before others that are near: those of the shorter side make room.
+    fn insert_near(&mut self, entry: Entry) {
+        let at = self.place(&entry);
+        let Self { near, first, .. } = self;
+        self.position[entry.slot as usize] = NEAR;
+        if *first > 0 && at - *first <= near.len() - at {
+            near.copy_within(*first..at, *first - 1);
+            *first -= 1;
+            near[at - 1] = entry;
+            return;
+        }
+        near.insert(at, entry);
+        if near.len() - *first > MOST {
+            while self.near.len() - self.first > ENOUGH
+                && let Some(last) = self.near.pop()
+            {
+                self.put_far(last);
+            }
+        }
+    }
+
+    /// Takes an event out of those that are near; there may be none afterwards.
+    fn take_near(&mut self, slot: u32) {
+        let Self {
+            near, first, order, ..
+        } = self;
+        let order = order[slot as usize];
+        let place = near[*first..].partition_point(|other| other.order < order);
+        let at = *first + place;
+        if at - *first <= near.len() - at {
+            near.copy_within(*first..at, *first + 1);
+            *first += 1;
+        } else {
+            near.remove(at);
+        }
+        if *first == near.len() {
+            near.clear();
+            *first = 0;
+        }
+    }
+
+    /// Drops the places of events that were taken out, and takes the next ones from the heap if none is near.
+    fn refill(&mut self) {
+        if self.first < self.near.len() {
+            if self.first >= MOST {
+                self.near.drain(..self.first);
+                self.first = 0;
+            }
+            return;
+        }
+        self.near.clear();
+        self.first = 0;
+        while self.near.len() < REFILL
+            && let Some(&next) = self.heap.first()
+        {
+            self.remove_at(0);
+            self.position[next.slot as usize] = NEAR;
+            self.near.push(next);
+        }
+    }
+
+    fn put_far(&mut self, entry: Entry) {
+        self.heap.push(entry);
+        self.sift_up(self.heap.len() - 1);
+    }
+
+    #[inline]
     fn stamped(&mut self, date: f64, slot: u32) -> Entry {
         self.sequence += 1;
         let date = date + 0.0; // of -0 this makes 0
@@ -249,20 +395,21 @@ mod tests {
         Reschedule(usize, u8),
     }
 
-    fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    /// Operations: so many schedule an event for five others.
+    fn operations(pushes: u32) -> impl Strategy<Value = Vec<Operation>> {
         let one = prop_oneof![
-            3 => any::<u8>().prop_map(Operation::Push),
+            pushes => any::<u8>().prop_map(Operation::Push),
             2 => Just(Operation::Pop),
             1 => any::<usize>().prop_map(Operation::Cancel),
             2 => (any::<usize>(), any::<u8>()).prop_map(|(which, date)| Operation::Reschedule(which, date)),
         ];
-        prop::collection::vec(one, 0..300)
+        prop::collection::vec(one, 0..900)
     }
 
     proptest! {
         /// The slow twin is a sorted map from (date, sequence) to the event.
         #[test]
-        fn the_queue_agrees_with_a_sorted_map(operations in operations()) {
+        fn the_queue_agrees_with_a_sorted_map(operations in prop_oneof![operations(3), operations(9)]) {
             let mut queue = EventQueue::new();
             let mut twin: BTreeMap<(u8, u64), u64> = BTreeMap::new();
             let mut alive: Vec<(u64, Key, (u8, u64))> = Vec::new(); // event, key, place in the twin

@@ -217,6 +217,21 @@ impl<'p, T: Copy> Simulation<'p, T> {
         can_pass
     }
 
+    /// With slow start: whether nothing has been sent between two hosts for a while at a local date \[s\], if nothing is until then.
+    pub(crate) fn is_idle_between(&self, from: HostId, to: HostId, date: f64) -> bool {
+        self.network.is_idle_between((from, to), date)
+    }
+
+    /// With slow start: messages between these hosts were simulated elsewhere, and ended at these local dates \[s\].
+    pub(crate) fn note_messages(
+        &mut self,
+        messages: impl Iterator<Item = ((HostId, HostId), f64)>,
+    ) {
+        for (ends, date) in messages {
+            self.network.note_message(ends, date);
+        }
+    }
+
     /// Starts an execution of `work` on a host, whose cores all executions on it share.
     ///
     /// # Errors
@@ -256,6 +271,13 @@ impl<'p, T: Copy> Simulation<'p, T> {
     ) -> Result<(), Error> {
         self.flows += 1;
         let now = self.clock.local();
+        if let Some(way) = self.network.way((from, to)) {
+            let message = (size.get(), is_late);
+            let queue = &mut self.queue;
+            self.network
+                .start_over(way, message, token, now, queue, Event::Flow);
+            return Ok(());
+        }
         if from == to && !self.platform.has_own_loopback(from) {
             let end = now + self.network.loopback_duration(size.get());
             self.queue.push(end, Event::Wait(token));
@@ -303,6 +325,19 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 return Ok(Some(token));
             }
             self.network.share(self.clock.local(), &mut self.queue);
+            if self.changes.is_empty() && !self.network.has_held() {
+                let Some(date) = self.queue.next_date() else {
+                    return Ok(None);
+                };
+                if !self.clock.can_reach(date) {
+                    return Err(self.starved("nothing in progress can ever end", TOO_FAR));
+                }
+                self.clock.advance_to(date);
+                if let Some(token) = self.end_next(date) {
+                    return Ok(Some(token));
+                }
+                continue;
+            }
             let end = self.network.next_end();
             let date = match self.queue.next_date() {
                 Some(date) => date.min(end),
@@ -341,6 +376,12 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 self.apply_change();
             }
         }
+    }
+
+    /// As the network's.
+    #[cfg(test)]
+    pub(in crate::engine) fn use_levels_alone(&mut self) {
+        self.network.use_levels_alone();
     }
 
     /// What went wrong first, in words; nothing ever should.
@@ -445,25 +486,50 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
+    /// Ends everything that ends at `date`, the date of the next event, while no capacity ever changes; returns the first token.
+    #[inline]
+    fn end_next(&mut self, date: f64) -> Option<T> {
+        let until = same_until(date);
+        let is_next =
+            |queue: &EventQueue<Event<T>>| queue.next_date().is_some_and(|next| next <= until);
+        let first = self.end_event(date);
+        if self.ended.is_empty() && !is_next(&self.queue) {
+            return first;
+        }
+        self.ended.extend(first);
+        while is_next(&self.queue) {
+            if let Some(token) = self.end_event(date) {
+                self.ended.push(token);
+            }
+        }
+        self.ended.reverse();
+        self.ended.pop()
+    }
+
+    /// Takes out the next event. Executions that end are added to those that have ended; any other activity that ends is returned.
+    #[inline]
+    fn end_event(&mut self, date: f64) -> Option<T> {
+        let (_, event) = self.queue.pop()?;
+        match event {
+            Event::Host(host) => {
+                let ended = &mut self.ended;
+                self.cpus
+                    .finish(host as usize, date, &mut self.queue, event, |token| {
+                        ended.push(token);
+                    });
+                None
+            }
+            Event::Flow(flow) => self.network.on_event(flow, date, &mut self.queue, event),
+            Event::Wait(token) => Some(token),
+        }
+    }
+
     /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
     fn end_all(&mut self, date: f64) {
         let until = same_until(date);
         while self.queue.next_date().is_some_and(|next| next <= until) {
-            let (_, event) = self.queue.pop().expect("just seen");
-            match event {
-                Event::Host(host) => {
-                    let ended = &mut self.ended;
-                    self.cpus
-                        .finish(host as usize, date, &mut self.queue, event, |token| {
-                            ended.push(token);
-                        });
-                }
-                Event::Flow(flow) => {
-                    self.ended
-                        .extend(self.network.on_event(flow, date, &mut self.queue, event));
-                }
-                Event::Wait(token) => self.ended.push(token),
-            }
+            let token = self.end_event(date);
+            self.ended.extend(token);
         }
         if self.network.next_end() <= until {
             let ended = &mut self.ended;

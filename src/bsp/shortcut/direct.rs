@@ -5,7 +5,7 @@
 //! start(m)     = computed(from)                       concurrent sends, early receives
 //!              = max(computed(from), computed(to))    concurrent sends, late receives
 //!              = delivered(the message before it)     sequential sends; the first at computed(from)
-//! delivered(m) = start(m) + delay + transfer          flows that contend are solved in a batch
+//! delivered(m) = start(m) + delay + transfer          flows that contend are solved in a batch; a delay has all costs of a library
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
 //! duration     = what the barrier makes of the arrivals ([`Barrier::predict`])
 //! ```
@@ -18,8 +18,10 @@
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
 //! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
+use super::input::SuperstepInput;
 use super::memo::are_equal;
 use super::result::SuperstepResult;
+use super::slow_start::SlowStart;
 use crate::bsp::barrier::Barrier;
 use crate::bsp::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use crate::bsp::event::Token;
@@ -44,6 +46,7 @@ pub(in crate::bsp) struct Direct {
     /// The platform with its links as they are now; none if they never change.
     present: Option<Box<Platform>>,
     paths: PathTable,
+    slow_start: SlowStart,
     batch: FlowBatch,
     /// The placement and the changes of capacity so far, and what follows from them: the speed and the cluster of each process.
     placement: Vec<HostId>,
@@ -87,12 +90,13 @@ impl Direct {
                 && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
-                && !network.slow_start
+                && !(network.slow_start && barrier.uses_links())
                 && !network.follows_pipes(platform)
                 && barrier.is_predictable(),
             has_power: is_powered(platform),
             present: has_varying_links(platform).then(|| Box::new(platform.clone())),
             paths: PathTable::new(platform, network),
+            slow_start: SlowStart::new(network.slow_start),
             batch: FlowBatch::default(),
             placement: Vec::new(),
             changed: 0,
@@ -158,7 +162,10 @@ impl Direct {
         if self.paths.forget_many() {
             self.batch.forget();
         }
-        if !self.find_paths(input) {
+        let sends = self.config.sends;
+        let is_known = self.find_paths(input)
+            && (self.slow_start).look_at(input, &self.path, &self.paths, sends);
+        if !is_known {
             return None;
         }
         self.compute(input);
@@ -341,6 +348,7 @@ impl Direct {
         let Self {
             config,
             paths,
+            slow_start,
             batch,
             computed,
             path,
@@ -348,6 +356,7 @@ impl Direct {
             delivered,
             ..
         } = self;
+        let may_wait = slow_start.may_wait();
         for (at, message) in input.plan.messages.iter().enumerate() {
             let mut date = computed[message.from.index()];
             if config.receives.is_late(message.size) {
@@ -356,6 +365,9 @@ impl Direct {
             started[at] = date;
             if config.receives.has_handshake(message.size) {
                 date += paths.round_trip(path[at]);
+            }
+            if may_wait {
+                date += slow_start.wait(input, at, started[at]);
             }
             match launch(at, path[at], message.size.get(), date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
@@ -464,24 +476,16 @@ impl Direct {
         self.batch.fault(platform)
     }
 
+    /// The date at which each message of the superstep that was evaluated last was delivered \[s\].
+    pub(in crate::bsp) fn delivered(&self) -> impl Iterator<Item = f64> {
+        self.delivered.iter().copied()
+    }
+
     /// The duration of each message of the superstep that was evaluated last.
     pub(in crate::bsp) fn durations(&self) -> impl Iterator<Item = Seconds> {
         let dates = self.started.iter().zip(&self.delivered);
         dates.map(|(start, end)| Seconds::of((end - start).max(0.0)))
     }
-}
-
-/// The input of a superstep.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::bsp) struct SuperstepInput<'s> {
-    pub platform: &'s Platform,
-    pub plan: &'s Plan,
-    pub placement: &'s [HostId],
-    pub cycles_per_instruction: f64,
-    /// Knows the speeds as they are.
-    pub engine: &'s Simulation<'s, Token>,
-    /// Until when these stay, from the start of the superstep on.
-    pub steady: Steady,
 }
 
 /// Whether nothing on the platform changes, and nothing stands still.

@@ -4,11 +4,14 @@
 //! that the superstep needs events. The options of the runtime can switch both off, and results agree.
 
 mod direct;
+mod input;
 mod memo;
 mod result;
+mod slow_start;
 
 pub(super) use direct::Direct;
-use direct::{SuperstepInput, is_constant};
+use direct::is_constant;
+use input::SuperstepInput;
 use memo::{Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
 use result::{Digest, SuperstepResult};
@@ -106,6 +109,14 @@ impl<'a> Shortcuts<'a> {
         else {
             return Ok(false);
         };
+        if world.setup.network.slow_start {
+            let at = |process: ProcessId| world.placement[process.index()];
+            let messages = world.plan.messages.iter();
+            let ends = messages.map(|message| (at(message.from), at(message.to)));
+            world
+                .engine
+                .note_messages(ends.zip(self.direct.delivered()));
+        }
         let has_policy = world.has_policy();
         if let Some(entry) = entry {
             let places = (world.setup.platform, &*world.placement);

@@ -69,6 +69,8 @@ pub(crate) struct PathTable {
     /// For many classes.
     lookup: HashTable<PathId>,
     list: Vec<Path>,
+    /// With slow start: the least bandwidth of each path \[B/s\].
+    narrowest: Vec<f64>,
     /// Whether the delay of a message does not depend on its size.
     is_plain: bool,
     /// Links and what a flow takes there of its rate.
@@ -104,6 +106,7 @@ impl PathTable {
             row: vec![0; if is_small { endpoint_classes } else { 0 }],
             lookup: HashTable::new(),
             list: Vec::with_capacity(ROOM),
+            narrowest: Vec::new(),
             is_plain: model.is_plain(),
             uses: Vec::with_capacity(2 * ROOM),
             is_crossed: vec![false; platform.links.len()],
@@ -211,6 +214,7 @@ impl PathTable {
             }
         }
         self.list.clear();
+        self.narrowest.clear();
         self.uses.clear();
         self.is_crossed.fill(false);
         self.add_loopback();
@@ -243,6 +247,17 @@ impl PathTable {
     pub(crate) fn round_trip(&self, path: PathId) -> f64 {
         let latency = self.list[path as usize].latency;
         latency.map_or(0.0, |latency| self.model.round_trip(latency))
+    }
+
+    /// How long slow start holds up a message of an idle connection \[s\].
+    pub(crate) fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
+        let latency = self.list[path as usize].latency;
+        let narrowest = self.narrowest.get(path as usize);
+        let ends = latency.zip(narrowest);
+        ends.map_or(0.0, |(latency, narrowest)| {
+            let round_trip = self.model.round_trip(latency);
+            self.model.slow_start(bytes, *narrowest, round_trip)
+        })
     }
 
     #[inline]
@@ -287,6 +302,9 @@ impl PathTable {
 
     /// Adds the path of hosts to themselves, the first one.
     fn add_loopback(&mut self) {
+        if self.model.slow_start {
+            self.narrowest.push(f64::INFINITY);
+        }
         self.list.push(Path {
             delay: 0.0,
             latency: None,
@@ -337,6 +355,9 @@ impl PathTable {
         let alone = capacities.fold(bound, f64::min);
         if !self.model.sharing {
             self.uses.truncate(first_use);
+        }
+        if self.model.slow_start {
+            self.narrowest.push(narrowest);
         }
         Some(Path {
             delay: self.model.delay(latency),

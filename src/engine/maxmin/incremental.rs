@@ -228,6 +228,12 @@ impl IncrementalMaxMin {
         self.touch(group);
     }
 
+    /// Whether there is nothing to repair.
+    #[inline]
+    pub(in crate::engine) fn is_settled(&self) -> bool {
+        self.marked.is_empty() && self.touched.is_empty() && self.changed_capacities == 0
+    }
+
     /// Brings all links to their level; tells the rate \[B/s\] of each group whose level may have changed.
     pub(in crate::engine) fn repair(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;

@@ -1,0 +1,20 @@
+//! The input of a shortcut: a superstep before it is computed.
+
+use crate::bsp::event::Token;
+use crate::engine::{Simulation, Steady};
+use crate::platform::Platform;
+use crate::units::HostId;
+use crate::workload::Plan;
+
+/// The input of a superstep.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::bsp) struct SuperstepInput<'s> {
+    pub platform: &'s Platform,
+    pub plan: &'s Plan,
+    pub placement: &'s [HostId],
+    pub cycles_per_instruction: f64,
+    /// Knows the speeds as they are.
+    pub engine: &'s Simulation<'s, Token>,
+    /// Until when these stay, from the start of the superstep on.
+    pub steady: Steady,
+}

@@ -1,0 +1,99 @@
+//! The shared links of a flow, each with what the flow takes there of its rate.
+//!
+//! Most routes have four at most: they stand in the flow itself, so that a message needs neither memory nor a copy of unknown length.
+
+use std::ops::{Deref, DerefMut};
+
+/// A list of links and shares; an array as long as there are few.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses {
+    few: [(u32, f64); FEW],
+    count: usize,
+    /// All of them, if there are many.
+    many: Vec<(u32, f64)>,
+}
+
+const FEW: usize = 4;
+
+impl Uses {
+    /// Adds a share of a link, which may have one already.
+    pub(super) fn add(&mut self, link: u32, share: f64) {
+        if let Some(used) = self.iter_mut().find(|used| used.0 == link) {
+            used.1 += share;
+            return;
+        }
+        if let Some(place) = self.few.get_mut(self.count) {
+            *place = (link, share);
+        } else {
+            if self.count == FEW {
+                self.many.clear();
+                self.many.extend_from_slice(&self.few);
+            }
+            self.many.push((link, share));
+        }
+        self.count += 1;
+    }
+
+    /// Becomes equal to another list.
+    #[inline]
+    pub(super) fn set(&mut self, other: &Self) {
+        (self.few, self.count) = (other.few, other.count);
+        if self.count > FEW {
+            self.many.clone_from(&other.many);
+        }
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+}
+
+impl Deref for Uses {
+    type Target = [(u32, f64)];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        if self.count > FEW {
+            &self.many
+        } else {
+            &self.few[..self.count]
+        }
+    }
+}
+
+impl DerefMut for Uses {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        if self.count > FEW {
+            &mut self.many
+        } else {
+            &mut self.few[..self.count]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_listed_once_however_many_there_are() {
+        let mut uses = Uses::default();
+        for round in 0..3_u32 {
+            uses.clear();
+            let links = 3 * (round + 1);
+            let mut expected = Vec::new();
+            for link in 0..links {
+                uses.add(link, 1.0);
+                expected.push((link, 1.0));
+                assert_eq!(&uses[..], &expected[..], "of {links}");
+            }
+            uses.add(2, 0.5);
+            expected[2].1 = 1.5;
+            let mut copy = Uses::default();
+            copy.set(&uses);
+            assert_eq!((&uses[..], &copy[..]), (&expected[..], &expected[..]));
+        }
+    }
+}
