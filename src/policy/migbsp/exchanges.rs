@@ -7,6 +7,7 @@
 //! first. What a pass costs grows with the pairs that there are.
 
 use crate::policy::{Pairs, Traffic};
+use crate::units::to_u32;
 
 /// The predicted traffic of a process with a cluster in a superstep.
 #[derive(Clone, Copy, Debug, Default)]
@@ -129,7 +130,7 @@ impl Exchanges {
         let known = &self.clusters[row.clone()];
         let (mut added, mut new) = (0, 0_u32);
         for (index, (cluster, traffic)) in traffic.of(process).enumerate() {
-            let cluster = number(cluster);
+            let cluster = to_u32(cluster);
             if let Some(at) = known.iter().position(|&of| of == cluster) {
                 let at = row.start + at;
                 self.changed.push((at, enter(self.at(at), traffic)));
@@ -155,7 +156,7 @@ impl Exchanges {
         self.resize(end + added);
         for process in (0..self.starts.len() - 1).rev() {
             let row = self.row(process);
-            self.starts[process + 1] = number(row.end + places);
+            self.starts[process + 1] = to_u32(row.end + places);
             if self.new[process] == 0 {
                 continue;
             }
@@ -165,7 +166,7 @@ impl Exchanges {
             self.changed.clear();
             for (index, (cluster, traffic)) in traffic.of(process).enumerate() {
                 let is_new = self.new[process] & bit(index) != 0
-                    && (index < LAST_BIT || !self.clusters[row.clone()].contains(&number(cluster)));
+                    && (index < LAST_BIT || !self.clusters[row.clone()].contains(&to_u32(cluster)));
                 if is_new {
                     self.changed.push((cluster, enter(first, traffic)));
                 }
@@ -173,7 +174,7 @@ impl Exchanges {
             while let Some((cluster, exchange)) = self.changed.pop() {
                 places -= 1;
                 let at = end + places;
-                self.clusters[at] = number(cluster);
+                self.clusters[at] = to_u32(cluster);
                 self.set(at, exchange);
             }
         }
@@ -192,7 +193,7 @@ impl Exchanges {
         let mut to = 0;
         for process in 0..self.starts.len().saturating_sub(1) {
             let row = self.row(process);
-            self.starts[process] = number(to);
+            self.starts[process] = to_u32(to);
             for from in row {
                 let exchange = self.at(from);
                 if is_kept(exchange) {
@@ -203,7 +204,7 @@ impl Exchanges {
             }
         }
         if let Some(end) = self.starts.last_mut() {
-            *end = number(to);
+            *end = to_u32(to);
         }
         self.resize(to);
     }
@@ -234,11 +235,6 @@ impl Exchanges {
 #[inline]
 fn bit(index: usize) -> u32 {
     1 << index.min(LAST_BIT)
-}
-
-#[inline]
-fn number(at: usize) -> u32 {
-    u32::try_from(at).expect("fewer than 2^32 pairs have a value: their memory is checked before")
 }
 
 #[cfg(test)]
