@@ -21,6 +21,7 @@ mod cluster;
 mod config;
 mod expand;
 mod lenient;
+mod modern;
 mod profile;
 mod routes;
 mod topology;
@@ -111,7 +112,10 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             source: source.to_owned(),
             sha256: sha256(text.as_bytes()),
             built_in: None,
-            xml: as_it_is(&reader, &expansion, content),
+            tree: Some(TreeText {
+                is_whole: reader.version == Version::Four && !reader.has_profile_files(),
+                text: Arc::from(content),
+            }),
             settings: reader.settings.clone(),
             notes: reader.all_notes(),
             profile_files: expansion
@@ -124,12 +128,12 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
     }
 }
 
-/// The text of a platform that stands for itself: of version 4, in one file.
-fn as_it_is(reader: &Reader<'_, '_>, expansion: &Expansion, content: &str) -> Option<Arc<str>> {
-    let is_whole = reader.version == Version::Four
-        && expansion.files.is_empty()
-        && !reader.has_profile_files();
-    is_whole.then(|| Arc::from(content))
+/// The text of a tree of zones in `SimGrid`'s format, without `<include>` and the like.
+#[derive(Clone, Debug)]
+pub(crate) struct TreeText {
+    pub(crate) text: Arc<str>,
+    /// Whether it stands for itself: of version 4, and with all profiles in it.
+    pub(crate) is_whole: bool,
 }
 
 /// The version, the traces, and the one zone with all that it holds.

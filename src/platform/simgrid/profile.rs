@@ -118,6 +118,26 @@ impl Events {
         Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
     }
 
+    /// After which time it begins again \[s\].
+    pub(super) fn period(&self) -> Option<f64> {
+        self.repeat.filter(|&period| period > 0.0)
+    }
+
+    /// Its events, a line each.
+    pub(super) fn lines(&self) -> String {
+        let steps = self.steps.iter();
+        steps
+            .map(|(date, value)| format!("{date} {value}\n"))
+            .collect()
+    }
+
+    /// The text of a file that says the same.
+    pub(super) fn as_file(&self) -> String {
+        let period = self.period();
+        let first = period.map_or_else(String::new, |period| format!("PERIODICITY {period}\n"));
+        first + &self.lines()
+    }
+
     /// Whether the period ends before the last event, so that no round is whole.
     pub(super) fn is_cut(&self) -> bool {
         let last = self.steps.last().map_or(0.0, |step| step.0);

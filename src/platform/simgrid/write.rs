@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, no profiles, no latencies of pairs | clusters² |
 //! | the file as it was read, or translated from JSON | a tree of zones of version 4 in one file | as it is |
+//! | the same tree in version 4 (`modern.rs`) | it was of version 3, or refers to other files | as it is |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
 //! `SimGrid` has no memory of hosts: it is left out. If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
@@ -12,6 +13,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use super::modern::modern;
 use crate::document::sha256;
 use crate::error::{Error, Problem};
 use crate::platform::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
@@ -74,13 +76,14 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
 /// The same; a tree of zones in the text that it was read from, or translated to, with all of its structure.
 ///
 /// # Errors
-/// As [`to_simgrid`].
+/// As [`to_simgrid`]; or a file that the platform refers to cannot be read any more.
 pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
-    match (&loaded.platform.routes, &loaded.xml) {
-        (Routes::Zoned { .. }, Some(xml)) => Ok(Export {
-            xml: xml.to_string(),
+    match (&loaded.platform.routes, &loaded.tree) {
+        (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
+            xml: tree.text.to_string(),
             profiles: Vec::new(),
         }),
+        (Routes::Zoned { .. }, Some(tree)) => modern(&loaded.source, &tree.text),
         _ => to_simgrid(&loaded.platform),
     }
 }
@@ -376,7 +379,7 @@ impl Writer<'_> {
 const MOST_BYTES: usize = 200;
 
 /// A name as a part of a file name that stays in its folder on any system; different names stay different.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let mut file = String::new();
     for letter in name.chars() {
         if letter.is_control() || r#"/\%:*?"<>|"#.contains(letter) {
