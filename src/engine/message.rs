@@ -110,19 +110,18 @@ impl Connections {
         let now = self.zero + now;
         let Self { lookup, list, .. } = self;
         let is_it = |place: &u32| list[*place as usize].ends == ends;
-        let place = match lookup.find(hash(ends), is_it) {
-            Some(place) => *place,
-            None => {
-                let place = to_u32(list.len());
-                list.push(Connection {
-                    ends,
-                    open: 0,
-                    last: f64::NEG_INFINITY,
-                });
-                let hash_of = |place: &u32| hash(list[*place as usize].ends);
-                lookup.insert_unique(hash(ends), place, hash_of);
-                place
-            }
+        let place = if let Some(place) = lookup.find(hash(ends), is_it) {
+            *place
+        } else {
+            let place = to_u32(list.len());
+            list.push(Connection {
+                ends,
+                open: 0,
+                last: f64::NEG_INFINITY,
+            });
+            let hash_of = |place: &u32| hash(list[*place as usize].ends);
+            lookup.insert_unique(hash(ends), place, hash_of);
+            place
         };
         let connection = &mut list[place as usize];
         connection.open += 1;

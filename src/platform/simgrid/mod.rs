@@ -20,6 +20,7 @@
 mod cluster;
 mod config;
 mod expand;
+mod export;
 mod lenient;
 mod modern;
 mod profile;
@@ -31,9 +32,10 @@ mod units;
 mod write;
 mod xml;
 
+pub use export::Export;
+pub(super) use export::escape;
 pub(crate) use profile::read_profile;
-pub(super) use write::escape;
-pub use write::{Export, to_simgrid, to_simgrid_as_read};
+pub use write::{to_simgrid, to_simgrid_as_read};
 
 use std::sync::Arc;
 

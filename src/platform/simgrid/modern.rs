@@ -7,16 +7,16 @@
 //! | `<include>`, `<set>`, `<foreach>` | what they stand for (the text is [expanded](super::expand)) |
 //! | files of profiles and states | the same events, in files beside the platform |
 //! | a profile of version 3 that is longer than its period | with the period that `SimGrid` made of it |
-//! | what has no meaning here: disks, processes, unknown settings | left out |
+//! | what has no meaning here: disks, processes, unknown settings, the route of a zone to itself | left out |
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::config::{self, Meaning};
+use super::export::{Export, escape, file_name};
 use super::lenient::parse;
 use super::tree::{Node, ROUTINGS};
 use super::units::{self, BANDWIDTH, LATENCY, SPEED, Units};
-use super::write::{Export, escape, file_name};
 use super::xml::{Reader, Version};
 use crate::error::Error;
 
@@ -113,7 +113,7 @@ struct Modern<'a, 'input> {
 impl<'a> Modern<'a, '_> {
     fn element(&mut self, node: Node<'a>, depth: usize) {
         let name = node.tag_name().name();
-        if LEFT_OUT.contains(&name) {
+        if LEFT_OUT.contains(&name) || is_of_one_zone(node) {
             return;
         }
         if name == "trace" {
@@ -130,10 +130,16 @@ impl<'a> Modern<'a, '_> {
             self.xml.push_str("/>\n");
             return;
         }
-        self.xml.push_str(">\n");
+        // A route stands on a line with its links.
+        let is_line = children.iter().all(|child| child.has_tag_name("link_ctn"));
+        self.xml.push_str(if is_line { ">" } else { ">\n" });
         for child in children {
-            self.element(child, depth + 1);
+            self.element(child, if is_line { 0 } else { depth + 1 });
+            if is_line {
+                self.xml.truncate(self.xml.trim_end().len());
+            }
         }
+        let indent = if is_line { "" } else { &indent };
         let _ = writeln!(self.xml, "{indent}</{}>", renamed(&ELEMENTS, name));
     }
 
@@ -147,6 +153,7 @@ impl<'a> Modern<'a, '_> {
             (_, Some((_, units, unit))) => with_unit(value, units, unit),
             ("routing", _) => known_routing(value).to_owned(),
             ("symmetrical", _) => value.to_ascii_uppercase(),
+            ("coordinates", _) => value.split_whitespace().collect::<Vec<_>>().join(" "),
             ("pstate", _) => value.trim().trim_end_matches(".0").to_owned(),
             (_, _) if name.ends_with("_file") => self.file(node, name, value),
             _ => match value {
@@ -161,7 +168,13 @@ impl<'a> Modern<'a, '_> {
 
     /// The file of a profile or of states, which is written, too: its name.
     fn file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
-        let name = file_name(value);
+        // A plain name stays as it is, so that an export that is exported again is the same.
+        let is_plain = !value.contains(['/', '\\', ':']);
+        let name = if is_plain {
+            value.to_owned()
+        } else {
+            file_name(value)
+        };
         if !self.profiles.contains_key(&name)
             && let Some(events) = self.reader.events_of(node, attribute)
         {
@@ -206,6 +219,12 @@ impl<'a> Modern<'a, '_> {
     }
 }
 
+/// Whether it is the route of a zone to itself, which no message takes and version 4 refuses.
+fn is_of_one_zone(node: Node<'_>) -> bool {
+    matches!(node.tag_name().name(), "ASroute" | "zoneRoute")
+        && node.attribute("src") == node.attribute("dst")
+}
+
 fn renamed<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
     let known = names.iter().find(|(old, _)| *old == name);
     known.map_or(name, |(_, new)| new)
@@ -245,7 +264,7 @@ mod tests {
 
     use super::super::{from_simgrid, to_simgrid_as_read};
     use super::{QUANTITIES, with_unit};
-    use crate::platform::LoadedPlatform;
+    use crate::platform::{LoadedPlatform, Route};
     use crate::units::HostId;
 
     /// Names of the links between some pairs of hosts.
@@ -256,7 +275,7 @@ mod tests {
         let pairs = pairs.map(|(a, b)| (HostId::from_index(a), HostId::from_index(b)));
         let route = |(a, b)| {
             let route = platform.route(a, b);
-            let links = route.iter().flat_map(|route| route.links());
+            let links = route.iter().flat_map(Route::links);
             links
                 .map(|link| &*platform.links[link.index()].name)
                 .collect()
@@ -282,10 +301,12 @@ mod tests {
             <include file='c.xml'/>
             <AS id='e' routing='Full'><host id='e0' power='1e9' availability_file='speed.prof' availability='1.0' state='ON'/></AS>
             <ASroute src='c' dst='d' gw_src='rc' gw_dst='rd' symmetrical='yes'><link_ctn id='l'/></ASroute>
-            <ASroute src='d' dst='e' gw_src='rd' gw_dst='e0'><link_ctn id='l'/></ASroute></AS></platform>";
+            <ASroute src='d' dst='e' gw_src='rd' gw_dst='e0'><link_ctn id='l'/></ASroute>
+            <ASroute src='e' dst='e' gw_src='e0' gw_dst='e0'><link_ctn id='l'/></ASroute></AS></platform>";
         let loaded = from_simgrid(path.to_str().unwrap(), text).unwrap();
         let export = to_simgrid_as_read(&loaded).unwrap();
         assert!(export.xml.lines().count() < 40, "{}", export.xml);
+        assert_eq!(export.xml.matches("<zoneRoute").count(), 2);
         for old in [
             "AS",
             "power",

@@ -4,6 +4,7 @@
 //! `LOOPAFTER x` begins again x after the last event (`SimGrid` 3.32; versions before 3.26 read both in the second way).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use roxmltree::Node;
 
@@ -125,10 +126,11 @@ impl Events {
 
     /// Its events, a line each.
     pub(super) fn lines(&self) -> String {
-        let steps = self.steps.iter();
-        steps
-            .map(|(date, value)| format!("{date} {value}\n"))
-            .collect()
+        let mut text = String::new();
+        for (date, value) in &self.steps {
+            let _ = writeln!(text, "{date} {value}");
+        }
+        text
     }
 
     /// The text of a file that says the same.
