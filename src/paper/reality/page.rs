@@ -139,7 +139,7 @@ fn recorded(text: &mut String, reality: &Reality) {
 }
 
 const RECORDED: &str = "\n## Recorded programs\n\nPrograms that `migsim record` recorded on the emulated network of platform `two`, with 8 processes. The same programs were measured 7 times without the \
-recorder, with nothing else on the machine. Traces of `migsim record` have no barriers (`barrier.kind` `none`): each process goes on when its own messages are there. The last column has \
+recorder, at a load average of 0.1 to 0.7 (heat) and 1.3 to 3.3 (LAMMPS, itself included). Traces of `migsim record` have no barriers (`barrier.kind` `none`): each process goes on when its own messages are there. The last column has \
 ideal barriers between the supersteps instead. The library's own barrier would cost far more, and programs do not call it there.\n\n\
 | run | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] |\n|---|---|---|---|---|---|\n";
 

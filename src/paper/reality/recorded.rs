@@ -20,7 +20,7 @@ struct Program {
     traces: &'static [&'static str],
 }
 
-/// From `MPI_Init` to `MPI_Finalize`, 8 processes on the platform `two`; the machine did nothing else.
+/// From `MPI_Init` to `MPI_Finalize`, 8 processes on the platform `two`.
 const PROGRAMS: [Program; 2] = [
     Program {
         name: "heat, 512 x 512, 60 iterations",
