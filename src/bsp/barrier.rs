@@ -2,7 +2,7 @@
 //!
 //! The runtime says who has arrived and which barrier message was delivered; the barrier sends its messages through the engine
 //! and lists in `leaving` who may go. A process can arrive at the next barrier while others are still leaving this one (never
-//! two ahead: nobody leaves before all have arrived).
+//! two ahead: nobody leaves before all have arrived). Without a barrier (`None`) each process leaves as it arrives (`ahead.rs`).
 
 use std::collections::VecDeque;
 
@@ -59,6 +59,7 @@ pub(super) struct Barrier {
 #[derive(Debug)]
 enum Protocol {
     Ideal { arrived: u32 },
+    None,
     RootSerial(RootSerial),
     Central(Central),
     Sequential(Sequential),
@@ -129,6 +130,7 @@ impl Barrier {
         let count = processes as usize;
         let kind = config.kind.of_library(processes);
         let protocol = match kind {
+            BarrierKind::None => Protocol::None,
             _ if processes == 1 => Protocol::Ideal { arrived: 0 },
             BarrierKind::Ideal => Protocol::Ideal { arrived: 0 },
             BarrierKind::Central => Protocol::Central(Central {
@@ -208,6 +210,10 @@ impl Barrier {
                 }
                 Ok(())
             }
+            Protocol::None => {
+                leaving.push_back(process);
+                Ok(())
+            }
             Protocol::RootSerial(root) if process == 0 => {
                 let message = Token::Barrier(BarrierMessage::Arrived(0));
                 context.engine.wait(root.price, message);
@@ -241,6 +247,11 @@ impl Barrier {
         }
     }
 
+    /// Whether there is none: each process goes on when its own messages are there.
+    pub(super) fn is_none(&self) -> bool {
+        matches!(&self.protocol, Protocol::None)
+    }
+
     /// Whether all leave together, at a date that follows from their arrivals.
     pub(super) fn is_predictable(&self) -> bool {
         match &self.protocol {
@@ -249,7 +260,10 @@ impl Barrier {
                 let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
                 sequential.release == Release::Simultaneous && in_order.contains(&sequential.gather)
             }
-            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Scripted(_) => false,
+            Protocol::None
+            | Protocol::Central(_)
+            | Protocol::Tree { .. }
+            | Protocol::Scripted(_) => false,
         }
     }
 
@@ -257,7 +271,7 @@ impl Barrier {
     pub(super) fn uses_links(&self) -> bool {
         !matches!(
             &self.protocol,
-            Protocol::Ideal { .. } | Protocol::RootSerial(_)
+            Protocol::Ideal { .. } | Protocol::None | Protocol::RootSerial(_)
         )
     }
 
@@ -292,7 +306,10 @@ impl Barrier {
                 let released = placement.iter().try_fold(gathered, &mut release)?;
                 Some((released, 2 * arrival.len() as u64))
             }
-            Protocol::Central(_) | Protocol::Tree { .. } | Protocol::Scripted(_) => None,
+            Protocol::None
+            | Protocol::Central(_)
+            | Protocol::Tree { .. }
+            | Protocol::Scripted(_) => None,
         }
     }
 

@@ -77,6 +77,9 @@ pub enum BarrierKind {
     DoubleRing,
     /// The choice of Open MPI 4.1 by the number of processes: `central` for 4 to 7, else `recursive-doubling`.
     Library,
+    /// There is none: each process goes on when it has done its sends and has its messages, whatever superstep the others are in. All meet
+    /// where a call is due and where the workload moves processes.
+    None,
     /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
     /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
     /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper

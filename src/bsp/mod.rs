@@ -7,14 +7,16 @@
 //!   then rescheduling: is a call due? decision -> price -> migrations           reschedule, call, migration
 //! ```
 //!
-//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, nine barriers,
+//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, ten barriers,
 //! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
 
+mod ahead;
 mod barrier;
 mod call;
 mod config;
 mod event;
 mod exchange;
+mod free;
 mod invariants;
 mod migration;
 mod patience;

@@ -25,6 +25,8 @@ pub(super) struct Rescheduling<'a> {
     pub(super) prescribed: &'a [PrescribedMove],
     /// Whether all processes meet after the superstep that is ending.
     pub(super) is_held: bool,
+    /// Without barriers: the superstep after which all meet for a call that was due while some were ahead.
+    postponed_to: Option<usize>,
     pub(super) call: Call,
     pub(super) migrations: Migrations,
 }
@@ -46,6 +48,7 @@ impl<'a> Rescheduling<'a> {
             is_due: false,
             prescribed: &[],
             is_held: false,
+            postponed_to: None,
             call: Call::none(),
             migrations: Migrations::new(),
         }
@@ -56,9 +59,27 @@ impl<'a> Rescheduling<'a> {
         self.supersteps_since_call += 1;
         self.is_due =
             world.has_policy() && self.policy.is_call_due(&world.view(&self.external_load));
+        if self.postponed_to.is_some_and(|to| to <= world.ending) {
+            self.postponed_to = None;
+            self.is_due = true;
+        }
         self.prescribed = world.setup.workload.prescribed_moves(world.ending);
         self.is_held = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
+    }
+
+    /// Puts off a call that is due: all meet after this superstep, which is the furthest that a process has begun.
+    pub(super) fn postpone(&mut self, to: usize) {
+        self.postponed_to.get_or_insert(to);
+        self.is_due = false;
+        self.is_held = false;
+    }
+
+    /// Whether all meet after a superstep that is not closed yet.
+    pub(super) fn holds_after(&self, superstep: usize, world: &World<'_>) -> bool {
+        self.call.is_overlapped
+            || self.postponed_to == Some(superstep)
+            || !world.setup.workload.prescribed_moves(superstep).is_empty()
     }
 
     /// The decision of the policy, which is recorded as a call.

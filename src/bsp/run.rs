@@ -3,6 +3,7 @@
 //! [`Run::run`] is the loop. Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take
 //! equal times to the last bit.
 
+use super::ahead::Ahead;
 use super::config::{CallWaiting, Waiting};
 use super::event::{Stage, Token};
 use super::invariants;
@@ -33,7 +34,9 @@ pub(super) struct Run<'a, 'r> {
     pub(super) world: World<'a>,
     pub(super) superstep: Superstep,
     pub(super) shortcuts: Shortcuts<'a>,
-    rescheduling: Rescheduling<'a>,
+    /// The open supersteps, where there is no barrier between them.
+    pub(super) ahead: Option<Ahead>,
+    pub(super) rescheduling: Rescheduling<'a>,
     recorder: &'r mut dyn Recorder,
     checks: invariants::Sums,
 }
@@ -47,6 +50,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let world = World::new(setup);
         let superstep = Superstep::new(setup);
         Self {
+            ahead: superstep.barrier.is_none().then(Ahead::default),
             shortcuts: Shortcuts::new(setup, &superstep.barrier),
             rescheduling: Rescheduling::new(policy, &world),
             world,
@@ -71,7 +75,10 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Computes the superstep by a shortcut, or lets all processes begin it; nothing to do if it is under way already.
     pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
-        if std::mem::take(&mut self.superstep.is_underway) {
+        let is_open = |ahead: &Ahead| ahead.is_open(superstep);
+        if std::mem::take(&mut self.superstep.is_underway)
+            || self.ahead.as_ref().is_some_and(is_open)
+        {
             return Ok(());
         }
         self.open(superstep);
@@ -80,7 +87,7 @@ impl<'a, 'r> Run<'a, 'r> {
             self.superstep.origin = self.world.engine.now();
         }
         // A call that is paid beside the superstep is about to start.
-        let is_alone = is_idle && !self.rescheduling.call.is_overlapped;
+        let is_alone = is_idle && !self.rescheduling.call.is_overlapped && self.ahead.is_none();
         let barrier = &self.superstep.barrier;
         if is_alone && self.shortcuts.try_run(&mut self.world, barrier)? {
             self.superstep.pass();
@@ -207,8 +214,14 @@ impl<'a, 'r> Run<'a, 'r> {
     /// Waits for the next activity that ends, and lets its owner go on.
     fn next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
+            if let Some(ahead) = &mut self.ahead {
+                ahead.turn_to_oldest(&mut self.world, &mut self.superstep);
+            }
             return Err(invariants::deadlock(&self.world, &self.superstep));
         };
+        if let Some(ahead) = &mut self.ahead {
+            ahead.turn_to(&token, &mut self.world, &mut self.superstep);
+        }
         let world = &mut self.world;
         match token {
             Token::Computed(process) => self.superstep.on_computed(process, world),
@@ -249,6 +262,9 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Lets the processes go that the barrier has released; returns whether the last one has left.
     fn leave(&mut self) -> Result<bool, Error> {
+        if self.ahead.is_some() {
+            return self.leave_alone();
+        }
         let processes = self.world.placement.len();
         if !self.superstep.barrier.leaving.is_empty() && self.superstep.left == 0 {
             self.close()?;
@@ -275,7 +291,7 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// All processes have arrived at the barrier: completes the measures, checks and records them.
-    fn close(&mut self) -> Result<(), Error> {
+    pub(super) fn close(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
         let price = self.superstep.barrier.price();
         let (digest, longest) = self.shortcuts.close(price, world);
@@ -318,14 +334,14 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     /// The last process has left the barrier.
-    fn end_superstep(&mut self) {
+    pub(super) fn end_superstep(&mut self) {
         let now = self.world.engine.now();
         self.world.outcome.supersteps[self.world.ending].end = now;
         self.world.log.date(now.get());
     }
 
     /// All processes have left the barrier at once.
-    fn go_on_together(&mut self) -> Result<(), Error> {
+    pub(super) fn go_on_together(&mut self) -> Result<(), Error> {
         if self.rescheduling.is_held {
             (0..self.world.placement.len())
                 .try_for_each(|process| self.hold(ProcessId::from_index(process).0))
@@ -365,10 +381,16 @@ impl<'a, 'r> Run<'a, 'r> {
         migrations.start_prescribed(process, prescribed, &mut self.world)
     }
 
-    fn open(&mut self, superstep: usize) {
+    pub(super) fn open(&mut self, superstep: usize) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.add(superstep, &mut self.world, &mut self.superstep);
+        }
         let is_new = self.world.open(superstep);
         self.superstep.open(is_new, &self.world);
         self.shortcuts.open(is_new);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.name_messages(self.world.plan.messages.len());
+        }
     }
 
     fn finish(mut self) -> Result<Outcome, Error> {

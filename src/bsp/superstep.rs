@@ -17,20 +17,24 @@ pub(super) struct Superstep {
     pub(super) exchange: Exchange,
     pub(super) stage: Vec<Stage>,
     /// Whether a process has begun the open superstep.
-    has_begun: bool,
+    pub(super) has_begun: bool,
     /// The zero of the local times below.
     pub(super) origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
     pub(super) first_began: f64,
     /// Local times per process \[s\]: begin of the superstep (empty after a shortcut), end of the computation.
     pub(super) began: Vec<f64>,
-    computed: Vec<f64>,
+    pub(super) computed: Vec<f64>,
     /// The end of the last computation of the open superstep; `None` before that, or after a shortcut.
     pub(super) last_computed: Option<Time>,
     /// The number of processes that have left the barrier of the superstep that is ending.
     pub(super) left: usize,
     /// Whether the next superstep is under way: processes begin it one by one, as each of them can.
     pub(super) is_underway: bool,
+    /// Per process: the superstep that it began last.
+    pub(super) at: Vec<usize>,
+    /// What the engine calls the first message of the open superstep: 0, unless several are open.
+    pub(super) first_message: u32,
 }
 
 impl Superstep {
@@ -50,6 +54,8 @@ impl Superstep {
             last_computed: None,
             left: 0,
             is_underway: false,
+            at: vec![0; processes],
+            first_message: 0,
         }
     }
 
@@ -80,6 +86,7 @@ impl Superstep {
         if !self.has_begun {
             self.begin_events(world);
         }
+        self.at[at] = world.superstep;
         self.began[at] = world.engine.local_now();
         world.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
         let work = world.plan.work[at].get();
@@ -162,7 +169,7 @@ impl Superstep {
         let to = world.placement[planned.to.index()];
         let now = world.engine.local_now();
         self.exchange.start(message, now, (from, to));
-        let token = Token::Delivered(message);
+        let token = Token::Delivered(self.first_message.wrapping_add(message));
         let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
         let message = (planned.size, has_handshake);
         world.engine.send_message(from, to, message, token)
@@ -178,12 +185,13 @@ impl Superstep {
         self.arrive_if_ready(process, world)
     }
 
-    /// A message has been delivered.
+    /// A message has been delivered, by its name for the engine.
     pub(super) fn on_delivered(
         &mut self,
         message: u32,
         world: &mut World<'_>,
     ) -> Result<(), Error> {
+        let message = message.wrapping_sub(self.first_message);
         let planned = world.plan.messages[message as usize];
         let (from, to) = (planned.from.index(), planned.to.index());
         let now = world.engine.local_now();

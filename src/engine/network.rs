@@ -849,9 +849,11 @@ impl<T: Copy> Network<T> {
     fn weigh(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let flow = &self.flows[slot as usize];
-        let shared = flow.uses[..flow.outward].iter().map(|used| used.0);
-        let links = shared.chain(flow.unshared.iter().copied());
-        let bandwidths = links.map(|link| self.links[link as usize].bandwidth);
+        // A link that is crossed twice counts twice, as one of half the bandwidth.
+        let outward = &flow.uses[..flow.outward];
+        let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
+        let links = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
+        let bandwidths = links.map(|(link, times)| self.links[link as usize].bandwidth / times);
         let of_links = self.model.weight_of_links(bandwidths);
         let flow = &mut self.flows[slot as usize];
         flow.weight = self.model.weight(latency, of_links, again);

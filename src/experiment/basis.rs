@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::built_in::{self, ONE_READING};
 use super::by_workload;
 use super::config::{Basis, ExperimentConfig, NONE};
-use super::layers::{Flag, Layers};
+use super::layers::{Flag, Layers, is_within};
 use super::library::{self, LoadedLibrary};
 use super::shared::Shared;
 use crate::document::{self, Document};
@@ -42,6 +42,8 @@ pub(crate) struct Remark {
     platform: String,
 }
 
+/// The key of the protocol of barriers.
+const BARRIER: &str = "runtime.barrier.kind";
 /// The most platforms that a note names.
 const MOST_PLATFORMS: usize = 3;
 
@@ -218,7 +220,12 @@ impl Whole {
 
     /// Puts what the workload says between the built-in experiments and what was given.
     pub(super) fn take_in(&mut self, name: &str, settings: &[Setting]) {
-        let said = by_workload::layer(name, settings, self.gives("runtime.barrier.kind"));
+        let said = by_workload::layer(name, settings, self.gives(BARRIER));
+        let has_none = said.get(BARRIER).is_some_and(|kind| kind == "none");
+        if let Some(library) = self.library.as_mut().filter(|_| has_none) {
+            // That there is no barrier is told of the program: the library has none to choose.
+            (library.settings).retain(|setting| !is_within(&setting.key, "runtime.barrier"));
+        }
         let all = self.below.with(&said).with(&self.given);
         self.layers = with_library(&all, self.library.as_ref());
     }

@@ -83,7 +83,7 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
         source: document.source.clone(),
         sha256: sha256(document.text.as_bytes()),
         built_in: copied(&document.value),
-        xml: None,
+        tree: None,
         settings: Vec::new(),
         notes: Vec::new(),
         profile_files: Vec::new(),

@@ -42,7 +42,6 @@ pub mod zone_format;
 mod zones;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 pub(crate) use assemble::memory_of;
 pub use built_in::built_in;
@@ -56,6 +55,7 @@ pub use mapping::{Mapping, Rule};
 pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
 pub(crate) use profile::SHORTEST_PERIOD;
 pub use profile::{Integral, Profile, ProfileSteps, Steps};
+pub(crate) use simgrid::TreeText;
 pub(crate) use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
 pub use zone_format::zones_schema;
@@ -81,7 +81,7 @@ pub struct LoadedPlatform {
     /// The settings of an experiment that the file asks for (`SimGrid`'s `<config>`): key and value. Files and flags of the experiment win.
     pub settings: Vec<(String, String)>,
     /// The platform in `SimGrid`'s format, if it is a tree of zones that was read from such a text, or translated to one.
-    pub(crate) xml: Option<Arc<str>>,
+    pub(crate) tree: Option<TreeText>,
     /// What a user should know about how the file was read.
     pub notes: Vec<String>,
     /// The profile files that it refers to, with their SHA-256.

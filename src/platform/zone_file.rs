@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::LoadedPlatform;
 use super::format::{ProfileEntry, StepValue};
-use super::simgrid::{escape, from_translation};
+use super::simgrid::{TreeText, escape, from_translation};
 use super::zone_format::{
     LinkParameters, RoutingKind, Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink,
     ZoneRouteEntry, ZonesFile,
@@ -39,7 +39,10 @@ pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform
     Ok(LoadedPlatform {
         description: file.description,
         sha256: sha256(document.text.as_bytes()),
-        xml: Some(Arc::from(text.xml)),
+        tree: Some(TreeText {
+            is_whole: true,
+            text: Arc::from(text.xml),
+        }),
         ..loaded
     })
 }

@@ -3,11 +3,13 @@
 //! ```text
 //! pingpong.csv ─> calibrate ─> library ─┬─> cases: predicted and measured times
 //! measured.json: traces ────────────────┼─> ablation: one effect after the other
-//!                                       └─> barriers: each algorithm
+//!                                       ├─> barriers: each algorithm
+//! traces of `migsim record` ────────────┴─> recorded programs
 //! ```
 //! No measured time enters a simulation but those of `pingpong.csv`, from which the library is calibrated. The times of the cases only compare.
 
 mod page;
+mod recorded;
 
 use serde::Deserialize;
 
@@ -21,6 +23,7 @@ use crate::units::{HostId, ProcessId, Seconds};
 use crate::workload::{Workload, trace::Trace};
 
 pub use page::{csv, figures, markdown};
+use recorded::{Recorded, recorded};
 
 /// The platforms, by the names that cases give.
 const PLATFORMS: [(&str, &str); 3] = [
@@ -110,6 +113,7 @@ pub struct Reality {
     barriers: Vec<Barriers>,
     /// Backbone-both under other protocols: name and measured time \[s\].
     variants: Vec<(String, f64)>,
+    recorded: Vec<Recorded>,
 }
 
 /// The table that the library is calibrated on.
@@ -154,6 +158,11 @@ pub fn reality() -> Result<Reality, Error> {
         ablation,
         barriers,
         variants: variants.map(|one| (one.variant, one.median_s)).collect(),
+        recorded: recorded(|trace, placement, kind| {
+            let (network, mut runtime) = whole;
+            runtime.barrier.kind = kind;
+            run_on("two", trace, placement, (network, runtime))
+        })?,
     })
 }
 
@@ -206,7 +215,7 @@ fn predict(cases: &[Case], models: Models) -> Result<Vec<Predicted>, Error> {
 }
 
 /// The time of a case \[s\], and its number of supersteps.
-fn run(case: &Case, (network, runtime): Models) -> Result<(f64, f64), Error> {
+fn run(case: &Case, models: Models) -> Result<(f64, f64), Error> {
     let platform = platform_named(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
     let place = |process| {
@@ -215,11 +224,23 @@ fn run(case: &Case, (network, runtime): Models) -> Result<(f64, f64), Error> {
     };
     let placement: Option<Vec<HostId>> = (0..trace.processes()).map(place).collect();
     let placement = placement.ok_or_else(|| Problem::new("a process has no host"))?;
+    let time = run_on(&case.platform, &trace, &placement, models)?;
+    Ok((time, trace.supersteps() as f64))
+}
+
+/// The time of an application on a platform \[s\].
+fn run_on(
+    platform: &str,
+    workload: &Trace,
+    placement: &[HostId],
+    (network, runtime): Models,
+) -> Result<f64, Error> {
+    let platform = platform_named(platform)?;
     let setup = Setup {
         platform: &platform,
         network,
-        workload: &trace,
-        placement: &placement,
+        workload,
+        placement,
         runtime,
         costs: Costs::default(),
         scenario: Scenario::I,
@@ -227,7 +248,7 @@ fn run(case: &Case, (network, runtime): Models) -> Result<(f64, f64), Error> {
         memo: None,
     };
     let outcome = simulate(&setup, Box::new(Never {}), &mut ())?;
-    Ok((outcome.makespan.get(), trace.supersteps() as f64))
+    Ok(outcome.makespan.get())
 }
 
 fn platform_named(name: &str) -> Result<Platform, Error> {

@@ -20,7 +20,9 @@
 mod cluster;
 mod config;
 mod expand;
+mod export;
 mod lenient;
+mod modern;
 mod profile;
 mod routes;
 mod topology;
@@ -30,9 +32,10 @@ mod units;
 mod write;
 mod xml;
 
+pub use export::Export;
+pub(super) use export::escape;
 pub(crate) use profile::read_profile;
-pub(super) use write::escape;
-pub use write::{Export, to_simgrid, to_simgrid_as_read};
+pub use write::{to_simgrid, to_simgrid_as_read};
 
 use std::sync::Arc;
 
@@ -111,7 +114,10 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             source: source.to_owned(),
             sha256: sha256(text.as_bytes()),
             built_in: None,
-            xml: as_it_is(&reader, &expansion, content),
+            tree: Some(TreeText {
+                is_whole: reader.version == Version::Four && !reader.has_profile_files(),
+                text: Arc::from(content),
+            }),
             settings: reader.settings.clone(),
             notes: reader.all_notes(),
             profile_files: expansion
@@ -124,12 +130,12 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
     }
 }
 
-/// The text of a platform that stands for itself: of version 4, in one file.
-fn as_it_is(reader: &Reader<'_, '_>, expansion: &Expansion, content: &str) -> Option<Arc<str>> {
-    let is_whole = reader.version == Version::Four
-        && expansion.files.is_empty()
-        && !reader.has_profile_files();
-    is_whole.then(|| Arc::from(content))
+/// The text of a tree of zones in `SimGrid`'s format, without `<include>` and the like.
+#[derive(Clone, Debug)]
+pub(crate) struct TreeText {
+    pub(crate) text: Arc<str>,
+    /// Whether it stands for itself: of version 4, and with all profiles in it.
+    pub(crate) is_whole: bool,
 }
 
 /// The version, the traces, and the one zone with all that it holds.

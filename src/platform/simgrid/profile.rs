@@ -4,6 +4,7 @@
 //! `LOOPAFTER x` begins again x after the last event (`SimGrid` 3.32; versions before 3.26 read both in the second way).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use roxmltree::Node;
 
@@ -116,6 +117,27 @@ impl Events {
         let broken = (0..self.steps.len()).find(|&at| !is_step(&self.steps, at));
         let line = broken.map_or(1, |at| self.lines[at]);
         Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
+    }
+
+    /// After which time it begins again \[s\].
+    pub(super) fn period(&self) -> Option<f64> {
+        self.repeat.filter(|&period| period > 0.0)
+    }
+
+    /// Its events, a line each.
+    pub(super) fn lines(&self) -> String {
+        let mut text = String::new();
+        for (date, value) in &self.steps {
+            let _ = writeln!(text, "{date} {value}");
+        }
+        text
+    }
+
+    /// The text of a file that says the same.
+    pub(super) fn as_file(&self) -> String {
+        let period = self.period();
+        let first = period.map_or_else(String::new, |period| format!("PERIODICITY {period}\n"));
+        first + &self.lines()
     }
 
     /// Whether the period ends before the last event, so that no round is whole.

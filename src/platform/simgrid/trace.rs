@@ -220,6 +220,27 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// The events in the file that an attribute names, as they hold in version 4.
+    pub(super) fn events_of(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
+        let (_, events) = self.events_in_file(node, attribute)?;
+        Some(self.as_now(events))
+    }
+
+    /// The events of an inline trace, as they hold in version 4.
+    pub(super) fn inline_trace(&self, id: &str) -> Option<Events> {
+        let events = self.traces.inline.get(id)?.clone()?;
+        Some(self.as_now(events))
+    }
+
+    /// In version 3 a profile that is longer than its period begins again one period after its last event.
+    fn as_now(&self, events: Events) -> Events {
+        if self.version == Version::Three && events.is_cut() {
+            events.with_pause()
+        } else {
+            events
+        }
+    }
+
     /// Whether it refers to files of profiles or states.
     pub(super) fn has_profile_files(&self) -> bool {
         !self.traces.files.is_empty()

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, no profiles, no latencies of pairs | clusters² |
 //! | the file as it was read, or translated from JSON | a tree of zones of version 4 in one file | as it is |
+//! | the same tree in version 4 (`modern.rs`) | it was of version 3, or refers to other files | as it is |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
 //! `SimGrid` has no memory of hosts: it is left out. If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
@@ -12,7 +13,8 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
-use crate::document::sha256;
+use super::export::{Export, escape, file_name};
+use super::modern::modern;
 use crate::error::{Error, Problem};
 use crate::platform::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
 use crate::units::{ClusterId, HostId, LinkId};
@@ -21,15 +23,6 @@ use crate::units::{ClusterId, HostId, LinkId};
 const MOST_HOSTS_OF_ROUTES: usize = 3000;
 /// The bandwidth of links that only have a latency \[B/s\].
 const NO_BOTTLENECK: &str = "1e18Bps";
-
-/// A platform as `SimGrid` reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Export {
-    /// The platform file.
-    pub xml: String,
-    /// The profiles that it refers to: file name and content.
-    pub profiles: Vec<(String, String)>,
-}
 
 /// Writes a platform for `SimGrid`.
 ///
@@ -74,13 +67,14 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
 /// The same; a tree of zones in the text that it was read from, or translated to, with all of its structure.
 ///
 /// # Errors
-/// As [`to_simgrid`].
+/// As [`to_simgrid`]; or a file that the platform refers to cannot be read any more.
 pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
-    match (&loaded.platform.routes, &loaded.xml) {
-        (Routes::Zoned { .. }, Some(xml)) => Ok(Export {
-            xml: xml.to_string(),
+    match (&loaded.platform.routes, &loaded.tree) {
+        (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
+            xml: tree.text.to_string(),
             profiles: Vec::new(),
         }),
+        (Routes::Zoned { .. }, Some(tree)) => modern(&loaded.source, &tree.text),
         _ => to_simgrid(&loaded.platform),
     }
 }
@@ -372,34 +366,6 @@ impl Writer<'_> {
     }
 }
 
-/// The longest name that becomes a part of a file name as it is \[B\]; file systems take 255.
-const MOST_BYTES: usize = 200;
-
-/// A name as a part of a file name that stays in its folder on any system; different names stay different.
-fn file_name(name: &str) -> String {
-    let mut file = String::new();
-    for letter in name.chars() {
-        if letter.is_control() || r#"/\%:*?"<>|"#.contains(letter) {
-            write!(file, "%{:02x}", u32::from(letter)).expect("a string can be written to");
-        } else {
-            file.push(letter);
-        }
-    }
-    if file.len() > MOST_BYTES {
-        let digest = sha256(name.as_bytes());
-        let (short, _) = file.split_at(file.floor_char_boundary(MOST_BYTES - digest.len()));
-        return format!("{short}%{digest}");
-    }
-    file
-}
-
-/// A name as an attribute.
-pub(in crate::platform) fn escape(name: &str) -> String {
-    name.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -481,14 +447,5 @@ mod tests {
             "{name} {text}"
         );
         assert!(export.xml.contains(&format!("speed_file=\"{name}\"")));
-    }
-
-    #[test]
-    fn names_become_files_of_the_folder() {
-        assert_eq!(file_name("Labtec-0"), "Labtec-0");
-        assert_eq!(file_name("../a%b"), "..%2fa%25b");
-        assert_ne!(file_name("a/b"), file_name("a%2fb"));
-        let (one, two) = ("ü".repeat(300), "ü".repeat(301));
-        assert!(file_name(&one).len() <= MOST_BYTES + 1 && file_name(&one) != file_name(&two));
     }
 }

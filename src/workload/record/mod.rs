@@ -72,7 +72,7 @@ pub fn convert(
     for record in read.iter().filter(|record| record.memory > 0) {
         let _ = writeln!(trace, "memory {} {}B", record.rank, record.memory);
     }
-    trace.push_str("runtime barrier.kind ideal\n");
+    trace.push_str("runtime barrier.kind none\n");
     cut.write(speed, &mut trace);
     Ok(Conversion {
         trace,
@@ -106,7 +106,7 @@ mod tests {
         let made = converted(&[SENDER, RECEIVER]).unwrap();
         assert_eq!(
             made.trace,
-            "migsim-trace 2\nprocesses 2\nmemory 0 4096B\nruntime barrier.kind ideal\n\
+            "migsim-trace 2\nprocesses 2\nmemory 0 4096B\nruntime barrier.kind none\n\
              step 0\nc 0 1000000\nm 0 1 800\nstep 1\nc 0 2000000\nc 1 3000000\nend\n"
         );
         let trace = Trace::parse("made", &made.trace).unwrap();

@@ -1,0 +1,75 @@
+//! Real programs, recorded by `migsim record` and predicted: a Jacobi iteration and a molecular dynamics simulation.
+//!
+//! Their traces have no barriers. What they compute is measured on the machine that they are predicted for, so that this judges the way from
+//! records to times, and forecasts no other machine.
+
+use crate::bsp::BarrierKind;
+use crate::error::Error;
+use crate::units::HostId;
+use crate::workload::{Workload, trace::Trace};
+
+/// A program that was measured without the recorder, too.
+#[derive(Clone, Copy, Debug)]
+struct Program {
+    name: &'static str,
+    /// The median of its times \[s\], 7 runs.
+    median: f64,
+    /// Their first and third quartile \[s\].
+    quartiles: [f64; 2],
+    /// The traces of recorded runs.
+    traces: &'static [&'static str],
+}
+
+/// From `MPI_Init` to `MPI_Finalize`, 8 processes on the platform `two`.
+const PROGRAMS: [Program; 2] = [
+    Program {
+        name: "heat, 512 x 512, 60 iterations",
+        median: 1.1758,
+        quartiles: [1.1683, 1.1771],
+        traces: &[
+            include_str!("heat-1.trace"),
+            include_str!("heat-2.trace"),
+            include_str!("heat-3.trace"),
+        ],
+    },
+    Program {
+        name: "LAMMPS melt, 4 000 atoms, 100 steps",
+        median: 3.8072,
+        quartiles: [3.7985, 3.8585],
+        traces: &[include_str!("melt-1.trace"), include_str!("melt-2.trace")],
+    },
+];
+
+/// A recorded run of a program.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    pub(super) name: String,
+    /// What the program takes without the recorder: median and quartiles \[s\].
+    pub(super) median: f64,
+    pub(super) quartiles: [f64; 2],
+    /// The predicted time, and that with ideal barriers between the supersteps \[s\].
+    pub(super) predicted: f64,
+    pub(super) with_barriers: f64,
+}
+
+/// Predicts all recorded runs; `run` gives the time of a trace from its placement under a barrier \[s\].
+pub(super) fn recorded(
+    run: impl Fn(&Trace, &[HostId], BarrierKind) -> Result<f64, Error>,
+) -> Result<Vec<Recorded>, Error> {
+    let mut all = Vec::new();
+    for program in &PROGRAMS {
+        for (number, text) in (1..).zip(program.traces) {
+            let trace = Trace::parse(program.name, text)?;
+            let hosts = 0..trace.processes();
+            let placement: Vec<HostId> = hosts.map(HostId::from_index).collect();
+            all.push(Recorded {
+                name: format!("{}, run {number}", program.name),
+                median: program.median,
+                quartiles: program.quartiles,
+                predicted: run(&trace, &placement, BarrierKind::None)?,
+                with_barriers: run(&trace, &placement, BarrierKind::Ideal)?,
+            });
+        }
+    }
+    Ok(all)
+}

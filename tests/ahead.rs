@@ -1,0 +1,179 @@
+//! Supersteps without barriers, worked out by hand; the arithmetic stands beside each.
+
+use migsim::bsp::{
+    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, MoveCost, Outcome, Receives,
+    RuntimeConfig, Scenario, Waiting,
+};
+use migsim::workload::PrescribedMove;
+
+use crate::support::{
+    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, plan, seconds, switch,
+};
+use migsim::units::ProcessId;
+
+/// 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
+const WIRE: Wire = Wire(1e6, 1e-3);
+
+fn without(receives: Receives) -> RuntimeConfig {
+    RuntimeConfig {
+        receives,
+        barrier: BarrierConfig {
+            kind: BarrierKind::None,
+            ..BarrierConfig::default()
+        },
+        ..RuntimeConfig::default()
+    }
+}
+
+fn free_calls() -> Costs {
+    Costs {
+        call: CallCost {
+            model: CallModel::None,
+            ..CallCost::default()
+        },
+        ..Costs::default()
+    }
+}
+
+fn ends(outcome: &Outcome) -> Vec<f64> {
+    let supersteps = outcome.supersteps.iter();
+    supersteps.map(|dates| dates.end.get()).collect()
+}
+
+/// Two pairs that exchange 1e6 B: the first computes 1 s and then 3 s, the second 3 s and then 1 s.
+fn two_pairs() -> Plans {
+    let exchange = [(0, 1, 1e6), (1, 0, 1e6), (2, 3, 1e6), (3, 2, 1e6)];
+    Plans::new(vec![
+        plan(&[1e9, 1e9, 3e9, 3e9], &exchange),
+        plan(&[3e9, 3e9, 1e9, 1e9], &exchange),
+    ])
+}
+
+#[test]
+fn a_pair_does_not_wait_for_another_pair() {
+    // Both directions share the links of the hosts: an exchange takes 2.002 s. Each pair computes 4 s and exchanges twice.
+    let (platform, plans) = (switch(4, WIRE), two_pairs());
+    let case = Case {
+        runtime: without(Receives::Early),
+        ..Case::new(&platform, &plans, [0, 1, 2, 3])
+    };
+    let outcome = case.run();
+    assert_close(outcome.makespan.get(), 8.004, ROUNDING, "none");
+    // The slow pair ends the first superstep at 3 + 2.002 s.
+    assert_close(ends(&outcome)[0], 5.002, ROUNDING, "the first superstep");
+    let outcome = Case::new(&platform, &plans, [0, 1, 2, 3]).run();
+    assert_close(outcome.makespan.get(), 10.004, ROUNDING, "ideal");
+}
+
+#[test]
+fn a_sender_runs_ahead_of_its_receiver() {
+    // Process 1 only sends, one message after each second; process 2 needs 10 s first, and the messages are there by then. Its second
+    // superstep needs nothing more: 10 s. With rendezvous the messages leave at 10 s, both at once: 2.002 s for both, one after the other.
+    let platform = switch(2, WIRE);
+    let plans = Plans::new(vec![
+        plan(&[1e9, 10e9], &[(0, 1, 1e6)]),
+        plan(&[1e9, 0.0], &[(0, 1, 1e6)]),
+    ]);
+    let time = |receives| {
+        let case = Case {
+            runtime: without(receives),
+            ..Case::new(&platform, &plans, [0, 1])
+        };
+        case.run().makespan.get()
+    };
+    assert_close(time(Receives::Early), 10.0, ROUNDING, "early");
+    // The second message waits until the first one is there.
+    assert_close(time(Receives::Late), 12.004, ROUNDING, "late");
+    // Above 64 kB the sender waits for its own message, too: the handshake takes 4 ms and the message 1.002 s, twice.
+    let above = Receives::Above {
+        late_above: bytes(64e3),
+    };
+    assert_close(time(above), 13.012, ROUNDING, "above");
+}
+
+#[test]
+fn equal_processes_take_the_same_time_with_and_without_a_barrier() {
+    let platform = switch(3, WIRE);
+    let ring = [(0, 1, 1e5), (1, 2, 1e5), (2, 0, 1e5)];
+    let plans = Plans::repeat(plan(&[1e9; 3], &ring), 5);
+    let time = |runtime| {
+        let case = Case {
+            runtime,
+            ..Case::new(&platform, &plans, [0, 1, 2])
+        };
+        case.run().makespan.get()
+    };
+    let both = [without(Receives::Early), RuntimeConfig::default()].map(time);
+    assert_close(both[0], both[1], ROUNDING, "a ring");
+}
+
+#[test]
+fn a_process_that_needs_nobody_is_at_most_some_supersteps_ahead() {
+    // Process 1 has no work in 3 000 supersteps, process 2 has 1 ms in each.
+    let platform = switch(2, WIRE);
+    let plans = Plans::repeat(plan(&[0.0, 1e6], &[]), 3000);
+    let case = Case {
+        runtime: without(Receives::Early),
+        ..Case::new(&platform, &plans, [0, 1])
+    };
+    assert_close(case.run().makespan.get(), 3.0, 1e-9, "3 000 of 1 ms");
+}
+
+#[test]
+fn all_meet_for_a_call_after_the_furthest_superstep() {
+    // Process 1 needs 0.9 s for a superstep, process 2 needs 2 s. Superstep 1 closes at 2 s, when process 1 has begun its third one at
+    // 1.8 s: all meet after that, at 6 s. Process 2 then moves to a host of its own speed for 1.002 s, and needs 2 s more.
+    let platform = switch(3, WIRE);
+    let plans = Plans {
+        memory: vec![1e6; 2],
+        ..Plans::repeat(plan(&[0.9e9, 2e9], &[]), 4)
+    };
+    let case = |wait| Case {
+        scenario: Scenario::Iii,
+        costs: Costs {
+            migration: MoveCost {
+                wait,
+                ..MoveCost::default()
+            },
+            ..free_calls()
+        },
+        runtime: without(Receives::Early),
+        ..Case::new(&platform, &plans, [0, 1])
+    };
+    let script = || {
+        Script(vec![
+            (0, vec![(1, 2)]),
+            (1, vec![(1, 2)]),
+            (2, vec![(1, 2)]),
+        ])
+    };
+    for wait in [Waiting::All, Waiting::Movers] {
+        let outcome = case(wait).run_with(script()).unwrap();
+        let [call] = &outcome.calls[..] else {
+            panic!("{:?}", outcome.calls);
+        };
+        assert_eq!(call.superstep, 2);
+        assert_close(call.start.get(), 6.0, ROUNDING, "the call");
+        assert_close(outcome.makespan.get(), 9.002, ROUNDING, "the run");
+    }
+}
+
+#[test]
+fn all_meet_where_the_workload_moves_a_process() {
+    // After superstep 1, which ends at 2 s, process 1 moves for 1.002 s; process 2 goes on when all have met and the move is done.
+    let platform = switch(3, WIRE);
+    let plans = Plans {
+        moves: vec![vec![PrescribedMove {
+            process: ProcessId(0),
+            to: platform.hosts[2].name.clone(),
+            size: bytes(1e6),
+            delay: seconds(0.0),
+        }]],
+        ..Plans::repeat(plan(&[1e9, 2e9], &[]), 2)
+    };
+    let case = Case {
+        runtime: without(Receives::Early),
+        ..Case::new(&platform, &plans, [0, 1])
+    };
+    assert_close(case.run().makespan.get(), 5.002, ROUNDING, "the run");
+}
