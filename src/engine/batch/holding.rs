@@ -217,6 +217,52 @@ mod tests {
         crate::engine::testing::flows(12)
     }
 
+    /// The ends of flows as a crowd and one by one.
+    fn both_ends(
+        flows: &[(f64, u32, u32, f64)],
+        latency: f64,
+        narrow: f64,
+        preset: &str,
+    ) -> Vec<(f64, f64)> {
+        let mut platform = line(&[1e9; 8], 1e3, 1e-3);
+        for link in &mut platform.links[4..] {
+            link.latency = Seconds::of(latency);
+        }
+        for link in &mut platform.links[2..4] {
+            link.bandwidth = BytesPerSecond::of(1e3 * narrow);
+        }
+        let model = NetworkModel::preset(preset).unwrap();
+        let ends = |is_crowd| ends(flows, &platform, model, is_crowd);
+        ends(true).into_iter().zip(ends(false)).collect()
+    }
+
+    #[test]
+    fn links_that_a_flow_of_next_to_no_latency_fills_go_on_after_it() {
+        // At 1 s all is solved anew: the last flow fills two links at one level, and of the second one the rest is 0.
+        let flows = [
+            (0.0, 1, 0, 400.0),
+            (1.0, 1, 2, 50.0),
+            (0.0, 5, 3, 200.0),
+            (0.0, 0, 2, 250.0),
+            (0.0, 2, 3, 200.0),
+            (0.0, 3, 1, 300.0),
+            (1.0, 1, 7, 50.0),
+            (1.0, 0, 5, 50.0),
+            (0.5, 6, 2, 150.0),
+            (0.75, 4, 1, 150.0),
+            (0.0, 7, 5, 300.0),
+            (1.0, 0, 6, 50.0),
+            (0.25, 3, 6, 300.0),
+            (0.0, 2, 5, 300.0),
+            (1.0, 4, 5, 50.0),
+        ];
+        let ends = both_ends(&flows, 1e-150, 1.0, "simgrid-3.3");
+        assert!((ends[14].0 - 1.05).abs() < 1e-12);
+        for (crowd, single) in ends {
+            assert!((crowd - single).abs() <= 1e-11 * single, "{crowd} {single}");
+        }
+    }
+
     proptest! {
         #[test]
         fn flows_of_a_crowd_end_when_they_do_one_by_one(
@@ -225,16 +271,7 @@ mod tests {
             narrow in prop_oneof![Just(1.0), Just(0.1), Just(3.0)],
             preset in prop_oneof![Just("cm02"), Just("lv08"), Just("simgrid-3.3")],
         ) {
-            let mut platform = line(&[1e9; 8], 1e3, 1e-3);
-            for link in &mut platform.links[4..] {
-                link.latency = Seconds::of(latency);
-            }
-            for link in &mut platform.links[2..4] {
-                link.bandwidth = BytesPerSecond::of(1e3 * narrow);
-            }
-            let model = NetworkModel::preset(preset).unwrap();
-            let (crowd, single) = (ends(&flows, &platform, model, true), ends(&flows, &platform, model, false));
-            for (a, b) in crowd.into_iter().zip(single) {
+            for (a, b) in both_ends(&flows, latency, narrow, preset) {
                 prop_assert!((a - b).abs() <= 1e-11 * b, "{} {}", a, b);
             }
         }

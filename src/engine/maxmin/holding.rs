@@ -1136,6 +1136,7 @@ impl HoldingMaxMin {
             filling.summed[at] = filling.pull[at];
             filling.left[at] = state.capacity;
             filling.level[at] = f64::INFINITY;
+            filling.last[at] = 0.0;
             if !state.is_bound || has_bounds {
                 let level = (filling.left[at] / filling.pull[at]).max(0.0);
                 first.push(Reverse(Entry::new(level, link)));
@@ -1157,7 +1158,8 @@ impl HoldingMaxMin {
             if filling.pull[at] <= 0.0 {
                 continue;
             }
-            let reached = (filling.left[at] / filling.pull[at]).max(0.0);
+            // Nothing is left, but for rounding, where a group of next to no weight is fixed: the others reach its level, not none.
+            let reached = greater(filling.left[at] / filling.pull[at], filling.last[at]);
             let now = Entry::new(reached, link);
             if let Some(Reverse(next)) = filling.heap.peek()
                 && *next < now
