@@ -255,7 +255,9 @@ mod tests {
                 ..exchange
             };
             let silent = |bytes: &mut [f64], _: &mut [f64], _: &mut [f64]| {
-                bytes.iter_mut().for_each(|bytes| *bytes -= 1.0);
+                for bytes in bytes {
+                    *bytes -= 1.0;
+                }
             };
             let is_kept = |exchange: Exchange| exchange.bytes % f64::from(divisor) != 0.0;
             let mut table = Exchanges::default();
