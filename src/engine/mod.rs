@@ -8,7 +8,7 @@
 //!                          │  network    flows: latency, then a share of their links
 //!                          │  │ model    the network model: delay, weight and bound of a flow
 //!                          │  │ ways     what a message takes from its route while no link changes
-//!                          │  │ few      flows that meet no other one, or few
+//!                          │  │ lone     flows that meet no other one
 //!                          │  │ maxmin   weighted max-min shares: from scratch, incremental, and by holding links
 //!                          │  └ service  many flows: they end by the service of the links that hold them
 //!                          └  profile    capacities that change over time
@@ -35,8 +35,8 @@
 //! | `holding`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind full uplinks: 0.24 instead of 7.6 s |
 //! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |
 //! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
-//! | `ways`, by events | no link varies | routes and divisions: with `few` and the sorted queue, a message of a library costs 2 200 instructions instead of 3 900 |
-//! | `few`, by events | equal weights, up to 8 flows that meet | levels, for the three of four messages of a library that are alone on their links |
+//! | `ways`, by events | no link varies | routes and divisions: with `lone` and the sorted queue, a message of a library costs 2 200 instructions instead of 3 900 |
+//! | `lone`, by events | equal weights, a flow that meets no other one | levels, for three of four messages of a library |
 //! | events | everything else: capacities that change, late receives, overlapped calls | - |
 //!
 //! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
@@ -48,8 +48,8 @@ mod clock;
 mod completion;
 mod cpu;
 mod factors;
-mod few;
 mod log;
+mod lone;
 mod maxmin;
 mod message;
 mod model;

@@ -19,7 +19,7 @@
 
 use super::checks::{Fault, is_used_up};
 use super::factors::Weights;
-use super::few::{FewFlows, Met, Needs};
+use super::lone::LoneFlows;
 use super::maxmin::incremental::IncrementalMaxMin;
 use super::maxmin::pipes::PipesProblem;
 use super::message::Connections;
@@ -45,8 +45,10 @@ struct Flow<T> {
     event: Option<Key>,
     /// Whether it is one of the flows that end by the service of a link.
     is_held: bool,
-    /// Whether it is one of the few that share without levels.
-    is_few: bool,
+    /// Whether it is alone on its links.
+    is_alone: bool,
+    /// Whether it has a way, and so its weight and window.
+    has_way: bool,
     /// Whether it is listed to be weighed again.
     is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
@@ -55,8 +57,8 @@ struct Flow<T> {
     updated: f64,
     /// The rate that the sharing gave (before the bandwidth factor).
     share: f64,
-    /// With a way, as its weight and window: its share if it meets no other one.
-    alone: Option<f64>,
+    /// With a way: the share of a flow that meets no other one.
+    alone: f64,
     weight: f64,
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
     narrowest: f64,
@@ -132,17 +134,14 @@ pub(super) struct Network<T> {
     /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
     pipes: Option<Box<PipesProblem>>,
     is_changed: bool,
-    /// How many flows are in `levels` or few.
+    /// How many flows are in `levels`, or alone on links that flows share.
     sharing: usize,
-    /// With equal weights and links that do not vary; and who is to share by levels.
-    few: Option<Box<FewFlows>>,
-    crowd: Vec<u32>,
+    /// While flows of equal weights are on links that do not vary.
+    lone: Option<LoneFlows>,
     /// While no link varies.
     ways: Option<Ways>,
     /// The flows that share links once there are many, until nothing is in progress.
     held: HeldFlows,
-    /// The few flows whose rates have just been found, for a moment.
-    rates: Vec<(u32, f64)>,
     /// The flows on each link, in both directions; empty if no link varies.
     users: Vec<Users>,
     /// The flows in their transfer whose links have changed since they were weighed.
@@ -167,12 +166,10 @@ impl<T: Copy> Network<T> {
             .follows_pipes(platform)
             .then(|| Box::new(PipesProblem::new(capacities)));
         let is_constant = !varies && pipes.is_none();
-        let may_be_few = is_constant && model.sharing && model.weights == Weights::Equal;
-        let bandwidths = platform.links.iter().map(|link| link.bandwidth.get());
+        let may_be_alone = is_constant && model.sharing && model.weights == Weights::Equal;
         Self {
             model,
-            few: may_be_few.then(|| Box::new(FewFlows::new(bandwidths))),
-            crowd: Vec::new(),
+            lone: may_be_alone.then(|| LoneFlows::new(platform.links.len())),
             ways: is_constant.then(Ways::default),
             pipes,
             is_changed: false,
@@ -182,7 +179,6 @@ impl<T: Copy> Network<T> {
             levels: IncrementalMaxMin::default(),
             sharing: 0,
             held: HeldFlows::default(),
-            rates: Vec::new(),
             users: vec![Users::default(); if varies { platform.links.len() } else { 0 }],
             unweighed: Vec::new(),
             connections: model.slow_start.then(Connections::default),
@@ -343,11 +339,12 @@ impl<T: Copy> Network<T> {
         };
         let way = ways.get(way);
         let flow = &mut flows[slot as usize];
+        flow.has_way = true;
         flow.fixed_latency = Some(way.latency);
         (flow.narrowest, flow.window, flow.weight) = (way.narrowest, way.window, way.weight);
         flow.uses.set(&way.uses);
         flow.outward = way.outward;
-        flow.alone = Some(way.alone);
+        flow.alone = way.alone;
         let mut delay = if is_late { way.round_trip } else { 0.0 };
         if let (Some(connections), Some(connection)) = (connections, way.connection) {
             flow.connection = Some(connection);
@@ -446,10 +443,10 @@ impl<T: Copy> Network<T> {
         self.users[link].count > 0
     }
 
-    /// Measures each message, and shares all links by levels: the twin of ways and of few flows.
+    /// Measures each message, and shares all links by levels: the twin of ways and of lone flows.
     #[cfg(test)]
     pub(super) fn use_levels_alone(&mut self) {
-        (self.ways, self.few) = (None, None);
+        (self.ways, self.lone) = (None, None);
     }
 
     /// Whether each flow uses the links of its way back, too.
@@ -529,8 +526,7 @@ impl<T: Copy> Network<T> {
             && self.sharing < MANY
             && self.unweighed.is_empty()
             && self.pipes.is_none()
-            && !self.held.has_links()
-            && self.few.as_ref().is_none_or(|few| few.is_settled());
+            && !self.held.has_links();
         if !is_settled {
             self.share_anew(now, queue);
         }
@@ -546,9 +542,6 @@ impl<T: Copy> Network<T> {
             }
             self.pipes = Some(pipes);
             return;
-        }
-        if self.few.as_ref().is_some_and(|few| !few.is_settled()) {
-            self.share_few(now, queue);
         }
         if self.sharing >= MANY {
             self.hold_all(now, queue);
@@ -599,8 +592,8 @@ impl<T: Copy> Network<T> {
         );
         self.levels = IncrementalMaxMin::default();
         self.sharing = 0;
-        if let Some(few) = &mut self.few {
-            few.clear();
+        if let Some(lone) = &mut self.lone {
+            lone.clear();
         }
         for slot in 0..to_u32(self.flows.len()) {
             let flow = &mut self.flows[slot as usize];
@@ -608,7 +601,7 @@ impl<T: Copy> Network<T> {
             if let (true, Some(event)) = (shares, flow.event) {
                 queue.cancel(event);
                 flow.event = None;
-                flow.is_few = false;
+                flow.is_alone = false;
                 let moved = flow.rate * (now - flow.updated);
                 flow.remaining = (flow.remaining - moved).max(0.0);
                 self.hold(slot, now);
@@ -684,13 +677,14 @@ impl<T: Copy> Network<T> {
                 phase: Phase::Latency,
                 event: None,
                 is_held: false,
-                is_few: false,
+                is_alone: false,
+                has_way: false,
                 is_unweighed: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
                 share: 0.0,
-                alone: None,
+                alone: 0.0,
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
@@ -707,7 +701,7 @@ impl<T: Copy> Network<T> {
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.is_unweighed = false;
-        flow.alone = None;
+        flow.has_way = false;
         flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
@@ -727,7 +721,7 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
         event: E,
     ) {
-        if self.flows[slot as usize].alone.is_none() {
+        if !self.flows[slot as usize].has_way {
             self.weigh(slot, false);
         }
         let flow = &mut self.flows[slot as usize];
@@ -738,10 +732,10 @@ impl<T: Copy> Network<T> {
             self.hold(slot, now);
             return;
         }
-        if shares && let Some(alone) = self.starts_alone(slot) {
+        if shares && self.starts_alone(slot) {
             let factor = self.model.bandwidth_factor;
             let flow = &mut self.flows[slot as usize];
-            flow.share = alone;
+            flow.share = flow.alone;
             flow.rate = flow.share * factor;
             flow.event = Some(queue.push(now + flow.remaining / flow.rate, event));
             return;
@@ -753,56 +747,35 @@ impl<T: Copy> Network<T> {
         } else if !shares {
             // No other flow changes its rate.
             self.set_rate(slot, self.rate_alone(slot), now, queue);
-        } else if !self.flows[slot as usize].is_few {
+        } else {
             self.sharing += 1;
             self.share_links(slot);
         }
     }
 
-    /// The share of a flow that starts and meets no other one. Otherwise it is one of the few now, or those that it meets are so no more.
-    fn starts_alone(&mut self, slot: u32) -> Option<f64> {
-        let met = (self.few.as_mut()?).start(slot, &self.flows[slot as usize].uses);
-        if met == Met::Crowd {
-            let flows = &self.flows;
-            let needs = |slot: u32| needs_of(flows, slot);
-            if let Some(few) = &mut self.few {
-                few.withdraw(&flows[slot as usize].uses, needs, &mut self.crowd);
-            }
-            self.share_crowd();
-            return None;
-        }
-        self.sharing += 1;
-        self.flows[slot as usize].is_few = true;
-        let alone = self.flows[slot as usize].alone;
-        (met == Met::Nobody).then(|| alone.unwrap_or_else(|| self.rate_alone(slot)))
-    }
-
-    /// Gives the few flows whose rates may have changed their rates.
-    fn share_few<E: Copy>(&mut self, now: f64, queue: &mut EventQueue<E>) {
-        let Some(mut few) = self.few.take() else {
-            return;
+    /// Whether a flow is alone on its links: then it has them from now on. Otherwise those that were alone there share.
+    fn starts_alone(&mut self, slot: u32) -> bool {
+        let Some(lone) = &mut self.lone else {
+            return false;
         };
-        let mut rates = std::mem::take(&mut self.rates);
-        let flows = &self.flows;
-        let needs = |slot: u32| needs_of(flows, slot);
-        let settled = |slot, rate| rates.push((slot, rate));
-        few.settle(needs, settled, &mut self.crowd);
-        for (slot, rate) in rates.drain(..) {
-            self.set_rate(slot, rate, now, queue);
+        let flow = &mut self.flows[slot as usize];
+        if flow.has_way && flow.alone > 0.0 && lone.start(slot, &flow.uses) {
+            flow.is_alone = true;
+            self.sharing += 1;
+            return true;
         }
-        self.rates = rates;
-        self.few = Some(few);
-        self.share_crowd();
-    }
-
-    /// Those that were few share by levels from now on.
-    fn share_crowd(&mut self) {
-        let mut crowd = std::mem::take(&mut self.crowd);
-        for slot in crowd.drain(..) {
-            self.flows[slot as usize].is_few = false;
-            self.share_links(slot);
+        for at in 0..flow.uses.len() {
+            let link = self.flows[slot as usize].uses[at].0;
+            let other = self.lone.as_ref().and_then(|lone| lone.on(link));
+            if let Some(other) = other {
+                self.flows[other as usize].is_alone = false;
+                if let Some(lone) = &mut self.lone {
+                    lone.end(&self.flows[other as usize].uses);
+                }
+                self.share_links(other);
+            }
         }
-        self.crowd = crowd;
+        false
     }
 
     /// A flow shares its links from now on.
@@ -813,8 +786,8 @@ impl<T: Copy> Network<T> {
         }
         let constants = (flow.weight, flow.bound(), 1);
         self.levels.put(slot, constants, flow.uses.iter().copied());
-        if let Some(few) = &mut self.few {
-            few.share(&flow.uses);
+        if let Some(lone) = &mut self.lone {
+            lone.share(&flow.uses);
         }
     }
 
@@ -826,13 +799,13 @@ impl<T: Copy> Network<T> {
             self.is_changed = true;
         } else if flow.phase == Phase::Transfer && !flow.uses.is_empty() && self.model.sharing {
             self.sharing -= 1;
-            let is_few = std::mem::take(&mut flow.is_few);
-            match &mut self.few {
-                Some(few) if is_few => few.end(slot, &flow.uses),
-                Some(few) => few.leave(&flow.uses),
+            let is_alone = std::mem::take(&mut flow.is_alone);
+            match &mut self.lone {
+                Some(lone) if is_alone => lone.end(&flow.uses),
+                Some(lone) => lone.leave(&flow.uses),
                 None => {}
             }
-            if !is_few {
+            if !is_alone {
                 self.levels.set_count(slot, 0);
             }
         }
@@ -940,12 +913,6 @@ impl<T: Copy> Network<T> {
         let factor = self.model.bandwidth_factor;
         self.flows[slot as usize].set_rate(share, factor, now, queue);
     }
-}
-
-/// The shared links of a flow, and the bound of its rate.
-fn needs_of<T>(flows: &[Flow<T>], slot: u32) -> Needs<'_> {
-    let flow = &flows[slot as usize];
-    (&flow.uses, flow.bound())
 }
 
 impl<T> Flow<T> {
