@@ -47,8 +47,6 @@ struct Flow<T> {
     is_held: bool,
     /// Whether it is alone on its links.
     is_alone: bool,
-    /// Whether it has a way, and so its weight and window.
-    has_way: bool,
     /// Whether it is listed to be weighed again.
     is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
@@ -57,8 +55,8 @@ struct Flow<T> {
     updated: f64,
     /// The rate that the sharing gave (before the bandwidth factor).
     share: f64,
-    /// With a way: the share of a flow that meets no other one.
-    alone: f64,
+    /// With a way, as its weight and window: its share if it meets no other one.
+    alone: Option<f64>,
     weight: f64,
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
     narrowest: f64,
@@ -339,12 +337,11 @@ impl<T: Copy> Network<T> {
         };
         let way = ways.get(way);
         let flow = &mut flows[slot as usize];
-        flow.has_way = true;
         flow.fixed_latency = Some(way.latency);
         (flow.narrowest, flow.window, flow.weight) = (way.narrowest, way.window, way.weight);
         flow.uses.set(&way.uses);
         flow.outward = way.outward;
-        flow.alone = way.alone;
+        flow.alone = Some(way.alone);
         let mut delay = if is_late { way.round_trip } else { 0.0 };
         if let (Some(connections), Some(connection)) = (connections, way.connection) {
             flow.connection = Some(connection);
@@ -678,13 +675,12 @@ impl<T: Copy> Network<T> {
                 event: None,
                 is_held: false,
                 is_alone: false,
-                has_way: false,
                 is_unweighed: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
                 share: 0.0,
-                alone: 0.0,
+                alone: None,
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
@@ -701,7 +697,7 @@ impl<T: Copy> Network<T> {
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.is_unweighed = false;
-        flow.has_way = false;
+        flow.alone = None;
         flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
@@ -721,7 +717,7 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
         event: E,
     ) {
-        if !self.flows[slot as usize].has_way {
+        if self.flows[slot as usize].alone.is_none() {
             self.weigh(slot, false);
         }
         let flow = &mut self.flows[slot as usize];
@@ -732,10 +728,10 @@ impl<T: Copy> Network<T> {
             self.hold(slot, now);
             return;
         }
-        if shares && self.starts_alone(slot) {
+        if shares && let Some(alone) = self.starts_alone(slot) {
             let factor = self.model.bandwidth_factor;
             let flow = &mut self.flows[slot as usize];
-            flow.share = flow.alone;
+            flow.share = alone;
             flow.rate = flow.share * factor;
             flow.event = Some(queue.push(now + flow.remaining / flow.rate, event));
             return;
@@ -753,16 +749,16 @@ impl<T: Copy> Network<T> {
         }
     }
 
-    /// Whether a flow is alone on its links: then it has them from now on. Otherwise those that were alone there share.
-    fn starts_alone(&mut self, slot: u32) -> bool {
-        let Some(lone) = &mut self.lone else {
-            return false;
-        };
+    /// The share of a flow that is alone on its links: it has them from now on. Otherwise those that were alone there share.
+    fn starts_alone(&mut self, slot: u32) -> Option<f64> {
+        let lone = self.lone.as_mut()?;
         let flow = &mut self.flows[slot as usize];
-        if flow.has_way && flow.alone > 0.0 && lone.start(slot, &flow.uses) {
+        if let Some(alone) = flow.alone.filter(|alone| *alone > 0.0)
+            && lone.start(slot, &flow.uses)
+        {
             flow.is_alone = true;
             self.sharing += 1;
-            return true;
+            return Some(alone);
         }
         for at in 0..flow.uses.len() {
             let link = self.flows[slot as usize].uses[at].0;
@@ -775,7 +771,7 @@ impl<T: Copy> Network<T> {
                 self.share_links(other);
             }
         }
-        false
+        None
     }
 
     /// A flow shares its links from now on.
