@@ -8,6 +8,9 @@
 //! So a new level moves the next end of one link, however many flows it holds, and only a flow that another link holds from now on is
 //! visited. The groups and their holders are those of [`super::maxmin::holding`].
 //!
+//! B · w may be more than a number holds (1e302 B over a latency of 1e150 s). Service is then counted in a larger unit, a power of two, so that
+//! nothing is rounded.
+//!
 //! Cost: 50 ns per link whose level changes, 100 ns per group whose holder changes. Twins: [`super::batch`] and the flows of
 //! [`super::network`], which visit each flow whose rate changes.
 
@@ -35,14 +38,22 @@ pub(super) struct HeldFlows {
     moved: Vec<Moved>,
     /// How many groups there are.
     count: usize,
-    /// Multiplies the share of a flow.
+    /// Multiplies the share of a flow; times the unit of service.
     factor: f64,
+    /// The unit of service.
+    unit: f64,
+    /// The largest flow since there were none \[B\].
+    largest: f64,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
 }
 
 /// A link that has served its groups longer than this at its present pace, in units of the present time, counts again: dates keep their digits.
 const MOST_SERVICE: f64 = 100.0;
+/// A flow that needs more units of service makes the unit larger.
+const MOST_UNITS: f64 = 1e300;
+/// The next larger unit of service is so many units: 2^256.
+const LARGER: f64 = f64::from_bits((1023 + 256) << 52);
 
 /// What a link has done for each of the groups that it holds.
 #[derive(Clone, Debug, Default)]
@@ -147,6 +158,7 @@ impl HeldFlows {
         Self {
             levels: HoldingMaxMin::new(capacities, varies),
             factor,
+            unit: 1.0,
             ..Self::default()
         }
     }
@@ -182,13 +194,15 @@ impl HeldFlows {
         let count = self.groups[at].targets.len();
         if count == 0 {
             route(&mut self.levels);
-            let weight = self.levels.weight(group);
             let state = &mut self.groups[at];
             (state.holder, state.ahead) = (None, 0.0);
-            state.price = weight / self.factor;
             self.count += 1;
         } else {
             self.levels.set_count(group, count + 1);
+        }
+        if count == 0 || bytes > self.largest {
+            self.largest = self.largest.max(bytes);
+            self.groups[at].price = self.price(group);
         }
         let had = self.served(group, now);
         let state = &mut self.groups[at];
@@ -205,11 +219,11 @@ impl HeldFlows {
 
     /// Gives a group another weight and bound \[B/s\] on the same links, if it has a bound; whether it has.
     pub(super) fn reweigh(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
-        let had = self.served(group, now);
         if !self.levels.reweigh(group, weight, bound) {
             return false;
         }
-        let price = self.levels.weight(group) / self.factor;
+        let price = self.price(group);
+        let had = self.served(group, now);
         let state = &mut self.groups[group as usize];
         let before = std::mem::replace(&mut state.price, price);
         state
@@ -223,17 +237,49 @@ impl HeldFlows {
 
     /// Gives a group another weight and bound \[B/s\], and links.
     pub(super) fn reroute(&mut self, group: u32, now: f64, route: impl FnOnce(&mut HoldingMaxMin)) {
-        let had = self.served(group, now);
+        self.groups[group as usize].ahead = self.served(group, now);
         self.levels.set_count(group, 0);
         self.release(group);
         route(&mut self.levels);
-        let price = self.levels.weight(group) / self.factor;
+        let price = self.price(group);
         let state = &mut self.groups[group as usize];
         let before = std::mem::replace(&mut state.price, price);
+        let had = std::mem::take(&mut state.ahead);
         state
             .targets
             .rewrite(|target| (target - had).max(0.0) * (price / before));
-        state.ahead = 0.0;
+    }
+
+    /// The service that a byte of a group needs: its flows do not need more than a number holds.
+    fn price(&mut self, group: u32) -> f64 {
+        let weight = self.levels.weight(group);
+        while self.largest * (weight / self.factor) > MOST_UNITS
+            && self.unit < f64::MAX / LARGER / LARGER
+        {
+            self.enlarge_unit();
+        }
+        weight / self.factor
+    }
+
+    /// Counts service in the next larger unit.
+    fn enlarge_unit(&mut self) {
+        self.factor *= LARGER;
+        self.unit *= LARGER;
+        let smaller = |bits: u64| (f64::from_bits(bits) / LARGER).to_bits();
+        for service in &mut self.services {
+            service.done /= LARGER;
+            service.pace /= LARGER;
+            let mut entries = std::mem::take(&mut service.targets).into_vec();
+            for Reverse((target, ..)) in &mut entries {
+                *target = smaller(*target);
+            }
+            service.targets = BinaryHeap::from(entries);
+        }
+        for group in &mut self.groups {
+            group.ahead /= LARGER;
+            group.price /= LARGER;
+            group.targets.rewrite(|target| target / LARGER);
+        }
     }
 
     /// The service that a group has had.
@@ -312,7 +358,7 @@ impl HeldFlows {
         while let Some(link) = self.levels.next_changed() {
             let service = &mut self.services[link as usize];
             service.advance(now);
-            service.pace = self.levels.level(link);
+            service.pace = self.levels.level(link) / self.unit;
             if service.pace == f64::INFINITY {
                 service.pace = 0.0; // it holds nothing
             }
@@ -452,6 +498,8 @@ impl HeldFlows {
         }
         self.stale.clear();
         self.ends.clear();
+        self.factor /= self.unit;
+        (self.unit, self.largest) = (1.0, 0.0);
     }
 }
 
@@ -486,5 +534,32 @@ mod tests {
         assert_eq!(ends, [(1, 1, true)]);
         flows.share(next);
         assert!((flows.next() - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn service_that_no_number_holds_is_counted_in_a_larger_unit() {
+        let mut flows = HeldFlows::new([1e88], true, 0.5);
+        let start = |flows: &mut HeldFlows, group: u32, bytes: f64, now: f64| {
+            flows.start(group, (bytes, group), now, |levels| {
+                levels.put(group, (1e200, 1e90, 1), [(0, 1.0)].into_iter());
+            });
+            flows.share(now);
+        };
+        let is_near = |date: f64, expected: f64| (date / expected - 1.0).abs() < 1e-12;
+        start(&mut flows, 0, 1e90, 0.0);
+        assert_eq!(flows.unit, 1.0);
+        assert!(is_near(flows.next(), 200.0), "{}", flows.next());
+        // Half of the link each: 5e89 B are left of the first.
+        start(&mut flows, 1, 1e150, 100.0);
+        assert!(flows.unit > 1.0);
+        assert!(is_near(flows.next(), 300.0), "{}", flows.next());
+        let next = flows.next();
+        flows.end(next, |group, _, _| assert_eq!(group, 0));
+        flows.share(next);
+        assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
+        assert!(flows.reweigh(1, next, 1e197, 1e90));
+        flows.share(next);
+        assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
+        assert_eq!(flows.fault(), None);
     }
 }
