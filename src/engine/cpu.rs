@@ -48,6 +48,14 @@ impl<T> Cpu<T> {
         }
         self.updated = now;
     }
+
+    /// Changes the available fraction at absolute date `absolute`.
+    #[inline]
+    fn change(&mut self, absolute: f64, available: f64) {
+        self.availability += self.available * (absolute - self.integrated);
+        self.integrated = absolute;
+        self.available = available;
+    }
 }
 
 /// All hosts.
@@ -142,11 +150,18 @@ impl<T: Copy> Cpus<T> {
     ) {
         let cpu = &mut self.cpus[host];
         cpu.advance_to(now);
-        cpu.availability += cpu.available * (absolute - cpu.integrated);
-        cpu.integrated = absolute;
-        cpu.available = available;
+        cpu.change(absolute, available);
         if cpu.event.is_some() || !cpu.running.is_empty() {
             schedule(cpu, queue, event);
+        }
+    }
+
+    /// Takes, for a host on which nothing runs, each change of the available fraction that it is told: absolute date, fraction.
+    pub(super) fn change_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
+        let cpu = &mut self.cpus[host];
+        |absolute, available| {
+            debug_assert!(cpu.running.is_empty() && cpu.event.is_none(), "it is idle");
+            cpu.change(absolute, available);
         }
     }
 

@@ -299,11 +299,13 @@ impl Changes {
             return 0;
         };
         let mut count = 0;
-        while count < most && varying.date.is_finite() && is_due(varying.date) {
-            let Change { date, value, .. } = varying.advance();
+        let (mut date, mut value) = (varying.date, varying.value);
+        while count < most && date.is_finite() && is_due(date) {
             take(date, value);
+            (date, value) = varying.course.next().unwrap_or((f64::INFINITY, 0.0));
             count += 1;
         }
+        (varying.date, varying.value) = (date, value);
         count
     }
 

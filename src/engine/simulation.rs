@@ -406,10 +406,8 @@ impl<'p, T: Copy> Simulation<'p, T> {
         let clock = self.clock;
         let until = same_until(clock.local());
         let is_due = |date| clock.to_local(date) <= until;
-        let Self { cpus, queue, .. } = self;
-        let (now, event) = (clock.local(), Event::Host(host.0));
         let most = self.most_changes;
-        let take = |date, value| cpus.set_available(host.index(), value, (now, date), queue, event);
+        let take = self.cpus.change_idle(host.index());
         let count = self
             .changes
             .take_due(host, most.saturating_add(1), is_due, take);

@@ -8,7 +8,7 @@
 //! The options of a trigger stand under `policy.trigger.<its name>`, wherever it is named; what stands behind its name wins.
 //! A strategy needs a trigger, [`trigger::USUAL`] if none is named. A policy that says itself when it is called (MigBSP) may get another one.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::document::typed_value;
 use crate::error::{Error, Problem};
@@ -129,17 +129,22 @@ impl Chosen {
     /// As [`Self::build`].
     pub(super) fn resolved(&self) -> Result<Value, Error> {
         let name = self.entry.name;
-        let mut resolved = json!({ "name": name, name: self.entry.resolve(&self.options)? });
+        let mut resolved = named(name, self.entry.resolve(&self.options)?);
         if let Some(chosen) = &self.trigger {
             let name = chosen.entry.name;
-            let mut trigger = json!({ "name": name, name: chosen.entry.resolve(&chosen.options)? });
+            let mut trigger = named(name, chosen.entry.resolve(&chosen.options)?);
             if chosen.only_if_paid_back {
-                trigger[ONLY_IF_PAID_BACK] = true.into();
+                trigger.insert(ONLY_IF_PAID_BACK.into(), true.into());
             }
-            resolved["trigger"] = trigger;
+            resolved.insert("trigger".into(), trigger.into());
         }
-        Ok(resolved)
+        Ok(resolved.into())
     }
+}
+
+/// A name, and under it the options of what has it.
+fn named(name: &str, options: Value) -> Map<String, Value> {
+    Map::from_iter([("name".into(), name.into()), (name.into(), options)])
 }
 
 /// The trigger that is part of the name, or that of the key `trigger`; none where the policy says itself when.
@@ -301,6 +306,7 @@ fn flag(value: &Value) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn chosen(keys: &Value) -> Result<Value, String> {
         let registry = Registry::standard();

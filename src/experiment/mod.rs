@@ -18,6 +18,7 @@ mod layers;
 mod ledger;
 mod library;
 mod pingpong;
+mod ready;
 mod resolve;
 mod run;
 mod shared;

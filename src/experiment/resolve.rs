@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::basis::{Remark, Whole, notes, unknown_platforms};
 use super::by_workload;
@@ -235,7 +235,7 @@ impl Experiment {
                 sha256: document::sha256(&document::read_bytes(file.as_ref())?),
             });
         }
-        let mut resolved = resolved(&config, network, &loads, app, &chosen)?;
+        let mut resolved = resolved(&mut config, network, &loads, app, &chosen)?;
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
             keys.remove("mapping"); // the workload itself says where its processes start
         }
@@ -605,7 +605,7 @@ fn inputs(
 
 /// The settings as JSON, every default filled in.
 fn resolved(
-    config: &ExperimentConfig,
+    config: &mut ExperimentConfig,
     network: NetworkModel,
     loads: &Loads,
     app: &registry::Entry,
@@ -616,24 +616,28 @@ fn resolved(
             "the settings cannot be written: {error}"
         )))
     };
-    let mut value = serde_json::to_value(config).map_err(failed)?;
-    let mut workload = json!({ "app": app.name });
-    if let (Some(all), Value::Object(keys)) = (
-        workload.as_object_mut(),
-        app.resolve(&Value::Object(config.workload.clone()))?,
-    ) {
-        all.extend(keys);
+    // What is written anew below is not copied first.
+    let given = [
+        &mut config.workload,
+        &mut config.network,
+        &mut config.policy,
+    ]
+    .map(std::mem::take);
+    let written = serde_json::to_value(&*config).map_err(failed);
+    [config.workload, config.network, config.policy] = given;
+    let mut value = written?;
+    let mut workload = Map::from_iter([("app".to_owned(), app.name.into())]);
+    let keys = Value::Object(config.workload.clone());
+    if let Value::Object(keys) = app.resolve(&keys)? {
+        workload.extend(keys);
     }
-    value["workload"] = workload;
-    let mut constants =
-        json!({ "model": config.network.get("model").and_then(Value::as_str).unwrap_or("cm02") });
-    if let (Some(all), Value::Object(rest)) = (
-        constants.as_object_mut(),
-        serde_json::to_value(network).map_err(failed)?,
-    ) {
-        all.extend(rest);
+    value["workload"] = workload.into();
+    let preset = config.network.get("model").and_then(Value::as_str);
+    let mut constants = Map::from_iter([("model".to_owned(), preset.unwrap_or("cm02").into())]);
+    if let Value::Object(rest) = serde_json::to_value(network).map_err(failed)? {
+        constants.extend(rest);
     }
-    value["network"] = constants;
+    value["network"] = constants.into();
     if let Some(load) = loads.resolved() {
         value["load"] = load;
     }

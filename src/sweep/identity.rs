@@ -40,13 +40,12 @@ impl Identity {
     }
 
     /// The name of the run with `seed`.
-    pub(super) fn id(&self, seed: u64) -> String {
-        let mut settings = self.settings.clone();
-        settings["seed"] = seed.into();
+    pub(super) fn id(&mut self, seed: u64) -> String {
+        self.settings["seed"] = seed.into();
         if self.seeds_workload {
-            settings["workload"]["seed"] = seed.into();
+            self.settings["workload"]["seed"] = seed.into();
         }
-        digest(&settings)
+        digest(&self.settings)
     }
 }
 

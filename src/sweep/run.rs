@@ -91,7 +91,7 @@ pub fn run(
     store: &Mutex<Store>,
     done: &Done,
 ) -> Result<(), Error> {
-    runs.par_iter().with_max_len(1).try_for_each(|&run| {
+    let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
         let row = row((sweep, plan), run, (limits, common));
         let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
         let id = &plan.runs[run];
@@ -100,12 +100,18 @@ pub fn run(
         }
         done.0.fetch_add(1, Ordering::Relaxed);
         Ok(())
-    })
+    });
+    common.files.forget_ready();
+    done_with
 }
 
 /// The row of a run of the plan.
 pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
-    let attempt = || match plan.experiment(sweep, plan.run(run), (limits, &common.files)) {
+    let load = || match common.files.take_ready(&plan.runs[run]) {
+        Some(experiment) => Ok(experiment),
+        None => plan.experiment(sweep, plan.run(run), (limits, &common.files)),
+    };
+    let attempt = || match load() {
         Ok(experiment) => {
             simulated(&experiment, common).unwrap_or_else(|error| failed(&error, false))
         }

@@ -117,7 +117,7 @@ impl Known {
     ) -> Result<Self, Error> {
         let identity = Identity::of_broken(&layers(sweep, values, None).merged()?);
         Ok(Self {
-            runs: ids(&identity, seeds),
+            runs: ids(identity, seeds),
             uses_seed: false,
             remark: None,
             said: Vec::new(),
@@ -125,7 +125,7 @@ impl Known {
     }
 }
 
-/// Reads a setting with the first of `seeds`, without running it.
+/// Reads a setting with the first of `seeds`, without running it; the experiment is kept for its run.
 pub(super) fn known(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -135,12 +135,14 @@ pub(super) fn known(
     let (experiment, seeds_workload) = load_first(sweep, values, seeds, with)?;
     let uses_seed = experiment.uses_seed(seeds_workload)?;
     let seeds = if uses_seed { seeds } else { &seeds[..1] };
-    Ok(Known {
-        runs: ids(&Identity::of(&experiment, seeds_workload), seeds),
+    let known = Known {
+        runs: ids(Identity::of(&experiment, seeds_workload), seeds),
         uses_seed,
-        remark: experiment.remark,
-        said: experiment.said,
-    })
+        remark: experiment.remark.clone(),
+        said: experiment.said.clone(),
+    };
+    with.1.keep_ready(&known.runs[0], experiment);
+    Ok(known)
 }
 
 /// The identities of the runs of a setting with each of `seeds`, whether they change anything or not.
@@ -151,7 +153,7 @@ pub(super) fn runs_of(
     with: (Limits, &Shared),
 ) -> Result<Vec<String>, Error> {
     let (experiment, seeds_workload) = load_first(sweep, values, seeds, with)?;
-    Ok(ids(&Identity::of(&experiment, seeds_workload), seeds))
+    Ok(ids(Identity::of(&experiment, seeds_workload), seeds))
 }
 
 /// The experiment with the first of `seeds`, and whether the seed of a run is also the one of its workload.
@@ -165,6 +167,6 @@ fn load_first(
     Ok((load(sweep, values, seeds[0], with)?, seeds_workload))
 }
 
-fn ids(identity: &Identity, seeds: &[u64]) -> Vec<String> {
+fn ids(mut identity: Identity, seeds: &[u64]) -> Vec<String> {
     seeds.iter().map(|seed| identity.id(*seed)).collect()
 }
