@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
 use super::event::{BarrierMessage, Token};
+use super::leaving::Leaving;
 use super::patience::Patience;
 use super::script::{Action, Script};
 use crate::error::Error;
@@ -52,7 +53,7 @@ pub(super) struct Barrier {
     bytes: Bytes,
     processes: u32,
     /// The processes that may leave now, in order; the run empties it.
-    pub(super) leaving: VecDeque<u32>,
+    pub(super) leaving: Leaving,
     protocol: Protocol,
 }
 
@@ -177,7 +178,7 @@ impl Barrier {
         Self {
             bytes: config.bytes,
             processes,
-            leaving: VecDeque::with_capacity(count),
+            leaving: Leaving::default(),
             protocol,
         }
     }
@@ -206,12 +207,12 @@ impl Barrier {
                 *arrived += 1;
                 if *arrived == *processes {
                     *arrived = 0;
-                    leaving.extend(0..*processes);
+                    leaving.push_all(*processes);
                 }
                 Ok(())
             }
             Protocol::None => {
-                leaving.push_back(process);
+                leaving.push(process);
                 Ok(())
             }
             Protocol::RootSerial(root) if process == 0 => {
@@ -315,7 +316,7 @@ impl Barrier {
 
     /// Lets all leave, at the date that was predicted.
     pub(super) fn let_all_leave(&mut self) {
-        self.leaving.extend(0..self.processes);
+        self.leaving.push_all(self.processes);
     }
 
     /// The price of the barrier for process 0, as a part of its own time in the superstep.
@@ -345,7 +346,7 @@ impl Barrier {
                 Ok(())
             }
             (Protocol::RootSerial(_), Leave(_)) => {
-                leaving.extend(0..*processes);
+                leaving.push_all(*processes);
                 Ok(())
             }
             (Protocol::Central(central), Arrived(_)) => {
@@ -371,7 +372,7 @@ impl Barrier {
                 context,
             ),
             (Protocol::Tree { .. }, Leave(process)) => {
-                leaving.push_back(process);
+                leaving.push(process);
                 release_children(process, *processes, *bytes, context)
             }
             (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
@@ -394,7 +395,7 @@ impl RootSerial {
     fn arrive(
         &mut self,
         processes: u32,
-        leaving: &mut VecDeque<u32>,
+        leaving: &mut Leaving,
         context: &mut BarrierContext<'_, '_>,
     ) {
         self.arrived += 1;
@@ -407,7 +408,7 @@ impl RootSerial {
             let message = Token::Barrier(BarrierMessage::Leave(0));
             context.engine.wait(Seconds::of(delay), message);
         } else {
-            leaving.extend(0..processes);
+            leaving.push_all(processes);
         }
     }
 }
@@ -437,12 +438,12 @@ impl Central {
     }
 
     /// Process `process` has its answer and leaves; with the last of them process 0 does.
-    fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut VecDeque<u32>) {
+    fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
         self.answers += 1;
-        leaving.push_back(process);
+        leaving.push(process);
         if self.answers == processes - 1 {
             self.answers = 0;
-            leaving.push_back(0);
+            leaving.push(0);
         }
     }
 
@@ -545,18 +546,18 @@ impl Sequential {
         process: u32,
         processes: u32,
         bytes: Bytes,
-        leaving: &mut VecDeque<u32>,
+        leaving: &mut Leaving,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         self.released += 1;
         if self.release == Release::Sequential {
-            leaving.push_back(process);
+            leaving.push(process);
         }
         if self.released < processes {
             return self.release_next(bytes, context);
         }
         if self.release == Release::Simultaneous {
-            leaving.extend(0..processes);
+            leaving.push_all(processes);
         }
         self.is_releasing = false;
         self.is_busy = false;
@@ -587,7 +588,7 @@ fn gather_in_tree(
     process: u32,
     processes: u32,
     bytes: Bytes,
-    leaving: &mut VecDeque<u32>,
+    leaving: &mut Leaving,
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
     let count = &mut gathered[process as usize];
@@ -606,7 +607,7 @@ fn gather_in_tree(
             BarrierMessage::Arrived(process),
         );
     }
-    leaving.push_back(0);
+    leaving.push(0);
     release_children(0, processes, bytes, context)
 }
 
@@ -626,7 +627,7 @@ impl Scripted {
         &mut self,
         process: u32,
         bytes: Bytes,
-        leaving: &mut VecDeque<u32>,
+        leaving: &mut Leaving,
         context: &mut BarrierContext<'_, '_>,
     ) -> Result<(), Error> {
         let place = process as usize;
@@ -645,7 +646,7 @@ impl Scripted {
                 None => {
                     self.at[place] = AWAY;
                     self.received[place][parity as usize] = 0;
-                    leaving.push_back(process);
+                    leaving.push(process);
                     return Ok(());
                 }
             }

@@ -9,7 +9,7 @@ use crate::units::ProcessId;
 impl Run<'_, '_> {
     /// Lets the processes go on that have done their superstep; returns whether all have done the oldest one, which is closed.
     pub(super) fn leave_alone(&mut self) -> Result<bool, Error> {
-        while let Some(process) = self.superstep.barrier.leaving.pop_front() {
+        while let Some(process) = self.superstep.barrier.leaving.pop() {
             let number = self.superstep.at[process as usize];
             if let Some(ahead) = &mut self.ahead {
                 ahead.on_done(number);

@@ -18,6 +18,7 @@ mod event;
 mod exchange;
 mod free;
 mod invariants;
+mod leaving;
 mod migration;
 mod patience;
 mod record;

@@ -275,7 +275,7 @@ impl<'a, 'r> Run<'a, 'r> {
             self.go_on_together()?;
             return Ok(true);
         }
-        while let Some(process) = self.superstep.barrier.leaving.pop_front() {
+        while let Some(process) = self.superstep.barrier.leaving.pop() {
             self.superstep.left += 1;
             let is_last_to_leave = self.superstep.left == processes;
             if is_last_to_leave {

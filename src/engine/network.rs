@@ -191,7 +191,9 @@ impl<T: Copy> Network<T> {
         self.free.clear();
         self.free.extend((0..).take(self.flows.len()));
         self.free.reverse();
-        self.levels.repair(|_, _| {});
+        if !self.levels.is_settled() {
+            self.levels.repair(|_, _| {});
+        }
         if self.held.has_links() {
             self.held = HeldFlows::default();
         }

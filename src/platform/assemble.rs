@@ -2,6 +2,8 @@
 //!
 //! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
 
+use std::fmt::Write as _;
+
 use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
 use crate::error::Problem;
 use crate::memory::Limits;
@@ -42,7 +44,7 @@ impl LinkParts {
     }
 
     /// Adds the link, or both directions of a duplex link; the id of the first.
-    pub(super) fn add_to(self, links: &mut Vec<Link>, name: &str) -> LinkId {
+    pub(super) fn add_to(self, links: &mut Vec<Link>, name: String) -> LinkId {
         let id = LinkId::from_index(links.len());
         if self.is_duplex {
             links.push(self.clone().named(format!("{name}_UP")));
@@ -52,7 +54,7 @@ impl LinkParts {
             };
             links.push(second.named(format!("{name}_DOWN")));
         } else {
-            links.push(self.named(name.to_owned()));
+            links.push(self.named(name));
         }
         id
     }
@@ -124,17 +126,18 @@ impl Assembly {
         let first = self.platform.hosts.len();
         let count = parts.groups.iter().map(|group| group.hosts as usize).sum();
         let links = &mut self.platform.links;
-        let medium = parts.medium.map(|(name, link)| link.add_to(links, &name));
+        let medium = parts.medium.map(|(name, link)| link.add_to(links, name));
         self.medium.push(medium);
         self.platform.hosts.reserve(count);
         self.access.reserve(count);
         let mut index = 0;
         for group in &parts.groups {
             for _ in 0..group.hosts {
-                let name = format!("{}-{index}", parts.name);
+                let name = numbered(&parts.name, index, "");
                 let access = group.access.clone();
                 let links = &mut self.platform.links;
-                let access = access.map(|link| link.add_to(links, &format!("{name}-link")));
+                let access =
+                    access.map(|link| link.add_to(links, numbered(&parts.name, index, "-link")));
                 self.access.push(access);
                 self.platform.hosts.push(Host {
                     name,
@@ -207,6 +210,14 @@ impl Assembly {
             ..self.platform
         }
     }
+}
+
+/// The name of a member of a cluster, and what stands behind it; without room to spare.
+fn numbered(cluster: &str, index: usize, suffix: &str) -> String {
+    let digits = index.checked_ilog10().unwrap_or_default() as usize + 1;
+    let mut name = String::with_capacity(cluster.len() + 1 + digits + suffix.len());
+    write!(name, "{cluster}-{index}{suffix}").expect("a text takes everything");
+    name
 }
 
 /// What a cluster takes of memory \[B\].

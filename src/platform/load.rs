@@ -337,7 +337,7 @@ impl<'a> Loader<'a> {
                 latency_profile: link.latency_profile.clone(),
             };
             let parts = self.link_parts(&format!("links[{index}]"), &values, true);
-            parts.add_to(&mut links, &link.name);
+            parts.add_to(&mut links, link.name.clone());
         }
         links
     }

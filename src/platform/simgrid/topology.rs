@@ -243,13 +243,13 @@ fn add_links(all: &mut Vec<crate::platform::Link>, id: &str, routing: &Routing, 
     let own = |all: &mut Vec<_>, member: u32| {
         for (parts, kind) in [(&links.loopback, "loopback"), (&links.limiter, "limiter")] {
             if let Some(parts) = parts.clone() {
-                parts.add_to(all, &format!("{id}_link_{member}_{kind}"));
+                parts.add_to(all, format!("{id}_link_{member}_{kind}"));
             }
         }
     };
     let limiter = |all: &mut Vec<_>, name: String| {
         if let Some(parts) = links.limiter.clone() {
-            parts.add_to(all, &format!("{id}_{name}_limiter"));
+            parts.add_to(all, format!("{id}_{name}_limiter"));
         }
     };
     let cable = |all: &mut Vec<_>, name: String, count: u32| {
@@ -258,7 +258,7 @@ fn add_links(all: &mut Vec<crate::platform::Link>, id: &str, routing: &Routing, 
             bandwidth: BytesPerSecond::new(bandwidth).unwrap_or(links.link.bandwidth),
             ..links.link.clone()
         };
-        parts.add_to(all, &format!("{id}_{name}"));
+        parts.add_to(all, format!("{id}_{name}"));
     };
     match routing {
         Routing::Torus(torus) => {

@@ -323,7 +323,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     /// Adds a link or both directions of a duplex one under a written name.
     pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkParts) -> LinkId {
         let is_duplex = parts.is_duplex;
-        let id = parts.add_to(&mut self.links, name);
+        let id = parts.add_to(&mut self.links, name.to_owned());
         let mut known = vec![(name.to_owned(), NamedLink::One(id))];
         if is_duplex {
             known[0].1 = NamedLink::Duplex(id);
