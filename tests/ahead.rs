@@ -2,7 +2,7 @@
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, Costs, MoveCost, Outcome, Receives,
-    RuntimeConfig, Scenario, Waiting,
+    RuntimeConfig, Scenario, Sends, Waiting,
 };
 use migsim::workload::PrescribedMove;
 
@@ -117,6 +117,27 @@ fn a_process_that_needs_nobody_is_at_most_some_supersteps_ahead() {
         ..Case::new(&platform, &plans, [0, 1])
     };
     assert_close(case.run().makespan.get(), 3.0, 1e-9, "3 000 of 1 ms");
+}
+
+#[test]
+fn a_deadlock_names_no_barrier() {
+    // Two send first and receive later; the third is done with the only superstep.
+    let platform = switch(3, WIRE);
+    let plans = Plans::new(vec![plan(&[1e9; 3], &[(0, 1, 8.0), (1, 0, 8.0)])]);
+    let case = Case {
+        runtime: RuntimeConfig {
+            sends: Sends::Sequential,
+            ..without(Receives::Late)
+        },
+        ..Case::new(&platform, &plans, 0..3)
+    };
+    let error = case.run_with(Script(vec![])).expect_err("it cannot go on");
+    let error = error.to_string();
+    let sends = "process 1 sends to process 2 and waits until it receives";
+    assert!(
+        error.contains(sends) && !error.contains("barrier"),
+        "{error}"
+    );
 }
 
 #[test]

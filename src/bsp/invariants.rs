@@ -204,7 +204,12 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
         waits.push(format!("{} more wait like this", blocked.len() - NAMED));
     }
     if !at_barrier.is_empty() {
-        waits.push(format!("{} wait at the barrier", at_barrier.len()));
+        let wait = if superstep.barrier.is_none() {
+            "wait for the others"
+        } else {
+            "wait at the barrier"
+        };
+        waits.push(format!("{} {wait}", at_barrier.len()));
     }
     let message = format!(
         "deadlock in superstep {} at {}: {} of {} wait for ever: {}",
