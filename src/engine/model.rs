@@ -174,7 +174,7 @@ pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
 /// ```text
 /// delay  = latency_factor · L              (and what messages cost: `message`)
 /// weight = L + Σ weight_s / bandwidth      (1 if L is 0, or if weights are equal)
-/// window = tcp_gamma / 2L                  (infinite without a window or a latency)
+/// window = tcp_gamma / 2L                  (infinite without a window or a latency, and in zones without links)
 /// rate   = bandwidth_factor · share        where share <= min(least bandwidth of the route, window)
 /// ```
 /// The event path (`network`) and the batch path (`batch::path_table`) both ask these functions; neither has an equation of its own.
@@ -210,6 +210,11 @@ impl NetworkModel {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
             _ => f64::INFINITY,
         }
+    }
+
+    /// Whether a message that crosses no link, there or back, takes its delay alone: SimGrid's rule for its platforms.
+    pub(super) fn frees_linkless(platform: &Platform) -> bool {
+        matches!(platform.routes, Routes::Zoned { .. })
     }
 
     /// Whether flows share some link as SimGrid's `FATPIPE`, with effects on their rates.

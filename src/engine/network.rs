@@ -12,6 +12,8 @@
 //! left for it (4.1: 26.5 of 146 kB/s, beside one that has 251 kB/s of the same link). That is followed on platforms of SimGrid, or where
 //! `fatpipe` is `simgrid`: then all rates are found by [`super::maxmin::pipes`].
 //!
+//! On platforms of SimGrid a flow that crosses no link, there or back, ends with its latency phase, whatever its size.
+//!
 //! A flow that starts while a link of its route has no capacity is bounded by its links alone.
 //!
 //! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
@@ -129,6 +131,8 @@ pub(super) struct Network<T> {
     free: Vec<u32>,
     /// Without links until the first flow shares one.
     levels: IncrementalMaxMin,
+    /// Whether flows without links have no limit.
+    frees_linkless: bool,
     /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
     pipes: Option<Box<PipesProblem>>,
     is_changed: bool,
@@ -167,6 +171,7 @@ impl<T: Copy> Network<T> {
         let may_be_alone = is_constant && model.sharing && model.weights == Weights::Equal;
         Self {
             model,
+            frees_linkless: NetworkModel::frees_linkless(platform),
             lone: may_be_alone.then(|| LoneFlows::new(platform.links.len())),
             ways: is_constant.then(Ways::default),
             pipes,
@@ -824,9 +829,14 @@ impl<T: Copy> Network<T> {
         let links = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
         let bandwidths = links.map(|(link, times)| self.links[link as usize].bandwidth / times);
         let of_links = self.model.weight_of_links(bandwidths);
+        let is_free = self.frees_linkless && flow.links().next().is_none();
         let flow = &mut self.flows[slot as usize];
         flow.weight = self.model.weight(latency, of_links, again);
-        flow.window = self.model.window(latency);
+        flow.window = if is_free {
+            f64::INFINITY
+        } else {
+            self.model.window(latency)
+        };
     }
 
     /// The flows on a link that varies, in the order of their numbers, each once.

@@ -348,7 +348,13 @@ impl PathTable {
             links.map(|id| platform.links[id.index()].bandwidth.get())
         };
         let of_links = self.model.weight_of_links(bandwidths());
-        let bound = narrowest.min(self.model.window(latency));
+        let is_linkless = self.uses.len() == first_use && narrowest.is_infinite();
+        let window = if is_linkless && NetworkModel::frees_linkless(platform) {
+            f64::INFINITY
+        } else {
+            self.model.window(latency)
+        };
+        let bound = narrowest.min(window);
         let capacities = self.uses[first_use..]
             .iter()
             .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);
