@@ -67,6 +67,8 @@ struct Flow<T> {
     unshared: Vec<u32>,
     /// Those that only the way back crosses, if flows share them.
     pipes_back: Vec<u32>,
+    /// Crossings of the loopback of the network model on its route.
+    loopbacks: u32,
     /// The latency of the route if the platform fixes it, else it is summed over the way out.
     fixed_latency: Option<f64>,
     /// Its connection, if that counts.
@@ -264,6 +266,8 @@ impl<T: Copy> Network<T> {
         let slot = self.new_flow(token, bytes, now);
         let flow = &mut self.flows[slot as usize];
         flow.fixed_latency = route.latency.map(crate::units::Seconds::get);
+        flow.loopbacks = route.loopbacks;
+        flow.narrowest = self.model.bound_of(route.loopbacks);
         for link in route.links() {
             if self.links[link.index()].is_shared {
                 flow.uses.add(link.0, 1.0);
@@ -276,7 +280,7 @@ impl<T: Copy> Network<T> {
             // A link that is down now would hold the flow for ever: its capacity alone holds it, while it is down.
             let bounds = flow.unshared.iter();
             let bounds = bounds.map(|&link| self.links[link as usize].bandwidth);
-            flow.narrowest = bounds.fold(f64::INFINITY, f64::min);
+            flow.narrowest = bounds.fold(self.model.bound_of(route.loopbacks), f64::min);
         }
         flow.outward = flow.uses.len();
         if self.model.crosstraffic
@@ -689,6 +693,7 @@ impl<T: Copy> Network<T> {
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
+                loopbacks: 0,
                 fixed_latency: None,
                 connection: None,
                 unshared: Vec::new(),
@@ -828,7 +833,7 @@ impl<T: Copy> Network<T> {
         let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
         let links = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
         let bandwidths = links.map(|(link, times)| self.links[link as usize].bandwidth / times);
-        let of_links = self.model.weight_of_links(bandwidths);
+        let of_links = self.model.weight_of_links(bandwidths, flow.loopbacks);
         let is_free = self.frees_linkless && flow.links().next().is_none();
         let flow = &mut self.flows[slot as usize];
         flow.weight = self.model.weight(latency, of_links, again);

@@ -114,6 +114,8 @@ pub(super) struct Way {
     pub(super) distance: f64,
     /// Some part of it has no links, since none are written.
     pub(super) has_gap: bool,
+    /// Crossings of the loopback of the network model.
+    pub(super) loopbacks: u32,
 }
 
 /// The gateways of a route: those of the two members, or the members themselves.
@@ -258,18 +260,26 @@ impl Zones {
             way.links.append(&mut between.links);
             way.distance += between.distance;
             way.has_gap |= between.has_gap;
+            way.loopbacks += between.loopbacks;
             into == to || self.go(into, to, way, steps)
         }
     }
 
-    /// The same to a gateway of a bypass, which may be the origin or the target: then over its own loopback, if it has one.
+    /// The same to a gateway of a bypass, which may be the origin or the target: then over its loopback, whether its own or that of the
+    /// network model.
     fn reach(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
         if from != to {
             return self.go(from, to, way, steps);
         }
+        if !self.has_own_loopback(from) {
+            way.loopbacks += 1;
+            return true;
+        }
         let links = way.links.len();
-        if self.has_own_loopback(from) && !self.go(from, to, way, steps) {
+        if !self.go(from, to, way, steps) {
+            // A zone without routes has no loopback; a torus has one without links.
             way.links.truncate(links);
+            return !matches!(self.zone(self.zone_of(from)).routing, Routing::Nothing);
         }
         true
     }
