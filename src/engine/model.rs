@@ -173,8 +173,8 @@ pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
 ///
 /// ```text
 /// delay  = latency_factor · L              (and what messages cost: `message`)
-/// weight = L + Σ weight_s / bandwidth      (1 if L is 0, or if weights are equal)
-/// window = tcp_gamma / 2L                  (infinite without a window or a latency)
+/// weight = L + Σ weight_s / bandwidth      (1 if L is 0, or if weights are equal; loopbacks on the way count as links)
+/// window = tcp_gamma / 2L                  (infinite without a window or a latency, and in zones without links)
 /// rate   = bandwidth_factor · share        where share <= min(least bandwidth of the route, window)
 /// ```
 /// The event path (`network`) and the batch path (`batch::path_table`) both ask these functions; neither has an equation of its own.
@@ -184,12 +184,26 @@ impl NetworkModel {
         self.latency_factor * latency
     }
 
-    /// What the bandwidths \[B/s\] of a route add to the weight \[s\].
-    pub(super) fn weight_of_links(&self, bandwidths: impl Iterator<Item = f64>) -> f64 {
+    /// What the bandwidths \[B/s\] of a route add to the weight \[s\], and so many loopbacks that it crosses.
+    pub(super) fn weight_of_links(
+        &self,
+        bandwidths: impl Iterator<Item = f64>,
+        loopbacks: u32,
+    ) -> f64 {
         if self.weight_s > 0.0 {
-            bandwidths.map(|bandwidth| self.weight_s / bandwidth).sum()
+            let links: f64 = bandwidths.map(|bandwidth| self.weight_s / bandwidth).sum();
+            links + f64::from(loopbacks) * self.weight_s / self.loopback_bandwidth
         } else {
             0.0
+        }
+    }
+
+    /// The most that the loopbacks on a route leave a flow \[B/s\].
+    pub(super) fn bound_of(&self, loopbacks: u32) -> f64 {
+        if loopbacks > 0 {
+            self.loopback_bandwidth
+        } else {
+            f64::INFINITY
         }
     }
 
@@ -210,6 +224,11 @@ impl NetworkModel {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
             _ => f64::INFINITY,
         }
+    }
+
+    /// Whether a message that crosses no link, there or back, takes its delay alone: SimGrid's rule for its platforms.
+    pub(super) fn frees_linkless(platform: &Platform) -> bool {
+        matches!(platform.routes, Routes::Zoned { .. })
     }
 
     /// Whether flows share some link as SimGrid's `FATPIPE`, with effects on their rates.

@@ -12,6 +12,8 @@
 //! left for it (4.1: 26.5 of 146 kB/s, beside one that has 251 kB/s of the same link). That is followed on platforms of SimGrid, or where
 //! `fatpipe` is `simgrid`: then all rates are found by [`super::maxmin::pipes`].
 //!
+//! On platforms of SimGrid a flow that crosses no link, there or back, ends with its latency phase, whatever its size.
+//!
 //! A flow that starts while a link of its route has no capacity is bounded by its links alone.
 //!
 //! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
@@ -65,6 +67,8 @@ struct Flow<T> {
     unshared: Vec<u32>,
     /// Those that only the way back crosses, if flows share them.
     pipes_back: Vec<u32>,
+    /// Crossings of the loopback of the network model on its route.
+    loopbacks: u32,
     /// The latency of the route if the platform fixes it, else it is summed over the way out.
     fixed_latency: Option<f64>,
     /// Its connection, if that counts.
@@ -129,6 +133,8 @@ pub(super) struct Network<T> {
     free: Vec<u32>,
     /// Without links until the first flow shares one.
     levels: IncrementalMaxMin,
+    /// Whether flows without links have no limit.
+    frees_linkless: bool,
     /// In the place of the levels, if flows share pipes as in SimGrid; and whether flows have changed since they were shared.
     pipes: Option<Box<PipesProblem>>,
     is_changed: bool,
@@ -167,6 +173,7 @@ impl<T: Copy> Network<T> {
         let may_be_alone = is_constant && model.sharing && model.weights == Weights::Equal;
         Self {
             model,
+            frees_linkless: NetworkModel::frees_linkless(platform),
             lone: may_be_alone.then(|| LoneFlows::new(platform.links.len())),
             ways: is_constant.then(Ways::default),
             pipes,
@@ -261,6 +268,8 @@ impl<T: Copy> Network<T> {
         let slot = self.new_flow(token, bytes, now);
         let flow = &mut self.flows[slot as usize];
         flow.fixed_latency = route.latency.map(crate::units::Seconds::get);
+        flow.loopbacks = route.loopbacks;
+        flow.narrowest = self.model.bound_of(route.loopbacks);
         for link in route.links() {
             if self.links[link.index()].is_shared {
                 flow.uses.add(link.0, 1.0);
@@ -273,7 +282,7 @@ impl<T: Copy> Network<T> {
             // A link that is down now would hold the flow for ever: its capacity alone holds it, while it is down.
             let bounds = flow.unshared.iter();
             let bounds = bounds.map(|&link| self.links[link as usize].bandwidth);
-            flow.narrowest = bounds.fold(f64::INFINITY, f64::min);
+            flow.narrowest = bounds.fold(self.model.bound_of(route.loopbacks), f64::min);
         }
         flow.outward = flow.uses.len();
         if self.model.crosstraffic
@@ -686,6 +695,7 @@ impl<T: Copy> Network<T> {
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
+                loopbacks: 0,
                 fixed_latency: None,
                 connection: None,
                 unshared: Vec::new(),
@@ -825,10 +835,15 @@ impl<T: Copy> Network<T> {
         let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
         let links = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
         let bandwidths = links.map(|(link, times)| self.links[link as usize].bandwidth / times);
-        let of_links = self.model.weight_of_links(bandwidths);
+        let of_links = self.model.weight_of_links(bandwidths, flow.loopbacks);
+        let is_free = self.frees_linkless && flow.links().next().is_none();
         let flow = &mut self.flows[slot as usize];
         flow.weight = self.model.weight(latency, of_links, again);
-        flow.window = self.model.window(latency);
+        flow.window = if is_free {
+            f64::INFINITY
+        } else {
+            self.model.window(latency)
+        };
     }
 
     /// The flows on a link that varies, in the order of their numbers, each once.

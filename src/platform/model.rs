@@ -123,6 +123,8 @@ pub struct Route<'a> {
     pub last: Option<LinkId>,
     /// The delay of the whole route if the platform gives it; otherwise the sum of the latencies of the links.
     pub latency: Option<Seconds>,
+    /// Crossings of the loopback of the network model: one for each end that is a gateway of a bypass route between zones.
+    pub loopbacks: u32,
 }
 
 impl Route<'_> {
@@ -138,6 +140,7 @@ impl Route<'_> {
     pub fn is_mirror_of(&self, other: &Self) -> bool {
         // Delays that are not given are sums over the same links; of floats in another order they may differ.
         self.latency == other.latency
+            && self.loopbacks == other.loopbacks
             && self.first == other.last
             && self.last == other.first
             && self.middle.iter().eq(other.middle.iter().rev())
@@ -219,6 +222,7 @@ impl Platform {
                     middle: Cow::Borrowed(&links[slice(links, &path.links)]),
                     last: access[to.index()].map(|link| self.back(link)),
                     latency: path.latency,
+                    loopbacks: 0,
                 })
             }
             Routes::Zoned { zones, points } => {
@@ -234,6 +238,7 @@ impl Platform {
                     middle: Cow::Owned(way.links),
                     last: None,
                     latency,
+                    loopbacks: way.loopbacks,
                 })
             }
         }

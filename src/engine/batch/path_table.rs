@@ -322,7 +322,7 @@ impl PathTable {
     fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
-        let (mut narrowest, mut latency) = (f64::INFINITY, 0.0);
+        let (mut narrowest, mut latency) = (self.model.bound_of(route.loopbacks), 0.0);
         for id in route.links() {
             let link = &platform.links[id.index()];
             narrowest = narrowest.min(link.bandwidth.get());
@@ -347,8 +347,14 @@ impl PathTable {
             let links = route.links();
             links.map(|id| platform.links[id.index()].bandwidth.get())
         };
-        let of_links = self.model.weight_of_links(bandwidths());
-        let bound = narrowest.min(self.model.window(latency));
+        let of_links = self.model.weight_of_links(bandwidths(), route.loopbacks);
+        let is_linkless = self.uses.len() == first_use && narrowest.is_infinite();
+        let window = if is_linkless && NetworkModel::frees_linkless(platform) {
+            f64::INFINITY
+        } else {
+            self.model.window(latency)
+        };
+        let bound = narrowest.min(window);
         let capacities = self.uses[first_use..]
             .iter()
             .map(|&(link, share)| platform.links[link as usize].bandwidth.get() / share);

@@ -5,7 +5,7 @@ use super::units;
 use super::xml::is_name;
 use crate::platform::Host;
 use crate::platform::assemble::{LinkParts, memory_of_hosts};
-use crate::platform::zones::{Place, Private, Routing, Star, Vivaldi};
+use crate::platform::zones::{Place, Placed, Private, Routing, Star};
 use crate::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 
 const KNOWN: [&str; 22] = [
@@ -178,7 +178,6 @@ impl<'a> Builder<'_, 'a, '_> {
             backbone: None,
             loopback,
             limiter,
-            is_router: false,
         }
     }
 
@@ -328,7 +327,11 @@ impl<'a> Builder<'_, 'a, '_> {
             Routing::Star(star) => {
                 star.members
                     .resize_with(part.members as usize, Default::default);
-                for member in star.members.iter_mut().filter(|member| !member.is_router) {
+                for member in star
+                    .members
+                    .iter_mut()
+                    .filter(|member| member.links.is_some())
+                {
                     member.backbone = part.backbone;
                 }
             }
@@ -394,12 +397,27 @@ impl<'a> Builder<'_, 'a, '_> {
             let parts = plain(bandwidth, Seconds::default());
             self.add_link(node, &format!("link_{name}_{direction}"), parts)
         });
-        if let Routing::Vivaldi(Vivaldi { members }) = &mut self.zones.zone_mut(place.zone).routing
-        {
-            members.resize(place.local as usize + 1, None);
-            members[place.local as usize] = Some((links, coordinates));
-        }
+        let (links, at) = (Some(links), coordinates);
+        self.set_placed(place, Placed { links, at });
         true
+    }
+
+    /// Sets the coordinates of a member of a zone whose delays are distances, if it has any. Elsewhere they mean nothing.
+    pub(super) fn place_by_coordinates(&mut self, node: Node<'a>, place: Place) {
+        let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
+        if is_distance
+            && self.reader.given(node, "coordinates").is_some()
+            && let Some(at) = self.coordinates(node)
+        {
+            self.set_placed(place, Placed { links: None, at });
+        }
+    }
+
+    fn set_placed(&mut self, place: Place, member: Placed) {
+        if let Routing::Vivaldi(vivaldi) = &mut self.zones.zone_mut(place.zone).routing {
+            vivaldi.members.resize(place.local as usize + 1, None);
+            vivaldi.members[place.local as usize] = Some(member);
+        }
     }
 
     /// Three numbers: a place in the plane and a height.

@@ -10,6 +10,8 @@
 //! | `<include>`, `<set>`, `<foreach>` | replaced by what they stand for |
 //! | `<disk>`, `<storage>`, `<prop>`, `<config>`, `<actor>` | passed over, with a note |
 //!
+//! Routes that `SimGrid` takes to have no links are noted (`gaps`).
+//!
 //! What is not supported (WIFI) or unknown is an error. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
 //!
 //! The clusters are the zones that hold hosts. In a file of one zone of hosts, these form a cluster if their names differ only in the
@@ -21,6 +23,7 @@ mod cluster;
 mod config;
 mod expand;
 mod export;
+mod gaps;
 mod lenient;
 mod modern;
 mod profile;
@@ -189,6 +192,7 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
     let mut builder = Builder::new(reader, limits);
     builder.read(zone, None);
     builder.connect();
+    builder.note_gaps();
     builder.finish(zone)
 }
 

@@ -414,3 +414,82 @@ fn a_problem_in_what_an_element_stands_for_is_placed_on_its_line() {
     // Behind the end of the line at most: 4 lines stand before.
     assert_eq!((line, column), (6, 63));
 }
+
+#[test]
+fn gaps_that_simgrid_takes_for_no_links_are_noted() {
+    let notes = |inside: &str| zone("4.1", inside).unwrap().notes;
+    let host = |name: &str| format!("<host id='{name}' speed='1Gf'/>");
+    let pair = |routing: &str, inside: &str| {
+        let hosts = [host("b"), host("c")].concat();
+        format!(
+            "<zone id='left' routing='Full'>{}</zone><zone id='right' routing='{routing}'>{hosts}{inside}</zone>
+            <link id='l' bandwidth='1GBps' latency='1ms'/>
+            <zoneRoute src='left' dst='right' gw_src='a' gw_dst='b'><link_ctn id='l'/></zoneRoute>",
+            host("a")
+        )
+    };
+    assert_eq!(
+        notes(&pair("Full", "")),
+        [
+            "zone `right` with routing `Full` has no route from `c` to `b`: messages cross no link there, as in SimGrid"
+        ]
+    );
+    let one_way = "<link id='k' bandwidth='1GBps' latency='1ms'/><route src='c' dst='b' symmetrical='NO'><link_ctn id='k'/></route>";
+    let found = notes(&pair("Full", one_way));
+    assert!(found[0].contains("from `b` to `c`"), "{found:?}");
+    let both = one_way.replace(" symmetrical='NO'", "");
+    assert!(notes(&pair("Full", &both)).is_empty());
+    // The other routings refuse.
+    for routing in ["Floyd", "Dijkstra", "None"] {
+        let loaded = zone("4.1", &pair(routing, "")).unwrap();
+        assert!(loaded.notes.is_empty());
+        let (a, c) = (HostId(0), HostId(2));
+        assert!(loaded.platform.route(a, c).is_none(), "{routing}");
+        assert!(loaded.platform.route(a, HostId(1)).is_some(), "{routing}");
+    }
+    let found = notes(&pair("Cluster", ""));
+    assert!(
+        found[0].contains("no `<host_link>` for host `b`"),
+        "{found:?}"
+    );
+    let found = notes(&pair("Vivaldi", ""));
+    assert!(
+        found[0].contains("no coordinates for host `b`"),
+        "{found:?}"
+    );
+    // Two zones alike are one note.
+    let inner = |name: &str| {
+        format!(
+            "<zone id='{name}' routing='Cluster'>{}</zone>",
+            host(&format!("{name}h"))
+        )
+    };
+    let found = notes(&[inner("x"), inner("y")].concat());
+    assert!(
+        found.len() == 1 && found[0].contains("(and 1 zone alike)"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn coordinates_stand_in_the_export_of_version_3_too() {
+    let inside = "<AS id='v' routing='Vivaldi'><host id='a' power='1e9' coordinates='3  4 1'/><host id='b' power='1e9' coordinates='0 0 2'/></AS>";
+    let loaded = zone("3", inside).unwrap();
+    let export = to_simgrid_as_read(&loaded).unwrap();
+    assert!(
+        export.xml.contains("coordinates=\"3 4 1\""),
+        "{}",
+        export.xml
+    );
+    let again = from_simgrid("b.xml", &export.xml).unwrap().platform;
+    // (√(3² + 4²) + 1 + 2) ms, and (1 + 1) ms
+    for (to, latency) in [(1, 8e-3), (0, 2e-3)] {
+        let route = again.route(HostId(0), HostId(to)).unwrap();
+        assert_eq!(route.links().count(), 0);
+        assert_eq!(again.latency(&route).get(), latency);
+    }
+    let far = inside.replace("3  4 1", "1e308 -1e308 1e308");
+    let far = zone("3", &far).unwrap().platform;
+    let route = far.route(HostId(0), HostId(1)).unwrap();
+    assert!(far.latency(&route).get().is_finite());
+}

@@ -268,6 +268,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             loads: Vec::new(),
         };
         self.add_host(node, host, place);
+        self.place_by_coordinates(node, place);
         true
     }
 
@@ -304,10 +305,11 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             return false;
         };
         self.add_router(node, name, place);
+        self.place_by_coordinates(node, place);
         true
     }
 
-    /// Adds a router; in a zone of private links it needs none.
+    /// Adds a router.
     pub(super) fn add_router(&mut self, node: Node<'a>, name: &str, place: Place) -> Point {
         let point = self.zones.add_point(place);
         self.register(node, "router", name, Member::Point(point));
@@ -315,7 +317,6 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             let local = place.local as usize;
             star.members
                 .resize_with(star.members.len().max(local + 1), Default::default);
-            star.members[local].is_router = true;
         }
         point
     }

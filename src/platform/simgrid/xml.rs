@@ -236,7 +236,12 @@ impl<'a, 'input> Reader<'a, 'input> {
         if found.is_none() {
             let message = format!("speed `{text}` is out of range");
             let problem = self.problem_at(node, name, message);
-            self.note(problem);
+            let hint = "each host needs a speed above 0: messages do not depend on it";
+            self.note(if speed == 0.0 {
+                problem.hint(hint)
+            } else {
+                problem
+            });
         }
         found
     }

@@ -29,7 +29,7 @@ pub(crate) use outline::{Inside, WrittenRoute, ZoneOutline};
 pub(super) use star::{Private, Star};
 pub(super) use table::Table;
 pub(super) use torus::{OwnLinks, Torus};
-pub(super) use vivaldi::Vivaldi;
+pub(super) use vivaldi::{Placed, Vivaldi};
 
 use crate::units::LinkId;
 
@@ -97,7 +97,7 @@ pub(super) enum Routing {
     Dijkstra(Dijkstra),
     /// Each member has links of its own, joined by a backbone.
     Star(Star),
-    /// Each member has links of its own; delays are distances.
+    /// Members have coordinates; delays are distances.
     Vivaldi(Vivaldi),
     /// A grid whose rows are rings.
     Torus(Torus),
@@ -112,6 +112,10 @@ pub(super) enum Routing {
 pub(super) struct Way {
     pub(super) links: Vec<LinkId>,
     pub(super) distance: f64,
+    /// Some part of it has no links, since none are written.
+    pub(super) has_gap: bool,
+    /// Crossings of the loopback of the network model.
+    pub(super) loopbacks: u32,
 }
 
 /// The gateways of a route: those of the two members, or the members themselves.
@@ -184,6 +188,16 @@ impl Zones {
         zone
     }
 
+    /// The routes that are written in a zone.
+    pub(super) fn table(&self, zone: ZoneId) -> Option<&Table> {
+        match &self.zone(zone).routing {
+            Routing::Full(table) => Some(table),
+            Routing::Floyd(floyd) => Some(&floyd.table),
+            Routing::Dijkstra(dijkstra) => Some(&dijkstra.table),
+            _ => None,
+        }
+    }
+
     /// How deep a zone lies; the root has 0.
     pub(super) fn depth(&self, zone: ZoneId) -> u32 {
         self.zone(zone).depth
@@ -205,7 +219,10 @@ impl Zones {
     pub(super) fn route(&self, from: Point, to: Point) -> Option<Way> {
         let mut way = Way::default();
         let mut steps = 0;
-        self.go(from, to, &mut way, &mut steps).then_some(way)
+        let is_found = self.go(from, to, &mut way, &mut steps);
+        // SimGrid refuses a message that crosses no link and has no delay.
+        let is_nothing = way.has_gap && way.links.is_empty() && way.distance <= 0.0;
+        (is_found && !is_nothing).then_some(way)
     }
 
     /// Adds the way between two points; whether there is one.
@@ -222,9 +239,16 @@ impl Zones {
                     b == Member::Point(to) || self.reach(bypass.gateways[1], to, way, steps)
                 };
         }
+        let are_members = [from, to].map(|point| self.zone_of(point)) == [common; 2];
         let mut between = Way::default();
-        let Some(gateways) = self.local(common, members, &mut between, steps) else {
-            return false;
+        let gateways = match self.local(common, members, &mut between, steps) {
+            Some(gateways) => gateways,
+            // Hosts and routers of a zone where every route is written: as in SimGrid, a route that is not written has no links.
+            None if are_members && matches!(self.zone(common).routing, Routing::Full(_)) => {
+                between.has_gap = true;
+                [ITSELF; 2]
+            }
+            None => return false,
         };
         let [out, into] = self.gateways(common, gateways, [from, to]);
         (out == from || self.go(from, out, way, steps)) && {
@@ -235,18 +259,27 @@ impl Zones {
             }
             way.links.append(&mut between.links);
             way.distance += between.distance;
+            way.has_gap |= between.has_gap;
+            way.loopbacks += between.loopbacks;
             into == to || self.go(into, to, way, steps)
         }
     }
 
-    /// The same to a gateway of a bypass, which may be the origin or the target: then over its own loopback, if it has one.
+    /// The same to a gateway of a bypass, which may be the origin or the target: then over its loopback, whether its own or that of the
+    /// network model.
     fn reach(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
         if from != to {
             return self.go(from, to, way, steps);
         }
+        if !self.has_own_loopback(from) {
+            way.loopbacks += 1;
+            return true;
+        }
         let links = way.links.len();
-        if self.has_own_loopback(from) && !self.go(from, to, way, steps) {
+        if !self.go(from, to, way, steps) {
+            // A zone without routes has no loopback; a torus has one without links.
             way.links.truncate(links);
+            return !matches!(self.zone(self.zone_of(from)).routing, Routing::Nothing);
         }
         true
     }
@@ -350,7 +383,10 @@ impl Zones {
                 dijkstra.turn_edges(&path, way);
                 Some(gateways)
             }
-            Routing::Star(star) => star.route(a, b, way).then_some(no_gateways),
+            Routing::Star(star) => {
+                star.route(a, b, way);
+                Some(no_gateways)
+            }
             Routing::Vivaldi(vivaldi) => vivaldi.route(a, b, way).then_some(no_gateways),
             Routing::Torus(torus) => torus.route(a, b, way).then_some(no_gateways),
             Routing::FatTree(tree) => tree.route(a, b, way).then_some(no_gateways),

@@ -112,13 +112,8 @@ impl Zones {
 
     /// The routes that are written in a zone, those from a member to itself left out.
     pub(crate) fn written(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
-        let table = match &self.zone(zone).routing {
-            Routing::Full(table) => table,
-            Routing::Floyd(floyd) => &floyd.table,
-            Routing::Dijkstra(dijkstra) => &dijkstra.table,
-            _ => return Vec::new(),
-        };
-        self.routes_of(zone, table)
+        let table = self.table(zone);
+        table.map_or_else(Vec::new, |table| self.routes_of(zone, table))
     }
 
     fn routes_of<'t>(&self, zone: ZoneId, table: &'t Table) -> Vec<WrittenRoute<'t>> {

@@ -1,6 +1,7 @@
 //! A zone whose members have links of their own, joined by a backbone: `SimGrid`'s flat `<cluster>` and routing `Cluster`.
 //!
-//! From a to b: limiter of a, way up of a, backbone, way down of b, limiter of b. A link that is met twice is crossed once.
+//! From a to b: limiter of a, way up of a, backbone, way down of b, limiter of b. A link that is met twice is crossed once. A member without
+//! links of its own adds none, not even the backbone.
 
 use super::Way;
 use crate::units::LinkId;
@@ -14,7 +15,7 @@ pub(in crate::platform) struct Star {
 /// The links of a member.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::platform) struct Private {
-    /// Its way to the others and back; a host without it has no route, a router needs none.
+    /// Its way to the others and back, if it has one; without it the other links of the member count for nothing but its loopback.
     pub(in crate::platform) links: Option<[LinkId; 2]>,
     /// Between all ways up and down.
     pub(in crate::platform) backbone: Option<LinkId>,
@@ -22,30 +23,23 @@ pub(in crate::platform) struct Private {
     pub(in crate::platform) loopback: Option<LinkId>,
     /// What all messages of the member cross.
     pub(in crate::platform) limiter: Option<LinkId>,
-    pub(in crate::platform) is_router: bool,
 }
 
 impl Star {
-    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) {
         let [a, b] = [from, to].map(|member| self.members[member as usize]);
         if let Some(loopback) = a.loopback.filter(|_| from == to) {
             way.links.push(loopback);
-            return true;
+            return;
         }
-        if [a, b]
-            .iter()
-            .any(|end| end.links.is_none() && !end.is_router)
-        {
-            return false;
-        }
-        let up = [a.limiter, a.links.map(|links| links[0]), a.backbone];
-        let down = [b.backbone, b.links.map(|links| links[1]), b.limiter];
-        for link in up.into_iter().chain(down).flatten() {
+        let up = a.links.map(|links| [a.limiter, Some(links[0]), a.backbone]);
+        let down = b.links.map(|links| [b.backbone, Some(links[1]), b.limiter]);
+        way.has_gap |= up.is_none() && down.is_none();
+        for link in up.into_iter().chain(down).flatten().flatten() {
             if !way.links.contains(&link) {
                 way.links.push(link);
             }
         }
-        true
     }
 
     pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
