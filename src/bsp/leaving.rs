@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-/// Who may leave, in order: all processes at once, which needs no list, or some of them.
+/// Processes that may leave, in order: all at once, which needs no list, or some of them.
 #[derive(Debug, Default)]
 pub(super) struct Leaving {
     /// The first `all` processes, who come before those of the list.
     all: u32,
-    /// How many of them have left.
+    /// The number of those who have left.
     left: u32,
     some: VecDeque<u32>,
 }

@@ -10,7 +10,7 @@ use crate::platform::{LoadedPlatform, memory_of};
 
 /// The memory that they may take \[B\], as estimated.
 const ROOM: f64 = 16e6;
-/// What the settings of an experiment take \[B\], and what a process takes of its lists.
+/// The memory of the settings of an experiment, and of its lists per process \[B\].
 const SETTINGS: f64 = 16e3;
 const PROCESS: f64 = 64.0;
 
@@ -18,7 +18,7 @@ const PROCESS: f64 = 64.0;
 #[derive(Debug, Default)]
 pub(super) struct Ready {
     experiments: BTreeMap<String, Experiment>,
-    /// What they take \[B\].
+    /// Their memory \[B\].
     taken: f64,
     /// The platform of the last one: the next one often shares it.
     platform: Option<Arc<LoadedPlatform>>,
