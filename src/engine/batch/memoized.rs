@@ -28,6 +28,8 @@ pub(in crate::engine) struct MemoizedBatch {
     left: Vec<f64>,
     /// The starts at the current time.
     batch: Vec<Start>,
+    /// The number of each path: most platforms with many paths never come here.
+    numbers: Vec<u128>,
 }
 
 /// Starts at up to this many different times are sorted time by time.
@@ -53,7 +55,11 @@ impl MemoizedBatch {
             flows,
             left,
             batch,
+            numbers,
         } = self;
+        if numbers.len() < paths.len() {
+            numbers.extend(paths.numbers_from(numbers.len()));
+        }
         sort_by_date(starts);
         let mut pending = PendingStarts {
             known: starts,
@@ -82,7 +88,7 @@ impl MemoizedBatch {
                         left_now[at] = if has_ended { ENDED } else { rest };
                     }
                     take_ended(flows, left, |flow| {
-                        set = set.wrapping_sub(paths.get(flow.path).number);
+                        set = set.wrapping_sub(numbers[flow.path as usize]);
                         if let Some(start) = ended(flow.name, now) {
                             pending.push(start);
                         }
@@ -107,7 +113,7 @@ impl MemoizedBatch {
                     batch.sort_unstable_by_key(order);
                 }
                 for start in &*batch {
-                    set = set.wrapping_add(paths.get(start.path).number);
+                    set = set.wrapping_add(numbers[start.path as usize]);
                 }
                 merge(batch, flows, left);
             }

@@ -2,7 +2,7 @@
 //!
 //! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::engine::network`], which computes them afresh for each flow.
 //! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
-//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 110 bytes per pair in use.
+//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 80 bytes per pair in use.
 
 use hashbrown::HashTable;
 
@@ -19,8 +19,8 @@ pub(crate) type PathId = u32;
 pub(crate) struct Path {
     /// From the start of a flow until its transfer begins \[s\].
     pub delay: f64,
-    /// Of the route \[s\]; none inside a host, where messages cost nothing more.
-    latency: Option<f64>,
+    /// Of the route \[s\]; no number inside a host, where messages cost nothing more.
+    latency: f64,
     /// What a byte of a packet waits in routers \[s/B\].
     hop: f64,
     /// Its weight in the sharing.
@@ -29,8 +29,6 @@ pub(crate) struct Path {
     pub bound: f64,
     /// The rate of a flow that meets no other one, after the bandwidth factor \[B/s\].
     pub rate_alone: f64,
-    /// Stands for the path in the name of a set of flows.
-    pub number: u128,
     /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
     pub pair: u64,
     first_use: u32,
@@ -42,6 +40,12 @@ impl Path {
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.uses > 0
+    }
+
+    /// Of the route \[s\]; none inside a host.
+    #[inline]
+    fn latency(&self) -> Option<f64> {
+        (!self.latency.is_nan()).then_some(self.latency)
     }
 
     /// The endpoint classes of sender and receiver.
@@ -87,6 +91,8 @@ const ROOM: usize = 1024;
 const ROOM_OF_TABLE: usize = 16 * ROOM;
 /// The path of a host to itself.
 const LOOPBACK: PathId = 0;
+/// No pair of endpoint classes.
+const PAIR_OF_LOOPBACK: u64 = u64::MAX;
 
 impl PathTable {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
@@ -198,6 +204,15 @@ impl PathTable {
         are_many
     }
 
+    /// The numbers that stand for the paths from this one on in the names of sets of flows.
+    pub(super) fn numbers_from(&self, first: usize) -> impl Iterator<Item = u128> {
+        let paths = self.list[first..].iter();
+        paths.map(|path| match path.pair {
+            PAIR_OF_LOOPBACK => 0,
+            pair => number_of(pair),
+        })
+    }
+
     /// How many there are.
     pub(in crate::engine) fn len(&self) -> usize {
         self.list.len()
@@ -237,7 +252,7 @@ impl PathTable {
     /// The same where they depend on the size of the message.
     #[inline(never)]
     fn delay_and_amount_of_library(&self, path: &Path, bytes: f64) -> (f64, f64) {
-        path.latency.map_or((path.delay, bytes), |latency| {
+        path.latency().map_or((path.delay, bytes), |latency| {
             let delay = self.model.delay_of(latency, path.hop, bytes);
             (delay, self.model.amount(bytes))
         })
@@ -245,13 +260,13 @@ impl PathTable {
 
     /// The handshake of a message that waits for its receiver \[s\].
     pub(crate) fn round_trip(&self, path: PathId) -> f64 {
-        let latency = self.list[path as usize].latency;
+        let latency = self.list[path as usize].latency();
         latency.map_or(0.0, |latency| self.model.round_trip(latency))
     }
 
     /// How long slow start holds up a message of an idle connection \[s\].
     pub(crate) fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
-        let latency = self.list[path as usize].latency;
+        let latency = self.list[path as usize].latency();
         let narrowest = self.narrowest.get(path as usize);
         let ends = latency.zip(narrowest);
         ends.map_or(0.0, |(latency, narrowest)| {
@@ -291,7 +306,6 @@ impl PathTable {
         let first_use = self.uses.len();
         let path = self.measure(platform, from, to)?;
         self.list.push(Path {
-            number: number_of(pair),
             pair,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
             uses: u32::try_from(self.uses.len() - first_use).expect("fewer than 2^32 links"),
@@ -307,13 +321,12 @@ impl PathTable {
         }
         self.list.push(Path {
             delay: 0.0,
-            latency: None,
+            latency: f64::NAN,
             hop: 0.0,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
             rate_alone: self.model.loopback_rate(),
-            number: 0,
-            pair: u64::MAX,
+            pair: PAIR_OF_LOOPBACK,
             first_use: 0,
             uses: 0,
         });
@@ -367,12 +380,11 @@ impl PathTable {
         }
         Some(Path {
             delay: self.model.delay(latency),
-            latency: (from != to).then_some(latency),
+            latency: if from == to { f64::NAN } else { latency },
             hop: self.model.hop(bandwidths()),
             weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
-            number: 0,
             pair: 0,
             first_use: 0,
             uses: 0,

@@ -1,10 +1,16 @@
 //! A table of forecasts by process and cluster without gaps: the pairs of each process stand together, in the order in which they came.
 //!
 //! ```text
-//! memory = 4 B · processes + 28 B · pairs
+//! memory = 4 B · processes + 8 B · pairs + 28 B · states,   states <= pairs
 //! ```
+//! What is foreseen of a pair is its state. Where there are many, pairs with equal traffic share one: messages of one size are foreseen
+//! alike. A superstep without traffic changes a state once for all its pairs, and no pair is touched.
+//!
 //! All processes of a superstep enter in one pass. Pairs that are new make room for themselves in a second one, from the last process to the
-//! first. What a pass costs grows with the pairs that there are.
+//! first. What a superstep costs grows with its traffic and with the states; room for new pairs moves all pairs behind it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::policy::{Pairs, Traffic};
 use crate::units::to_u32;
@@ -28,6 +34,25 @@ impl Exchange {
             regularity: absent,
         }
     }
+
+    /// Whether all is equal to the bit.
+    #[inline]
+    fn is_same(self, other: Self) -> bool {
+        self.bytes.to_bits() == other.bytes.to_bits()
+            && self.time.to_bits() == other.time.to_bits()
+            && self.regularity.to_bits() == other.regularity.to_bits()
+    }
+
+    /// A number below [`RECENT`] that is equal for equal ones.
+    #[inline]
+    fn hash(self) -> usize {
+        // Multiplication brings all bits to the highest ones (Knuth 1973, section 6.4); 2^64 over the golden ratio.
+        let spread = |hash: u64, value: f64| {
+            (hash.rotate_left(29) ^ value.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        let hash = spread(spread(spread(0, self.bytes), self.time), self.regularity);
+        (hash >> (u64::BITS - RECENT_BITS)) as usize
+    }
 }
 
 /// The pairs of a process and a cluster that have had traffic.
@@ -35,170 +60,151 @@ impl Exchange {
 pub(super) struct Exchanges {
     /// The first pair of each process, and behind them the number of pairs.
     starts: Vec<u32>,
+    pairs: Columns,
+    states: States,
+    /// The pairs whose first traffic is that of this superstep, and their number up to each process.
+    new: Columns,
+    new_until: Vec<u32>,
+}
+
+/// The cluster and the state of each pair.
+#[derive(Clone, Debug, Default)]
+struct Columns {
     clusters: Vec<u32>,
-    /// An [`Exchange`] per pair.
+    states: Vec<u32>,
+}
+
+/// What is foreseen, each state for at least one pair.
+#[derive(Clone, Debug, Default)]
+struct States {
+    /// An [`Exchange`] per state.
     bytes: Vec<f64>,
     time: Vec<f64>,
     regularity: Vec<f64>,
-    /// Per process, which of its clusters with traffic are new: a bit each.
-    new: Vec<u32>,
-    /// What became of the pairs with traffic of the processes in hand.
-    changed: Vec<(usize, Exchange)>,
+    /// The number of pairs that are in it, and [`FRESH`].
+    pairs: Vec<u32>,
+    /// Where pairs share states: those that began in this superstep, by hash.
+    recent: Vec<(Exchange, u32)>,
 }
 
-/// The bit of all clusters from the 32nd on.
-const LAST_BIT: usize = 31;
-/// So many processes enter together: their silent pairs in one pass.
-const TOGETHER: usize = 64;
+/// From so many states on, pairs share them; fewer are quicker with one each.
+const MANY: usize = if cfg!(test) { 8 } else { 1 << 16 };
+/// States are looked for among so many; one that is not found there is kept once more.
+const RECENT: usize = 1 << RECENT_BITS;
+const RECENT_BITS: u32 = 10;
+/// The bit of a state that the traffic of this superstep has entered.
+const FRESH: u32 = 1 << 31;
+const NONE: u32 = u32::MAX;
 
 impl Exchanges {
     /// Forgets all pairs and prepares for `processes`, keeping the memory.
     pub(super) fn clear(&mut self, processes: usize) {
         self.starts.clear();
         self.starts.resize(processes + 1, 0);
-        self.resize(0);
+        self.new_until.resize(processes, 0);
+        self.pairs.resize(0);
+        self.states.resize(0);
     }
 
     /// Forgets all pairs, keeping the memory.
     pub(super) fn forget(&mut self) {
         self.starts.fill(0);
-        self.resize(0);
-    }
-
-    fn resize(&mut self, pairs: usize) {
-        self.clusters.resize(pairs, 0);
-        for values in [&mut self.bytes, &mut self.time, &mut self.regularity] {
-            values.resize(pairs, 0.0);
-        }
+        self.pairs.resize(0);
+        self.states.resize(0);
     }
 
     /// The pair of a process and a cluster, if it has had traffic.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
         let row = self.row(process);
-        let clusters = &self.clusters[row.clone()];
-        let at = clusters.iter().position(|&of| of as usize == cluster)?;
-        Some(self.at(row.start + at))
+        let at = place_of(&self.pairs.clusters[row.clone()], to_u32(cluster))?;
+        Some(self.states.at(self.pairs.states[row.start + at]))
     }
 
     /// The clusters of the pairs of a process, and what is foreseen of each.
+    #[inline]
     pub(super) fn of(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        self.row(process)
-            .map(|at| (self.clusters[at] as usize, self.at(at)))
+        let row = self.row(process);
+        let clusters = self.pairs.clusters[row.clone()].iter();
+        let pairs = clusters.zip(&self.pairs.states[row]);
+        pairs.map(|(&cluster, &state)| (cluster as usize, self.states.at(state)))
     }
 
-    /// Lets the traffic of a superstep enter: `enter` sees each pair that has some, `silent` all others, many at a time. A pair that had none
-    /// so far begins as `first`.
+    /// Lets the traffic of a superstep enter: `enter` sees each pair that has some, `silent` all others. A pair that had none so far begins as
+    /// `first`.
     pub(super) fn observe(
         &mut self,
         traffic: &Pairs<Traffic>,
         first: Exchange,
         enter: impl Fn(Exchange, &Traffic) -> Exchange,
-        silent: impl Fn(&mut [f64], &mut [f64], &mut [f64]),
+        silent: impl Fn(Exchange) -> Exchange,
     ) {
-        let processes = self.starts.len() - 1;
-        let mut added = 0;
-        self.new.clear();
-        for begin in (0..processes).step_by(TOGETHER) {
-            let end = processes.min(begin + TOGETHER);
-            self.changed.clear();
-            for process in begin..end {
-                added += self.change(process, traffic, &enter);
-            }
-            let pairs = self.starts[begin] as usize..self.starts[end] as usize;
-            silent(
-                &mut self.bytes[pairs.clone()],
-                &mut self.time[pairs.clone()],
-                &mut self.regularity[pairs],
-            );
-            while let Some((at, exchange)) = self.changed.pop() {
-                self.set(at, exchange);
-            }
-        }
-        if added > 0 {
-            self.insert(traffic, added, first, enter);
-        }
-    }
-
-    /// Notes what becomes of the pairs of a process that have traffic, and returns how many are new.
-    fn change(
-        &mut self,
-        process: usize,
-        traffic: &Pairs<Traffic>,
-        enter: &impl Fn(Exchange, &Traffic) -> Exchange,
-    ) -> usize {
-        let row = self.row(process);
-        let known = &self.clusters[row.clone()];
-        let (mut added, mut new) = (0, 0_u32);
-        for (index, (cluster, traffic)) in traffic.of(process).enumerate() {
-            let cluster = to_u32(cluster);
-            if let Some(at) = known.iter().position(|&of| of == cluster) {
-                let at = row.start + at;
-                self.changed.push((at, enter(self.at(at), traffic)));
-            } else {
-                added += 1;
-                new |= bit(index);
-            }
-        }
-        self.new.push(new);
-        added
-    }
-
-    /// Makes room for so many new pairs and fills it, from the last process to the first.
-    fn insert(
-        &mut self,
-        traffic: &Pairs<Traffic>,
-        added: usize,
-        first: Exchange,
-        enter: impl Fn(Exchange, &Traffic) -> Exchange,
-    ) {
-        // All from a new pair on up to `end` moves by as many places as new pairs stand before it.
-        let (mut end, mut places) = (self.clusters.len(), added);
-        self.resize(end + added);
-        for process in (0..self.starts.len() - 1).rev() {
-            let row = self.row(process);
-            self.starts[process + 1] = to_u32(row.end + places);
-            if self.new[process] == 0 {
-                continue;
-            }
-            self.relocate(row.end..end, row.end + places);
-            end = row.end;
-            // The new ones stand behind the others, in the order in which they came.
-            self.changed.clear();
-            for (index, (cluster, traffic)) in traffic.of(process).enumerate() {
-                let is_new = self.new[process] & bit(index) != 0
-                    && (index < LAST_BIT || !self.clusters[row.clone()].contains(&to_u32(cluster)));
-                if is_new {
-                    self.changed.push((cluster, enter(first, traffic)));
+        self.new.resize(0);
+        let (pairs, states) = (&mut self.pairs, &mut self.states);
+        let mut begin = 0;
+        let processes = self.starts[1..].iter().zip(&mut self.new_until);
+        for (process, (end, new_until)) in processes.enumerate() {
+            let row = begin..*end as usize;
+            begin = row.end;
+            let known = &pairs.clusters[row.clone()];
+            let state_of = &mut pairs.states[row];
+            for (cluster, traffic) in traffic.of(process) {
+                let cluster = to_u32(cluster);
+                if let Some(at) = place_of(known, cluster) {
+                    let exchange = enter(states.at(state_of[at]), traffic);
+                    state_of[at] = states.change(state_of[at], exchange);
+                } else {
+                    self.new.clusters.push(cluster);
+                    self.new.states.push(states.add(enter(first, traffic)));
                 }
             }
-            while let Some((cluster, exchange)) = self.changed.pop() {
-                places -= 1;
-                let at = end + places;
-                self.clusters[at] = to_u32(cluster);
-                self.set(at, exchange);
+            *new_until = to_u32(self.new.clusters.len());
+        }
+        if !self.new.clusters.is_empty() {
+            self.insert();
+        }
+        self.states.end_superstep(silent);
+    }
+
+    /// Puts the new pairs behind the others of their processes, from the last process to the first.
+    fn insert(&mut self) {
+        let mut end = self.pairs.clusters.len();
+        if end == 0 {
+            std::mem::swap(&mut self.pairs, &mut self.new);
+            self.starts[1..].copy_from_slice(&self.new_until);
+            return;
+        }
+        // All pairs up to `end` are to move by as many places as new pairs stand before them.
+        let mut new_end = self.new.clusters.len();
+        self.pairs.resize(end + new_end);
+        for process in (0..self.new_until.len()).rev() {
+            let before = match process {
+                0 => 0,
+                _ => self.new_until[process - 1] as usize,
+            };
+            let row_end = self.starts[process + 1] as usize;
+            self.starts[process + 1] = to_u32(row_end + new_end);
+            if before < new_end {
+                self.pairs.relocate(row_end..end, row_end + new_end);
+                self.pairs
+                    .copy(row_end + before, &self.new, before..new_end);
+                (end, new_end) = (row_end, before);
             }
         }
     }
 
-    /// Moves pairs to a later place.
-    fn relocate(&mut self, pairs: std::ops::Range<usize>, to: usize) {
-        self.clusters.copy_within(pairs.clone(), to);
-        for values in [&mut self.bytes, &mut self.time, &mut self.regularity] {
-            values.copy_within(pairs.clone(), to);
-        }
-    }
-
-    /// Keeps the pairs of which `is_kept` is true, in their order.
-    pub(super) fn retain(&mut self, is_kept: impl Fn(Exchange) -> bool) {
+    /// Keeps the pairs of whose regularity `is_kept` is true, in their order, and of what is foreseen of them the regularity alone.
+    pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
+        let becomes = self.states.retain(is_kept);
         let mut to = 0;
         for process in 0..self.starts.len().saturating_sub(1) {
             let row = self.row(process);
             self.starts[process] = to_u32(to);
             for from in row {
-                let exchange = self.at(from);
-                if is_kept(exchange) {
-                    self.clusters[to] = self.clusters[from];
-                    self.set(to, exchange);
+                let state = becomes[self.pairs.states[from] as usize];
+                if state != NONE {
+                    self.pairs.clusters[to] = self.pairs.clusters[from];
+                    self.pairs.states[to] = state;
+                    self.states.pairs[state as usize] += 1;
                     to += 1;
                 }
             }
@@ -206,16 +212,68 @@ impl Exchanges {
         if let Some(end) = self.starts.last_mut() {
             *end = to_u32(to);
         }
-        self.resize(to);
+        self.pairs.resize(to);
     }
 
     #[inline]
-    fn row(&self, process: usize) -> std::ops::Range<usize> {
+    fn row(&self, process: usize) -> Range<usize> {
         self.starts[process] as usize..self.starts[process + 1] as usize
     }
+}
 
+impl Columns {
+    fn resize(&mut self, pairs: usize) {
+        self.clusters.resize(pairs, NONE);
+        self.states.resize(pairs, NONE);
+    }
+
+    /// Moves pairs to a later place.
+    fn relocate(&mut self, pairs: Range<usize>, to: usize) {
+        self.clusters.copy_within(pairs.clone(), to);
+        self.states.copy_within(pairs, to);
+    }
+
+    /// Copies pairs of another table to a place.
+    fn copy(&mut self, to: usize, from: &Self, pairs: Range<usize>) {
+        for (at, from_at) in (to..).zip(pairs) {
+            self.clusters[at] = from.clusters[from_at];
+            self.states[at] = from.states[from_at];
+        }
+    }
+}
+
+/// The place of a cluster, if it is among these.
+#[inline]
+fn place_of(clusters: &[u32], wanted: u32) -> Option<usize> {
+    // Eight at a time take few instructions.
+    const CHUNK: usize = 8;
+    let among = |clusters: &[u32]| clusters.iter().position(|&of| of == wanted);
+    if clusters.len() < CHUNK {
+        return among(clusters);
+    }
+    let (chunks, rest) = clusters.as_chunks::<CHUNK>();
+    let has_it = |chunk: &[u32; CHUNK]| {
+        let here = chunk.iter().map(|&of| u32::from(of == wanted));
+        here.fold(0, |any, here| any | here) != 0
+    };
+    match chunks.iter().position(has_it) {
+        Some(at) => Some(CHUNK * at + among(&chunks[at])?),
+        None => Some(CHUNK * chunks.len() + among(rest)?),
+    }
+}
+
+impl States {
+    fn resize(&mut self, states: usize) {
+        for values in [&mut self.bytes, &mut self.time, &mut self.regularity] {
+            values.resize(states, 0.0);
+        }
+        self.pairs.resize(states, 0);
+    }
+
+    /// What is foreseen in a state.
     #[inline]
-    fn at(&self, at: usize) -> Exchange {
+    fn at(&self, state: u32) -> Exchange {
+        let at = state as usize;
         Exchange {
             bytes: self.bytes[at],
             time: self.time[at],
@@ -223,18 +281,113 @@ impl Exchanges {
         }
     }
 
+    /// Changes what is foreseen of one of the pairs in a state, and returns its state from now on.
     #[inline]
-    fn set(&mut self, at: usize, exchange: Exchange) {
+    fn change(&mut self, state: u32, exchange: Exchange) -> u32 {
+        let pairs = &mut self.pairs[state as usize];
+        if *pairs & !FRESH == 1 {
+            *pairs |= FRESH;
+            self.set(state, exchange);
+            return state;
+        }
+        *pairs -= 1;
+        self.add(exchange)
+    }
+
+    /// The state of one more pair, of which this is foreseen after its traffic.
+    #[inline]
+    fn add(&mut self, exchange: Exchange) -> u32 {
+        if self.recent.is_empty() {
+            return self.push(exchange);
+        }
+        let hash = exchange.hash();
+        let (recent, state) = self.recent[hash];
+        if recent.is_same(exchange) && state != NONE {
+            self.pairs[state as usize] += 1;
+            return state;
+        }
+        let state = self.push(exchange);
+        self.recent[hash] = (exchange, state);
+        state
+    }
+
+    /// A state of its own.
+    fn push(&mut self, exchange: Exchange) -> u32 {
+        let state = to_u32(self.pairs.len());
+        if self.pairs.len() == MANY {
+            self.recent.resize(RECENT, (Exchange::default(), NONE));
+        }
+        self.bytes.push(exchange.bytes);
+        self.time.push(exchange.time);
+        self.regularity.push(exchange.regularity);
+        self.pairs.push(FRESH | 1);
+        state
+    }
+
+    #[inline]
+    fn set(&mut self, state: u32, exchange: Exchange) {
+        let at = state as usize;
         self.bytes[at] = exchange.bytes;
         self.time[at] = exchange.time;
         self.regularity[at] = exchange.regularity;
     }
-}
 
-/// The bit of a cluster with traffic; all from the 32nd on share one.
-#[inline]
-fn bit(index: usize) -> u32 {
-    1 << index.min(LAST_BIT)
+    /// Changes all states that no traffic of this superstep has entered.
+    fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
+        self.recent.fill((Exchange::default(), NONE));
+        let count = self.pairs.len();
+        let (bytes, time) = (&mut self.bytes[..count], &mut self.time[..count]);
+        let (regularity, pairs) = (&mut self.regularity[..count], &mut self.pairs[..count]);
+        for at in 0..count {
+            let before = Exchange {
+                bytes: bytes[at],
+                time: time[at],
+                regularity: regularity[at],
+            };
+            let after = silent(before);
+            let is_fresh = pairs[at] & FRESH != 0;
+            bytes[at] = if is_fresh { before.bytes } else { after.bytes };
+            time[at] = if is_fresh { before.time } else { after.time };
+            regularity[at] = if is_fresh {
+                before.regularity
+            } else {
+                after.regularity
+            };
+            pairs[at] &= !FRESH;
+        }
+    }
+
+    /// Keeps the states of whose regularity `is_kept` is true, as states without pairs of which only the regularity is known. Returns what
+    /// each becomes.
+    fn retain(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
+        let is_shared = !self.recent.is_empty();
+        let mut known = BTreeMap::new();
+        let mut kept = 0;
+        let mut becomes = Vec::with_capacity(self.pairs.len());
+        for at in 0..self.pairs.len() {
+            let regularity = self.regularity[at];
+            if !is_kept(regularity) {
+                becomes.push(NONE);
+                continue;
+            }
+            let next = to_u32(kept);
+            let state = if is_shared {
+                *known.entry(regularity.to_bits()).or_insert(next)
+            } else {
+                next
+            };
+            if state == next {
+                self.regularity[kept] = regularity;
+                kept += 1;
+            }
+            becomes.push(state);
+        }
+        self.resize(kept);
+        self.bytes.fill(0.0);
+        self.time.fill(0.0);
+        self.pairs.fill(0);
+        becomes
+    }
 }
 
 #[cfg(test)]
@@ -242,28 +395,28 @@ mod tests {
     use super::*;
     use crate::units::Bytes;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     proptest! {
         #[test]
         fn pairs_are_a_map_whose_entries_each_superstep_changes(
-            supersteps in prop::collection::vec(prop::collection::vec((0_usize..4, 0_usize..6, 1_u32..9), 0..20), 1..8),
+            supersteps in prop::collection::vec(prop::collection::vec((0_usize..4, 0_usize..20, 1_u32..4), 0..60), 1..8),
             divisor in 2_u32..5,
+            calls in 1_usize..4,
         ) {
             let enter = |exchange: Exchange, traffic: &Traffic| Exchange {
                 bytes: exchange.bytes + traffic.sent.get(),
+                regularity: exchange.regularity + traffic.sent.get(),
                 ..exchange
             };
-            let silent = |bytes: &mut [f64], _: &mut [f64], _: &mut [f64]| {
-                for bytes in bytes {
-                    *bytes -= 1.0;
-                }
+            let silent = |exchange: Exchange| Exchange {
+                regularity: exchange.regularity - 1.0,
+                ..exchange
             };
-            let is_kept = |exchange: Exchange| exchange.bytes % f64::from(divisor) != 0.0;
+            let is_kept = |regularity: f64| regularity % f64::from(divisor) != 0.0;
             let mut table = Exchanges::default();
             table.clear(4);
             let mut map: BTreeMap<(usize, usize), Exchange> = BTreeMap::new();
-            for adds in supersteps {
+            for (superstep, adds) in supersteps.into_iter().enumerate() {
                 let mut traffic = Pairs::default();
                 traffic.clear(4);
                 for (process, cluster, bytes) in adds {
@@ -273,7 +426,7 @@ mod tests {
                 for ((process, cluster), exchange) in &mut map {
                     match traffic.get(*process, *cluster) {
                         Some(traffic) => *exchange = enter(*exchange, traffic),
-                        None => exchange.bytes -= 1.0,
+                        None => *exchange = silent(*exchange),
                     }
                 }
                 for process in 0..4 {
@@ -282,18 +435,25 @@ mod tests {
                     }
                 }
                 table.observe(&traffic, Exchange::none(100.0), enter, silent);
+                // A call forgets some pairs, and of the others the bytes.
                 for round in 0..2 {
                     for process in 0..4 {
-                        let mut of: Vec<_> = table.of(process).map(|(cluster, value)| (cluster, value.bytes)).collect();
+                        let values = |of: Exchange| (of.bytes, of.regularity);
+                        let mut of: Vec<_> = table.of(process).map(|(cluster, of)| (cluster, values(of))).collect();
                         of.sort_by_key(|(cluster, _)| *cluster);
-                        let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, value)| (key.1, value.bytes)).collect();
-                        for (cluster, bytes) in &expected {
-                            prop_assert_eq!(table.get(process, *cluster).unwrap().bytes, *bytes);
+                        let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, of)| (key.1, values(*of))).collect();
+                        for (cluster, of) in &expected {
+                            prop_assert_eq!(table.get(process, *cluster).map(values), Some(*of));
                         }
                         prop_assert_eq!(of, expected, "round {}", round);
                     }
-                    table.retain(is_kept);
-                    map.retain(|_, exchange| is_kept(*exchange));
+                    if superstep % calls == 0 {
+                        table.retain(is_kept);
+                        map.retain(|_, exchange| is_kept(exchange.regularity));
+                        for exchange in map.values_mut() {
+                            exchange.bytes = 0.0;
+                        }
+                    }
                 }
             }
             table.forget();

@@ -68,25 +68,20 @@ impl Exchange {
     }
 }
 
-/// Lets a superstep without traffic enter the forecasts of pairs: only 0 foresees 0, whatever the margin.
-fn observe_nothing(
-    step: f64,
-    is_first: bool,
-    bytes: &mut [f64],
-    time: &mut [f64],
-    regularity: &mut [f64],
-) {
-    if is_first {
-        bytes.fill(0.0);
-        time.fill(0.0);
-    }
-    for time in time {
-        *time /= 2.0;
-    }
-    for (bytes, regularity) in bytes.iter_mut().zip(regularity) {
-        *bytes /= 2.0;
-        let (risen, fallen) = ((*regularity + step).min(1.0), (*regularity - step).max(0.0));
-        *regularity = if *bytes == 0.0 { risen } else { fallen };
+/// Lets a superstep without traffic enter what is foreseen: only 0 foresees 0, whatever the margin.
+#[inline]
+fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
+    let regularity = before.regularity;
+    let (bytes, time) = if is_first {
+        (0.0, 0.0)
+    } else {
+        (before.bytes / 2.0, before.time / 2.0)
+    };
+    let (risen, fallen) = ((regularity + step).min(1.0), (regularity - step).max(0.0));
+    Exchange {
+        bytes,
+        time,
+        regularity: if bytes == 0.0 { risen } else { fallen },
     }
 }
 
@@ -110,7 +105,7 @@ impl Forecasts {
             traffic,
             first,
             |exchange, traffic| exchange.observe(config, step, is_first, traffic),
-            |bytes, time, regularity| observe_nothing(step, is_first, bytes, time, regularity),
+            |exchange| observe_nothing(step, is_first, exchange),
         );
         judge(&mut self.absent, 0.0, 0.0, config.beta, step);
     }
@@ -127,7 +122,7 @@ impl Forecasts {
         // The next superstep is the first of its interval: what was foreseen before is not looked at.
         let absent = self.absent.to_bits();
         self.with
-            .retain(|exchange| exchange.regularity.to_bits() != absent);
+            .retain(|regularity| regularity.to_bits() != absent);
     }
 
     /// PI(i).

@@ -98,34 +98,40 @@ impl<'a> Potentials<'a> {
 
     /// PM of a process to every cluster that it may want, by cluster.
     pub(super) fn of(&self, process: usize) -> impl Iterator<Item = Potential> {
-        let own = self.view.cluster_of(process).index();
+        let subject = self.subject(process);
         let may_want = move |cluster: &usize| {
-            *cluster != own || self.config.own_cluster != OwnCluster::Excluded
+            *cluster != subject.own || self.config.own_cluster != OwnCluster::Excluded
         };
         let clusters = (0..self.powers.len()).filter(may_want);
-        clusters.map(move |cluster| self.potential(process, cluster))
+        clusters.map(move |cluster| {
+            let exchange = self.forecasts.exchange(process, cluster);
+            let rate = self.rate(self.origin(process), cluster);
+            self.at_rate(&subject, cluster, rate, exchange)
+        })
     }
 
-    /// PM(i,j).
-    fn potential(&self, process: usize, cluster: usize) -> Potential {
-        let exchange = self.forecasts.exchange(process, cluster);
-        self.at_rate(
+    /// What PM(i,j) needs of process i.
+    #[inline]
+    fn subject(&self, process: usize) -> Subject {
+        let forecasts = self.forecasts;
+        Subject {
             process,
-            cluster,
-            self.rate(self.origin(process), cluster),
-            exchange,
-        )
+            own: self.view.cluster_of(process).index(),
+            compute: forecasts.regularity(process) * forecasts.compute(process).get(),
+        }
     }
 
     /// PM(i,j) where memory comes to cluster j at this rate, and this exchange is foreseen.
+    #[inline]
     fn at_rate(
         &self,
-        process: usize,
+        subject: &Subject,
         cluster: usize,
         rate: Option<BytesPerSecond>,
         exchange: Exchange,
     ) -> Potential {
-        let (config, forecasts, horizon) = (self.config, self.forecasts, self.horizon);
+        let (config, horizon) = (self.config, self.horizon);
+        let &Subject { process, own, .. } = subject;
         let power = self.powers[cluster];
         let index = match config.index_form {
             IndexForm::OfBest if self.best > 0.0 => power / self.best,
@@ -134,8 +140,7 @@ impl<'a> Potentials<'a> {
             }
             IndexForm::OfBest | IndexForm::GainOverSource => 0.0,
         };
-        let compute =
-            forecasts.regularity(process) * forecasts.compute(process).get() * index * horizon;
+        let compute = subject.compute * index * horizon;
         let time = match config.potential_communication {
             PotentialCommunication::Counted => (exchange.time * horizon).min(LARGEST),
             PotentialCommunication::Ignored => 0.0,
@@ -143,16 +148,16 @@ impl<'a> Potentials<'a> {
         Potential {
             process,
             cluster,
-            is_own: cluster == self.view.cluster_of(process).index(),
+            is_own: cluster == own,
             compute: compute.clamp(-LARGEST, LARGEST),
             communication: exchange.regularity * time,
-            memory: self.memory_cost(process, cluster, rate).get().min(LARGEST),
+            memory: (self.memory_cost(process, cluster == own, rate).get()).min(LARGEST),
         }
     }
 
     /// Mem(i,j); nothing for the cluster in which a process is, unless its transfer is counted from the initial one.
-    fn memory_cost(&self, process: usize, to: usize, rate: Option<BytesPerSecond>) -> Seconds {
-        let is_own = to == self.view.cluster_of(process).index();
+    #[inline]
+    fn memory_cost(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
         if is_own && self.config.memory_origin == MemoryOrigin::Present {
             return Seconds::default();
         }
@@ -175,6 +180,7 @@ impl<'a> Potentials<'a> {
     }
 
     /// Without a route there is no rate; the move itself will name the missing route.
+    #[inline]
     fn transfer(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
         rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
     }
@@ -209,11 +215,21 @@ impl<'a> Potentials<'a> {
         let mut best = Vec::with_capacity(processes);
         for (origin, members) in members.iter().enumerate() {
             let mut row = (!members.is_empty()).then(|| Row::new(self, origin));
-            let of = |process: &u32| row.as_mut()?.best(self, *process as usize);
+            let of = |process: &u32| row.as_mut()?.best(self, *process);
             best.extend(members.iter().filter_map(of));
         }
         best
     }
+}
+
+/// A process in PM(i,j).
+#[derive(Clone, Copy, Debug)]
+struct Subject {
+    process: usize,
+    /// The cluster in which it is.
+    own: usize,
+    /// Pcomp(i) · CTP(i) \[s\].
+    compute: f64,
 }
 
 /// The clusters as the processes of one origin see them.
@@ -230,9 +246,11 @@ struct Row {
     /// Per cluster.
     rates: Vec<Option<BytesPerSecond>>,
     classes: Vec<Class>,
-    /// The clusters that the process in hand looks at one by one.
-    is_apart: Vec<bool>,
+    /// The last process that has looked at each cluster by itself.
+    apart_for: Vec<u32>,
 }
+
+const NO_PROCESS: u32 = u32::MAX;
 
 /// Clusters of one rate, by number, and the same by power: highest first, those of equal power by number.
 #[derive(Debug, Default)]
@@ -256,41 +274,34 @@ impl Row {
             classes: classes
                 .map(|class| Class::new(class, &all.powers))
                 .collect(),
-            is_apart: vec![false; rates.len()],
+            apart_for: vec![NO_PROCESS; rates.len()],
             rates,
         }
     }
 
     /// The highest PM of a process, of equal ones that of the first cluster.
-    fn best(&mut self, all: &Potentials<'_>, process: usize) -> Option<Potential> {
-        let own = all.view.cluster_of(process).index();
+    fn best(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
+        let subject = all.subject(process as usize);
+        let own = subject.own;
         let may_stay = all.config.own_cluster != OwnCluster::Excluded;
         let mut best = may_stay.then(|| {
-            let exchange = all.forecasts.exchange(process, own);
-            all.at_rate(process, own, self.rates[own], exchange)
+            let exchange = all.forecasts.exchange(subject.process, own);
+            all.at_rate(&subject, own, self.rates[own], exchange)
         });
-        self.is_apart[own] = true;
+        self.apart_for[own] = process;
         // Where no communication is foreseen any more, a partner is like the others.
-        let partners = || {
-            let all = all.forecasts.partners(process);
-            all.filter(|(_, exchange)| exchange.time > 0.0)
-        };
-        for (cluster, exchange) in partners() {
-            if cluster != own {
-                self.is_apart[cluster] = true;
-                let other = all.at_rate(process, cluster, self.rates[cluster], exchange);
+        for (cluster, exchange) in all.forecasts.partners(subject.process) {
+            if cluster != own && exchange.time > 0.0 {
+                self.apart_for[cluster] = process;
+                let other = all.at_rate(&subject, cluster, self.rates[cluster], exchange);
                 best = higher(best, other);
             }
         }
         for class in &self.classes {
             best = self
-                .best_of_class(class, all, process)
+                .best_of_class(class, all, &subject, process)
                 .into_iter()
                 .fold(best, higher);
-        }
-        self.is_apart[own] = false;
-        for (cluster, _) in partners() {
-            self.is_apart[cluster] = false;
         }
         best
     }
@@ -299,18 +310,16 @@ impl Row {
         &self,
         class: &Class,
         all: &Potentials<'_>,
-        process: usize,
+        subject: &Subject,
+        process: u32,
     ) -> Option<Potential> {
         let none = all.forecasts.none();
         let first = |clusters: &[usize]| {
-            let cluster = clusters
-                .iter()
-                .copied()
-                .find(|&cluster| !self.is_apart[cluster])?;
-            Some(all.at_rate(process, cluster, self.rates[cluster], none))
+            let mut clusters = clusters.iter().copied();
+            let cluster = clusters.find(|&cluster| self.apart_for[cluster] != process)?;
+            Some(all.at_rate(subject, cluster, self.rates[cluster], none))
         };
-        let forecasts = all.forecasts;
-        if forecasts.regularity(process) * forecasts.compute(process).get() <= 0.0 {
+        if subject.compute <= 0.0 {
             return first(&class.by_number);
         }
         let mut best: Option<Potential> = None;
@@ -337,6 +346,7 @@ impl Class {
 }
 
 /// The higher of two potentials of a process, of equal ones that of the first cluster.
+#[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
 fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
     let is_best = |best: &Potential| {
@@ -364,23 +374,29 @@ pub(super) fn candidates(
     if config.own_cluster == OwnCluster::Competes {
         best.retain(|potential| !potential.is_own);
     }
-    best.sort_by(|a, b| {
-        let by_rank = a.process.cmp(&b.process);
-        let by_rank = if ties_fall {
-            by_rank.reverse()
-        } else {
-            by_rank
-        };
-        b.value().total_cmp(&a.value()).then(by_rank)
-    });
-    let Some(highest) = best.first().map(Potential::value) else {
+    let highest = best.iter().map(Potential::value).max_by(f64::total_cmp);
+    let Some(highest) = highest else {
         return (Vec::new(), None);
     };
     if highest <= 0.0 && config.only_positive {
         return (Vec::new(), None);
     }
+    // No two are equal in this order: each has its process.
+    let sort = |best: &mut [Potential]| {
+        best.sort_unstable_by(|a, b| {
+            let by_rank = a.process.cmp(&b.process);
+            let by_rank = if ties_fall {
+                by_rank.reverse()
+            } else {
+                by_rank
+            };
+            b.value().total_cmp(&a.value()).then(by_rank)
+        });
+    };
     match (config.heuristic, config.x_of) {
         (Heuristic::Two, _) => {
+            best.retain(|potential| potential.value() >= highest);
+            sort(&mut best);
             best.truncate(1);
             (best, Some(highest))
         }
@@ -388,11 +404,13 @@ pub(super) fn candidates(
             // x · max for a positive maximum; as far below a negative one.
             let threshold = highest - (1.0 - config.x) * highest.abs();
             best.retain(|potential| potential.value() > threshold);
+            sort(&mut best);
             (best, Some(threshold))
         }
         (Heuristic::One, ThresholdMeaning::OfProcesses) => {
             // A count of processes: the product is not negative and at most `processes`.
             let wanted = (config.x * processes as f64).floor();
+            sort(&mut best);
             best.retain(|potential| potential.value() > 0.0 || !config.only_positive);
             let mut kept = 0.0;
             best.retain(|_| {
