@@ -8,8 +8,8 @@
 //! So a new level moves the next end of one link, however many flows it holds, and only a flow that another link holds from now on is
 //! visited. The groups and their holders are those of [`super::maxmin::holding`].
 //!
-//! B · w may be more than a number holds (1e302 B over a latency of 1e150 s). Service is then counted in a larger unit, a power of two, so that
-//! nothing is rounded.
+//! B · w may be more than a number holds (1e302 B over a latency of 1e150 s), or less. Service is then counted in another unit, a power of
+//! two, so that nothing is rounded.
 //!
 //! Cost: 50 ns per link whose level changes, 100 ns per group whose holder changes. Twins: [`super::batch`] and the flows of
 //! [`super::network`], which visit each flow whose rate changes.
@@ -42,7 +42,7 @@ pub(super) struct HeldFlows {
     factor: f64,
     /// The unit of service.
     unit: f64,
-    /// The largest flow since there were none \[B\].
+    /// The largest flow since there was none \[B\].
     largest: f64,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
@@ -52,8 +52,15 @@ pub(super) struct HeldFlows {
 const MOST_SERVICE: f64 = 100.0;
 /// A flow that needs more units of service makes the unit larger.
 const MOST_UNITS: f64 = 1e300;
+/// A flow that needs fewer, or more, while there is no other one, sets it.
+const LEAST_UNITS: f64 = 1e-200;
 /// The next larger unit of service is so many units: 2^256.
 const LARGER: f64 = f64::from_bits((1023 + 256) << 52);
+
+/// The greatest power of two that is not above a number; the number is positive and not next to none.
+fn power_of_two(number: f64) -> f64 {
+    f64::from_bits(number.to_bits() & !((1 << 52) - 1))
+}
 
 /// What a link has done for each of the groups that it holds.
 #[derive(Clone, Debug, Default)]
@@ -200,6 +207,9 @@ impl HeldFlows {
         } else {
             self.levels.set_count(group, count + 1);
         }
+        if self.count == 1 && count == 0 {
+            self.largest = bytes; // no other flow is there
+        }
         if count == 0 || bytes > self.largest {
             self.largest = self.largest.max(bytes);
             self.groups[at].price = self.price(group);
@@ -253,32 +263,35 @@ impl HeldFlows {
     /// The service that a byte of a group needs: its flows do not need more than a number holds.
     fn price(&mut self, group: u32) -> f64 {
         let weight = self.levels.weight(group);
-        while self.largest * (weight / self.factor) > MOST_UNITS
-            && self.unit < f64::MAX / LARGER / LARGER
-        {
-            self.enlarge_unit();
+        let needed = |flows: &Self| flows.largest * (weight / flows.factor);
+        let is_alone = self.count == 1 && self.largest > 0.0;
+        if is_alone && !(LEAST_UNITS..=MOST_UNITS).contains(&needed(self)) {
+            // Bytes by themselves are always numbers.
+            self.change_unit(power_of_two(weight) / self.unit);
+        }
+        while needed(self) > MOST_UNITS && self.unit < LARGER * LARGER {
+            self.change_unit(LARGER);
         }
         weight / self.factor
     }
 
-    /// Counts service in the next larger unit.
-    fn enlarge_unit(&mut self) {
-        self.factor *= LARGER;
-        self.unit *= LARGER;
-        let smaller = |bits: u64| (f64::from_bits(bits) / LARGER).to_bits();
+    /// Counts service in a unit of so many present ones.
+    fn change_unit(&mut self, units: f64) {
+        self.factor *= units;
+        self.unit *= units;
         for service in &mut self.services {
-            service.done /= LARGER;
-            service.pace /= LARGER;
+            service.done /= units;
+            service.pace /= units;
             let mut entries = std::mem::take(&mut service.targets).into_vec();
             for Reverse((target, ..)) in &mut entries {
-                *target = smaller(*target);
+                *target = (f64::from_bits(*target) / units).to_bits();
             }
             service.targets = BinaryHeap::from(entries);
         }
         for group in &mut self.groups {
-            group.ahead /= LARGER;
-            group.price /= LARGER;
-            group.targets.rewrite(|target| target / LARGER);
+            group.ahead /= units;
+            group.price /= units;
+            group.targets.rewrite(|target| target / units);
         }
     }
 
@@ -560,6 +573,30 @@ mod tests {
         assert!(flows.reweigh(1, next, 1e197, 1e90));
         flows.share(next);
         assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
+        assert_eq!(flows.fault(), None);
+    }
+
+    #[test]
+    fn service_below_the_least_number_is_counted_in_a_smaller_unit() {
+        let mut flows = HeldFlows::new([1e-200], true, 1.0);
+        let start = |flows: &mut HeldFlows, group: u32, bytes: f64| {
+            flows.start(group, (bytes, group), 0.0, |levels| {
+                levels.put(group, (1e-100, f64::INFINITY, 1), [(0, 1.0)].into_iter());
+            });
+            flows.share(0.0);
+        };
+        start(&mut flows, 0, 3e-250);
+        start(&mut flows, 1, 1e-250);
+        assert!(flows.unit < 1.0);
+        let next = flows.next();
+        assert!((next / 2e-50 - 1.0).abs() < 1e-12, "{next}");
+        flows.end(next, |group, _, _| assert_eq!(group, 1));
+        flows.share(next);
+        assert!(
+            (flows.next() / 4e-50 - 1.0).abs() < 1e-12,
+            "{}",
+            flows.next()
+        );
         assert_eq!(flows.fault(), None);
     }
 }
