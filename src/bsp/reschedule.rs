@@ -80,6 +80,7 @@ impl<'a> Rescheduling<'a> {
         self.call.is_overlapped
             || self.postponed_to == Some(superstep)
             || !world.setup.workload.prescribed_moves(superstep).is_empty()
+            || world.has_policy() && self.policy.is_call_planned(superstep)
     }
 
     /// The decision of the policy, which is recorded as a call.

@@ -53,6 +53,12 @@ pub trait Policy: fmt::Debug + Send {
     /// Takes note of the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
     fn is_call_due(&mut self, view: &View<'_>) -> bool;
 
+    /// Whether it is certain before a superstep (counted from 0) that a call comes after it. Without barriers all processes meet there;
+    /// a call that is due later than known comes after the furthest superstep.
+    fn is_call_planned(&self, _superstep: usize) -> bool {
+        false
+    }
+
     /// The rescheduling call: which migrations to start now (none means "stay"), and why.
     ///
     /// # Errors

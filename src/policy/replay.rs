@@ -97,7 +97,11 @@ impl PolicyOptions for ReplayConfig {
 
 impl Policy for Replay {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.by_superstep.contains_key(&(view.superstep as u64 + 1))
+        self.is_call_planned(view.superstep)
+    }
+
+    fn is_call_planned(&self, superstep: usize) -> bool {
+        self.by_superstep.contains_key(&(superstep as u64 + 1))
     }
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
