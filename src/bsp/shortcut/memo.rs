@@ -162,8 +162,8 @@ impl Entry {
 
 /// Whether two placements are equal. Nearly all are, so all hosts are compared, several at once.
 pub(super) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
-    let differences = one.iter().zip(other).map(|(a, b)| a.0 ^ b.0);
-    one.len() == other.len() && differences.fold(0, |all, difference| all | difference) == 0
+    let difference = |all: u32, at: usize| all | (one[at].0 ^ other[at].0);
+    one.len() == other.len() && (0..one.len()).fold(0, difference) == 0
 }
 
 /// The superstep before the open one, if all processes began and ended it together.
