@@ -53,7 +53,7 @@ pub(super) fn compare(
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
     let threads = planning_threads(arguments.threads, limits)?;
     let common = Common::default();
-    let plan = threads.install(|| Plan::new(&sweep, limits, &common.files))?;
+    let plan = threads.install(|| Plan::to_run(&sweep, limits, &common))?;
     if !arguments.quiet {
         say_notes(&plan.notes, errors);
     }

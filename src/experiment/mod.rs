@@ -18,7 +18,6 @@ mod layers;
 mod ledger;
 mod library;
 mod pingpong;
-mod ready;
 mod resolve;
 mod run;
 mod shared;

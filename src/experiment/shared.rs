@@ -3,10 +3,9 @@
 //! One [`Shared`] serves any number of threads. A file that changes while it is used is not read again.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::ready::Ready;
-use super::{Experiment, built_in};
+use super::built_in;
 use crate::document::Document;
 use crate::error::Error;
 use crate::load::Loads;
@@ -35,7 +34,6 @@ pub struct Shared {
     platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
     chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
     under_load: Mutex<VecDeque<UnderLoad>>,
-    ready: Mutex<Ready>,
 }
 
 impl Shared {
@@ -112,25 +110,6 @@ impl Shared {
             known.pop_front();
         }
         Ok(loaded)
-    }
-
-    /// Keeps an experiment that was loaded for the run of this identity, if there is room.
-    pub(crate) fn keep_ready(&self, run: &str, experiment: Experiment) {
-        self.ready().keep(run, experiment);
-    }
-
-    /// The experiment that was kept for a run; it is kept no longer.
-    pub(crate) fn take_ready(&self, run: &str) -> Option<Experiment> {
-        self.ready().take(run)
-    }
-
-    /// Drops what was kept for runs that were not done.
-    pub(crate) fn forget_ready(&self) {
-        *self.ready() = Ready::default();
-    }
-
-    fn ready(&self) -> MutexGuard<'_, Ready> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a platform, which stands for the file of that name from then on.

@@ -23,6 +23,7 @@ pub mod page;
 pub mod plan;
 mod planning;
 mod printed;
+mod ready;
 pub mod rivals;
 mod row;
 pub mod run;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::config::{Sweep, SweepFile};
 use super::keys;
+use super::ready::Ready;
 use super::setting::{Known, known, load, runs_of};
 use crate::error::{Error, Problem, Unknown, did_you_mean};
 use crate::experiment::{Experiment, Limits, Shared};
@@ -52,7 +53,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of some settings of `sweep`, each with all `seeds`, of which there is one at least.
+    /// The plan of some settings of `sweep`, each with all `seeds`, of which there is one at least. Experiments are kept in `ready`.
     ///
     /// # Errors
     /// A key is unknown, or no setting can be run.
@@ -61,8 +62,9 @@ impl Plan {
         settings: Vec<Vec<Option<Value>>>,
         seeds: Vec<u64>,
         with: (Limits, &Shared),
+        ready: Option<&Ready>,
     ) -> Result<Self, Error> {
-        let mut known = all_known(sweep, &settings, &seeds, with)?;
+        let mut known = all_known(sweep, &settings, &seeds, with, ready)?;
         let remarks = known.iter_mut().filter_map(|one| one.remark.take());
         let mut notes = crate::experiment::notes(remarks);
         for note in known.iter().flat_map(|one| &one.said) {
@@ -135,8 +137,9 @@ fn all_known(
     settings: &[Vec<Option<Value>>],
     seeds: &[u64],
     with: (Limits, &Shared),
+    ready: Option<&Ready>,
 ) -> Result<Vec<Known>, Error> {
-    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seeds, with);
+    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seeds, with, ready);
     let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
     let all_fail = loaded.iter().all(Result::is_err);
     let mut all = Vec::with_capacity(loaded.len());

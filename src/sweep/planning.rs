@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::change;
 use super::config::Sweep;
 use super::plan::Plan;
+use super::ready::Ready;
+use super::run::Common;
 use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
 use crate::error::{Error, Problem};
 use crate::experiment::{Limits, Shared};
@@ -17,13 +19,25 @@ impl Plan {
     /// # Errors
     /// Parameters, seeds or their number are wrong, a key is unknown, a parameter changes nothing, or no setting can be run.
     pub fn new(sweep: &Sweep, limits: Limits, shared: &Shared) -> Result<Self, Error> {
+        Self::make(sweep, (limits, shared), None)
+    }
+
+    /// Makes the plan of `sweep` for its runs, with which it shares what it reads.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn to_run(sweep: &Sweep, limits: Limits, common: &Common) -> Result<Self, Error> {
+        Self::make(sweep, (limits, &common.files), Some(&common.ready))
+    }
+
+    fn make(sweep: &Sweep, with: (Limits, &Shared), ready: Option<&Ready>) -> Result<Self, Error> {
         check_parameters(sweep)?;
-        check_count(sweep, limits)?;
+        check_count(sweep, with.0)?;
         let seeds = seeds(sweep)?;
         let mut notes = Vec::new();
         let settings = settings(sweep, &mut notes)?;
-        let plan = Self::of(sweep, settings, seeds, (limits, shared))?;
-        change::check(sweep, &plan, (limits, shared))?;
+        let plan = Self::of(sweep, settings, seeds, with, ready)?;
+        change::check(sweep, &plan, with)?;
         notes.extend(plan.notes.iter().cloned());
         notes.extend(change::note_of_equal(&plan));
         Ok(Self { notes, ..plan })

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::config::Sweep;
 use super::identity;
 use super::plan::Plan;
+use super::ready::Ready;
 use super::row::Row;
 use super::store::Store;
 use crate::bsp::{Memo, MemoBudget, Outcome, Scenario};
@@ -25,6 +26,8 @@ use crate::experiment::{Experiment, Limits, Progress, Shared, remembered};
 pub struct Common {
     /// Files that were read.
     pub files: Shared,
+    /// Experiments that the plan has loaded.
+    pub(super) ready: Ready,
     /// The shared data of runs that differ in nothing but their policies, by all else.
     alike: Mutex<BTreeMap<String, Arc<Alike>>>,
     room: MemoBudget,
@@ -101,13 +104,13 @@ pub fn run(
         done.0.fetch_add(1, Ordering::Relaxed);
         Ok(())
     });
-    common.files.forget_ready();
+    common.ready.clear();
     done_with
 }
 
 /// The row of a run of the plan.
 pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
-    let load = || match common.files.take_ready(&plan.runs[run]) {
+    let load = || match common.ready.take(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
         None => plan.experiment(sweep, plan.run(run), (limits, &common.files)),
     };

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::config::Sweep;
 use super::identity::Identity;
 use super::keys;
+use super::ready::Ready;
 use super::whole::value_of;
 use crate::error::Error;
 use crate::experiment::{Experiment, Flag, Layers, Limits, Remark, Shared};
@@ -125,12 +126,13 @@ impl Known {
     }
 }
 
-/// Reads a setting with the first of `seeds`, without running it; the experiment is kept for its run.
+/// Reads a setting with the first of `seeds`, without running it; the experiment is kept for its run in `ready`.
 pub(super) fn known(
     sweep: &Sweep,
     values: &[Option<Value>],
     seeds: &[u64],
     with: (Limits, &Shared),
+    ready: Option<&Ready>,
 ) -> Result<Known, Error> {
     let (experiment, seeds_workload) = load_first(sweep, values, seeds, with)?;
     let uses_seed = experiment.uses_seed(seeds_workload)?;
@@ -141,7 +143,9 @@ pub(super) fn known(
         remark: experiment.remark.clone(),
         said: experiment.said.clone(),
     };
-    with.1.keep_ready(&known.runs[0], experiment);
+    if let Some(ready) = ready {
+        ready.keep(&known.runs[0], experiment);
+    }
     Ok(known)
 }
 

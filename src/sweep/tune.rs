@@ -315,8 +315,8 @@ impl Tuning<'_> {
     }
 
     fn plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
-        let shared: &Shared = &self.common.files;
-        Plan::of(self.sweep, settings, seeds, (self.limits, shared))
+        let (shared, ready): (&Shared, _) = (&self.common.files, Some(&self.common.ready));
+        Plan::of(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
     /// The plan of some settings and seeds, when all of its runs are there.

@@ -188,7 +188,7 @@ impl Case {
             spec(policies),
             "the study of rivals",
         )];
-        let plan = Plan::new(&sweep, limits, &common.files)?;
+        let plan = Plan::to_run(&sweep, limits, common)?;
         let store = Mutex::new(Store::in_memory());
         let runs = missing_from(&plan, Shard::WHOLE, &BTreeMap::new());
         run((&sweep, &plan), &runs, (limits, common), &store, done)?;

@@ -3,9 +3,9 @@
 //! There is room for as many as fit into [`ROOM`]; the others are loaded again. Results are the same either way.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Experiment;
+use crate::experiment::Experiment;
 use crate::platform::{LoadedPlatform, memory_of};
 
 /// The memory that they may take \[B\], as estimated.
@@ -14,9 +14,12 @@ const ROOM: f64 = 16e6;
 const SETTINGS: f64 = 16e3;
 const PROCESS: f64 = 64.0;
 
-/// Experiments by the identities of their runs.
+/// Experiments by the identities of their runs, for any thread.
 #[derive(Debug, Default)]
-pub(super) struct Ready {
+pub(super) struct Ready(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
     experiments: BTreeMap<String, Experiment>,
     /// Their memory \[B\].
     taken: f64,
@@ -26,27 +29,36 @@ pub(super) struct Ready {
 
 impl Ready {
     /// Keeps an experiment for its run, if there is room.
-    pub(super) fn keep(&mut self, run: &str, experiment: Experiment) {
+    pub(super) fn keep(&self, run: &str, experiment: Experiment) {
+        let mut kept = self.kept();
         let platform = &experiment.platform;
-        let is_shared = self.platform.as_ref();
-        let is_shared = is_shared.is_some_and(|last| Arc::ptr_eq(last, platform));
+        let is_shared = |last: &Arc<LoadedPlatform>| Arc::ptr_eq(last, platform);
         let processes = PROCESS * experiment.workload.processes() as f64;
         let own = SETTINGS + experiment.workload.extent().bytes + processes;
-        let needed = if is_shared {
+        let needed = if kept.platform.as_ref().is_some_and(is_shared) {
             own
         } else {
             own + memory_of(&platform.platform)
         };
-        if self.taken + needed > ROOM {
+        if kept.taken + needed > ROOM {
             return;
         }
-        self.taken += needed;
-        self.platform = Some(Arc::clone(platform));
-        self.experiments.insert(run.to_owned(), experiment);
+        kept.taken += needed;
+        kept.platform = Some(Arc::clone(platform));
+        kept.experiments.insert(run.to_owned(), experiment);
     }
 
-    /// The experiment of a run, if it was kept; it is kept no longer.
-    pub(super) fn take(&mut self, run: &str) -> Option<Experiment> {
-        self.experiments.remove(run)
+    /// The experiment that was kept for a run; it is kept no longer.
+    pub(super) fn take(&self, run: &str) -> Option<Experiment> {
+        self.kept().experiments.remove(run)
+    }
+
+    /// Drops what was kept for runs that are not done.
+    pub(super) fn clear(&self) {
+        *self.kept() = Kept::default();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
