@@ -6,8 +6,8 @@ use super::tree::Builder;
 use crate::platform::zones::{ITSELF, Member, Point, Routing, Table, ZoneId};
 use crate::units::to_u32;
 
-/// A place where messages cross no link: the zone, and what is missing there.
-type Gap = (ZoneId, String);
+/// A place where messages cross no link: the zone, and between which of its points; one point twice is a host by itself.
+type Gap = (ZoneId, [Point; 2]);
 
 impl Builder<'_, '_, '_> {
     /// Notes the zones where hosts are not joined to gateways, or have no links of their own.
@@ -41,10 +41,15 @@ impl Builder<'_, '_, '_> {
 
     /// Says it of the first zone, and how many others there are.
     fn note_gap(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
-        let Some((zone, first)) = gaps.first() else {
+        let Some(&(zone, [from, to])) = gaps.first() else {
             return;
         };
-        let name = &self.zones.zone(*zone).name;
+        let first = if from == to {
+            format!("for host `{}`", self.name_of(from))
+        } else {
+            format!("from `{}` to `{}`", self.name_of(from), self.name_of(to))
+        };
+        let name = &self.zones.zone(zone).name;
         let others = match gaps.len() - 1 {
             0 => String::new(),
             others => format!(" (and {} alike)", crate::words::counted(others, "zone")),
@@ -71,8 +76,7 @@ impl Builder<'_, '_, '_> {
             let passed = || gateways.iter().filter(|gateway| *gateway.1);
             let between = passed().flat_map(|(&a, _)| passed().map(move |(&b, _)| (a, b)));
             if let Some((from, to)) = at_hosts.chain(between).find(is_missing) {
-                let [from, to] = [from, to].map(|point| self.name_of(point));
-                gaps.push((zone, format!("from `{from}` to `{to}`")));
+                gaps.push((zone, [from, to]));
             }
         }
         gaps
@@ -87,8 +91,7 @@ impl Builder<'_, '_, '_> {
         let first = |(&zone, hosts): (&ZoneId, &Vec<Point>)| {
             let routing = &self.zones.zone(zone).routing;
             let is_it = |host: &&Point| holds(routing, self.local(**host) as usize);
-            let host = self.name_of(*hosts.iter().find(is_it)?);
-            Some((zone, format!("for host `{host}`")))
+            Some((zone, [*hosts.iter().find(is_it)?; 2]))
         };
         hosts.iter().filter_map(first).collect()
     }
@@ -120,7 +123,7 @@ impl Builder<'_, '_, '_> {
         gateways
     }
 
-    /// The name of a host or router.
+    /// The name of a host or router; looks at all.
     fn name_of(&self, point: Point) -> &str {
         let is_it = |(_, member): &(&String, &Member)| **member == Member::Point(point);
         let found = self.members.iter().find(is_it);
