@@ -53,8 +53,8 @@ pub trait Policy: fmt::Debug + Send {
     /// Takes note of the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
     fn is_call_due(&mut self, view: &View<'_>) -> bool;
 
-    /// Whether it is certain before a superstep (counted from 0) that a call comes after it. Without barriers all processes meet there;
-    /// a call that is due later than known comes after the furthest superstep.
+    /// Whether it is certain in advance that a call comes after a superstep (counted from 0). Without barriers all processes meet there.
+    /// A call that becomes due later comes after the furthest superstep that a process has begun.
     fn is_call_planned(&self, _superstep: usize) -> bool {
         false
     }
