@@ -2,8 +2,8 @@
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, Memo,
-    MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario,
-    Sends, Shortcuts, Waiting,
+    MemoBudget, MoveCost, MoveOrder, Notices, Outcome, Receives, Recorder, Release, RuntimeConfig,
+    Scenario, Sends, Shortcuts, Waiting,
 };
 use migsim::engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights};
 use migsim::experiment::{Ledger, Term};
@@ -298,16 +298,21 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
         prop::sample::select(ways),
         prop::sample::select(kinds),
         prop::sample::select(gathers),
-        any::<bool>(),
+        any::<(bool, bool)>(),
         0_u32..3,
     )
         .prop_map(
-            |((sends, receives), kind, gather, together, size)| RuntimeConfig {
+            |((sends, receives), kind, gather, (together, packets), size)| RuntimeConfig {
                 sends,
                 receives,
                 barrier: BarrierConfig {
                     kind,
                     bytes: bytes(f64::from(size) * 500.0),
+                    notices: if packets {
+                        Notices::Packets
+                    } else {
+                        Notices::Flows
+                    },
                     gather,
                     release: if together {
                         Release::Simultaneous

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use migsim::bsp::{BarrierConfig, BarrierKind, Receives, RuntimeConfig, Shortcuts};
+use migsim::bsp::{BarrierConfig, BarrierKind, Notices, Receives, RuntimeConfig, Shortcuts};
 use migsim::engine::{NetworkModel, Weights};
 use migsim::experiment::LIBRARIES;
 use migsim::workload::Plan;
@@ -101,6 +101,29 @@ fn overhead_and_packets_are_paid_for_each_message_of_a_barrier() {
 }
 
 #[test]
+fn notices_that_are_packets_share_no_link() {
+    // Three processes notify the ones 1 and 2 places on: 2 ms and 0.1 s each.
+    let runtime = |notices| RuntimeConfig {
+        barrier: BarrierConfig {
+            kind: BarrierKind::Dissemination,
+            bytes: bytes(1e5),
+            notices,
+            ..BarrierConfig::default()
+        },
+        ..RuntimeConfig::default()
+    };
+    let none = Plans::new(vec![plan(&[0.0, 0.0, 0.0], &[])]);
+    let network = NetworkModel::default();
+    assert_time(&none, network, runtime(Notices::Packets), 2.0 * 0.102);
+    // Process 3 arrives last, at 1 s, and leaves last: it needs a notice of process 1, which needs its own one first.
+    let one_works = Plans::new(vec![plan(&[0.0, 0.0, 1e9], &[]); 2]);
+    let twice = 1.0 + 0.204 + 1.0 + 0.204;
+    assert_time(&one_works, network, runtime(Notices::Packets), twice);
+    // As flows, the notice that a process sends and the one that it gets have half of its link each.
+    assert_time(&none, network, runtime(Notices::Flows), 2.0 * 0.202);
+}
+
+#[test]
 fn slow_start_comes_again_after_a_pause() {
     // A round trip of 4 ms would take 4000 B: no wait. With an overhead of 96 ms it takes 1e5 B: windows of 14480, 28960 and 57920 B wait
     // for the rest of 0.1 s each.
@@ -192,6 +215,7 @@ proptest! {
         overhead in prop::sample::select(vec![0.0, 0.001, 0.03, 0.07]),
         kind in prop::sample::select(vec![BarrierKind::Ideal, BarrierKind::Ideal, BarrierKind::Library, BarrierKind::Dissemination, BarrierKind::DoubleRing]),
         notice in 0_u32..3,
+        are_packets: bool,
     ) {
         let network = NetworkModel {
             weights: if is_equal { Weights::Equal } else { Weights::Latency },
@@ -201,7 +225,7 @@ proptest! {
             ..NetworkModel::default()
         };
         let runtime = RuntimeConfig {
-            barrier: BarrierConfig { kind, bytes: bytes(f64::from(notice) * 80.0), ..BarrierConfig::default() },
+            barrier: BarrierConfig { kind, bytes: bytes(f64::from(notice) * 80.0), notices: if are_packets { Notices::Packets } else { Notices::Flows }, ..BarrierConfig::default() },
             ..if is_late { above(5e4) } else { RuntimeConfig::default() }
         };
         let [by_shortcuts, by_events] = times(&Plans::new(list), network, runtime);

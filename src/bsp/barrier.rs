@@ -6,17 +6,23 @@
 
 use std::collections::VecDeque;
 
-use super::config::{BarrierConfig, BarrierKind, GatherOrder, Receives, Release};
+use super::config::{BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Shortcuts};
 use super::event::{BarrierMessage, Token};
+use super::foreseen::Foreseen;
 use super::leaving::Leaving;
+use super::packets::Packets;
 use super::patience::Patience;
 use super::script::{Action, Script};
+use super::world::Setup;
+use crate::engine::Simulation;
 use crate::error::Error;
+use crate::platform::Platform;
 use crate::units::{Bytes, HostId, Seconds};
 
 /// The part of the runtime that a barrier needs: the engine, and the places of the processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Patience<'p>,
+    pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
 }
 
@@ -45,6 +51,36 @@ impl BarrierContext<'_, '_> {
             message,
         )
     }
+
+    /// The same for a notice that is a packet.
+    fn send_packet(
+        &mut self,
+        packets: &mut Packets,
+        (from, to): (u32, u32),
+        message: BarrierMessage,
+    ) -> Result<(), Error> {
+        let ends = (self.placement[from as usize], self.placement[to as usize]);
+        let Some(packet) = packets.packet(self.platform, ends) else {
+            return self.send_nowhere(ends, message);
+        };
+        if packet.is_noted {
+            let end = self.engine.local_now() + packet.duration;
+            self.engine.note_messages(std::iter::once((ends, end)));
+        }
+        self.engine.count_flows(1);
+        let duration = Seconds::of(packet.duration);
+        self.engine.wait(duration, Token::Barrier(message));
+        Ok(())
+    }
+
+    /// The error of a notice between hosts that have no route.
+    fn send_nowhere(
+        &mut self,
+        (from, to): (HostId, HostId),
+        message: BarrierMessage,
+    ) -> Result<(), Error> {
+        self.send(from, to, Bytes::default(), message)
+    }
 }
 
 /// A barrier of a fixed number of processes, used once per superstep.
@@ -54,6 +90,8 @@ pub(super) struct Barrier {
     processes: u32,
     /// The processes that may leave now, in order; the run empties it.
     pub(super) leaving: Leaving,
+    /// The time after the first one at which each process leaves \[s\], if they are foreseen to leave one by one; else empty.
+    pub(super) later: Vec<f64>,
     protocol: Protocol,
 }
 
@@ -66,6 +104,7 @@ enum Protocol {
     Sequential(Sequential),
     Tree { gathered: Vec<u32> },
     Scripted(Scripted),
+    Foreseen(Foreseen),
 }
 
 /// As ideal, but process 0 arrives after `price`, and all leave some time after the last arrival: `release`, and
@@ -110,6 +149,8 @@ struct Sequential {
 #[derive(Debug)]
 struct Scripted {
     script: Script,
+    /// The ways of notices; none if they are flows.
+    packets: Option<Packets>,
     /// Per process: parity of its current barrier, the action it is at ([`AWAY`]: not at the barrier), and the slots whose
     /// notice it has, for even and odd barriers, one bit each.
     parity: Vec<u32>,
@@ -122,12 +163,13 @@ const AWAY: u32 = u32::MAX;
 
 impl Barrier {
     /// A barrier whose coordinator, if it has one, runs on `coordinator`.
-    pub(super) fn new(
-        config: BarrierConfig,
-        receives: Receives,
-        processes: u32,
-        coordinator: HostId,
-    ) -> Self {
+    pub(super) fn new(setup: &Setup<'_>, processes: u32) -> Self {
+        let RuntimeConfig {
+            barrier: config,
+            receives,
+            ..
+        } = setup.runtime;
+        let coordinator = setup.placement[0];
         let count = processes as usize;
         let kind = config.kind.of_library(processes);
         let protocol = match kind {
@@ -168,17 +210,34 @@ impl Barrier {
             BarrierKind::Dissemination
             | BarrierKind::RecursiveDoubling
             | BarrierKind::DoubleRing
-            | BarrierKind::Library => Protocol::Scripted(Scripted {
-                script: Script::new(kind, processes),
-                parity: vec![1; count],
-                at: vec![AWAY; count],
-                received: vec![[0; 2]; count],
-            }),
+            | BarrierKind::Library => {
+                let script = Script::new(kind, processes);
+                let is_foreseen = setup.runtime.shortcuts != Shortcuts::None;
+                let scripted = |script, packets| {
+                    Protocol::Scripted(Scripted {
+                        script,
+                        packets,
+                        parity: vec![1; count],
+                        at: vec![AWAY; count],
+                        received: vec![[0; 2]; count],
+                    })
+                };
+                match Packets::new(setup) {
+                    Some(packets) if is_foreseen => {
+                        match Foreseen::new(&script, processes, packets) {
+                            Ok(foreseen) => Protocol::Foreseen(foreseen),
+                            Err(packets) => scripted(script, Some(*packets)),
+                        }
+                    }
+                    packets => scripted(script, packets),
+                }
+            }
         };
         Self {
             bytes: config.bytes,
             processes,
             leaving: Leaving::default(),
+            later: Vec::new(),
             protocol,
         }
     }
@@ -200,6 +259,7 @@ impl Barrier {
             bytes,
             processes,
             leaving,
+            later,
             protocol,
         } = self;
         match protocol {
@@ -245,6 +305,12 @@ impl Barrier {
                 scripted.at[at] = 0;
                 scripted.go_on(process, *bytes, leaving, context)
             }
+            Protocol::Foreseen(foreseen) => {
+                if foreseen.arrive(process, context.engine.local_now()) {
+                    release_foreseen(foreseen, *processes, leaving, later, context)?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -253,10 +319,10 @@ impl Barrier {
         matches!(&self.protocol, Protocol::None)
     }
 
-    /// Whether all leave together, at a date that follows from their arrivals.
+    /// Whether the dates at which processes leave follow from their arrivals.
     pub(super) fn is_predictable(&self) -> bool {
         match &self.protocol {
-            Protocol::Ideal { .. } | Protocol::RootSerial(_) => true,
+            Protocol::Ideal { .. } | Protocol::RootSerial(_) | Protocol::Foreseen(_) => true,
             Protocol::Sequential(sequential) => {
                 let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
                 sequential.release == Release::Simultaneous && in_order.contains(&sequential.gather)
@@ -268,24 +334,32 @@ impl Barrier {
         }
     }
 
-    /// Whether messages of the barrier cross links.
+    /// Whether messages of the barrier cross links as flows.
     pub(super) fn uses_links(&self) -> bool {
         !matches!(
             &self.protocol,
-            Protocol::Ideal { .. } | Protocol::None | Protocol::RootSerial(_)
+            Protocol::Ideal { .. }
+                | Protocol::None
+                | Protocol::RootSerial(_)
+                | Protocol::Foreseen(_)
         )
     }
 
-    /// The times when all leave a barrier that [is predictable](Self::is_predictable), and the number of its messages; `alone` is how long one
-    /// message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
+    /// Whether processes are foreseen to leave one by one.
+    pub(super) fn leaves_one_by_one(&self) -> bool {
+        matches!(&self.protocol, Protocol::Foreseen(_))
+    }
+
+    /// The time when the first process leaves a barrier that [is predictable](Self::is_predictable), and the number of its messages; `alone` is
+    /// how long one message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
     pub(super) fn predict(
-        &self,
+        &mut self,
         arrival: &[f64],
-        placement: &[HostId],
+        (platform, placement): (&Platform, &[HostId]),
         mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
     ) -> Option<(f64, u64)> {
         let last = arrival.iter().copied().fold(0.0, f64::max);
-        match &self.protocol {
+        match &mut self.protocol {
             Protocol::Ideal { .. } => Some((last, 0)),
             Protocol::RootSerial(root) => {
                 Some((last.max(arrival[0] + root.price.get()) + root.delay(), 0))
@@ -307,6 +381,14 @@ impl Barrier {
                 let released = placement.iter().try_fold(gathered, &mut release)?;
                 Some((released, 2 * arrival.len() as u64))
             }
+            Protocol::Foreseen(foreseen) => {
+                foreseen.arrive_all(arrival);
+                let notices = foreseen.notices();
+                let (dates, first) = foreseen.leave(platform, placement).ok()?;
+                self.later.clear();
+                self.later.extend(dates.iter().map(|date| date - first));
+                Some((first, notices))
+            }
             Protocol::None
             | Protocol::Central(_)
             | Protocol::Tree { .. }
@@ -314,9 +396,29 @@ impl Barrier {
         }
     }
 
-    /// Lets all leave, at the date that was predicted.
+    /// Lets all leave, at the date that was predicted or after it.
     pub(super) fn let_all_leave(&mut self) {
         self.leaving.push_all(self.processes);
+    }
+
+    /// Processes were predicted to leave one by one: the engine learns of the notices.
+    pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
+        if let Protocol::Foreseen(foreseen) = &mut self.protocol {
+            foreseen.note(engine);
+        }
+    }
+
+    /// Lets the processes leave one by one by events, as they were predicted to.
+    pub(super) fn leave_by_events(&mut self, engine: &mut Patience<'_>) {
+        for (process, &later) in (0..).zip(&self.later) {
+            if later > 0.0 {
+                let message = Token::Barrier(BarrierMessage::Leave(process));
+                engine.wait(Seconds::of(later), message);
+            } else {
+                self.leaving.push(process);
+            }
+        }
+        self.later.clear();
     }
 
     /// The price of the barrier for process 0, as a part of its own time in the superstep.
@@ -339,6 +441,7 @@ impl Barrier {
             processes,
             leaving,
             protocol,
+            ..
         } = self;
         match (protocol, message) {
             (Protocol::RootSerial(root), Arrived(_)) => {
@@ -371,6 +474,10 @@ impl Barrier {
                 leaving,
                 context,
             ),
+            (Protocol::Foreseen(_), Leave(process)) => {
+                leaving.push(process);
+                Ok(())
+            }
             (Protocol::Tree { .. }, Leave(process)) => {
                 leaving.push(process);
                 release_children(process, *processes, *bytes, context)
@@ -621,6 +728,36 @@ fn release_children(
         .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
 }
 
+/// All have arrived at a barrier that is foreseen: lets them leave, from the date on at which the first one does. While something else is
+/// in progress each leaves by an event.
+fn release_foreseen(
+    foreseen: &mut Foreseen,
+    processes: u32,
+    leaving: &mut Leaving,
+    later: &mut Vec<f64>,
+    context: &mut BarrierContext<'_, '_>,
+) -> Result<(), Error> {
+    let (now, notices) = (context.engine.local_now(), foreseen.notices());
+    match foreseen.leave(context.platform, context.placement) {
+        Ok((dates, first)) => {
+            later.clear();
+            if context.engine.pass(first - now, notices) {
+                later.extend(dates.iter().map(|date| date - first));
+                leaving.push_all(processes);
+            } else {
+                context.engine.count_flows(notices);
+                for (process, date) in (0..).zip(dates) {
+                    let message = Token::Barrier(BarrierMessage::Leave(process));
+                    context.engine.wait(Seconds::of(date - now), message);
+                }
+            }
+            foreseen.note(context.engine);
+            Ok(())
+        }
+        Err(ends) => context.send_nowhere(ends, BarrierMessage::Leave(0)),
+    }
+}
+
 impl Scripted {
     /// Takes `process` through its script up to the next receive whose notice it does not have.
     fn go_on(
@@ -636,7 +773,10 @@ impl Scripted {
             match self.script.action(process, self.at[place]) {
                 Some(Action::Send { to, slot }) => {
                     let message = BarrierMessage::Round { to, slot, parity };
-                    context.between(process, to, bytes, message)?;
+                    match &mut self.packets {
+                        Some(packets) => context.send_packet(packets, (process, to), message)?,
+                        None => context.between(process, to, bytes, message)?,
+                    }
                 }
                 Some(Action::Receive { slot }) => {
                     if self.received[place][parity as usize] & (1 << slot) == 0 {

@@ -125,6 +125,25 @@ pub enum Release {
     Sequential,
 }
 
+/// The way of a barrier's notices over the links, of the kinds `dissemination`, `recursive-doubling` and `double-ring`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Notices {
+    /// Each is a flow, which shares links with all others.
+    #[default]
+    Flows,
+    /// Each is a packet: it takes its latency, its overhead and its bytes at the rate of a flow that is alone, and takes nothing from
+    /// others. On a platform whose links vary, or share by SimGrid's rule for `FATPIPE`, notices are flows nevertheless.
+    Packets,
+}
+
+impl Notices {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The barrier that ends a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -133,6 +152,10 @@ pub struct BarrierConfig {
     pub kind: BarrierKind,
     /// The size of each message of the barrier.
     pub bytes: Bytes,
+    /// The way of the notices of a barrier `dissemination`, `recursive-doubling` or `double-ring`: flows that share links (the default), or
+    /// packets that share nothing.
+    #[serde(skip_serializing_if = "Notices::is_default")]
+    pub notices: Notices,
     /// Sequential barrier: the order of the gathering.
     pub gather: GatherOrder,
     /// Sequential barrier: the time at which processes leave.

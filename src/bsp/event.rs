@@ -3,6 +3,8 @@
 /// The report of the engine when an activity ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
+    /// A process begins the open superstep, after others.
+    Begins(u32),
     /// A process has computed.
     Computed(u32),
     /// A message of the plan has been delivered.

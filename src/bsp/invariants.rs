@@ -48,7 +48,7 @@ pub(super) fn check_superstep(
     sums: &mut Sums,
 ) -> Result<(), Error> {
     check_dates(world)?;
-    if superstep.is_by_events()
+    if superstep.is_by_events
         && let Some(process) = superstep
             .exchange
             .awaited
@@ -155,7 +155,7 @@ fn check_links(
     // Per link: the bytes.
     refill(sums, platform.links.len(), (0.0, 0.0));
     for (index, message) in world.plan.messages.iter().enumerate() {
-        let (from, to) = if superstep.is_by_events() {
+        let (from, to) = if superstep.is_by_events {
             superstep.exchange.ends()[index]
         } else {
             let host = |process: ProcessId| world.placement[process.index()];
@@ -180,7 +180,7 @@ fn check_links(
 
 /// The time since the first process began the open superstep \[s\].
 fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
-    let since = if superstep.is_by_events() {
+    let since = if superstep.is_by_events {
         superstep.first_began
     } else {
         world.outcome.supersteps[world.superstep].start.get() - superstep.origin.get()

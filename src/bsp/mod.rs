@@ -16,10 +16,12 @@ mod call;
 mod config;
 mod event;
 mod exchange;
+mod foreseen;
 mod free;
 mod invariants;
 mod leaving;
 mod migration;
+mod packets;
 mod patience;
 mod record;
 mod reschedule;
@@ -31,8 +33,8 @@ mod world;
 
 pub use config::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, LoadMeasure,
-    MoveCost, MoveOrder, Receives, Release, RuntimeConfig, Scenario, Sends, Shortcuts, Transfer,
-    Waiting,
+    MoveCost, MoveOrder, Notices, Receives, Release, RuntimeConfig, Scenario, Sends, Shortcuts,
+    Transfer, Waiting,
 };
 pub use record::{
     Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, Sent, SuperstepDates, Wait,

@@ -240,14 +240,14 @@ fn message_of(token: Token) -> &'static str {
         Token::Barrier(_) => "a message of the barrier",
         Token::Call => "a message of the rescheduling call",
         Token::Transferred(_) | Token::Settled(_) => "the memory of a process,",
-        Token::Computed(_) | Token::Delivered(_) => "a message",
+        Token::Begins(_) | Token::Computed(_) | Token::Delivered(_) => "a message",
     }
 }
 
 /// The name of a wait, by its owner.
 fn wait_of(token: Token) -> &'static str {
     match token {
-        Token::Barrier(_) => "a wait at the barrier",
+        Token::Begins(_) | Token::Barrier(_) => "a wait at the barrier",
         Token::Call => "a wait for the rescheduling call",
         _ => "a wait for a migration",
     }

@@ -88,13 +88,20 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         // A call that is paid beside the superstep is about to start.
         let is_alone = is_idle && !self.rescheduling.call.is_overlapped && self.ahead.is_none();
-        let barrier = &self.superstep.barrier;
-        if is_alone && self.shortcuts.try_run(&mut self.world, barrier)? {
+        let Superstep {
+            barrier, begins, ..
+        } = &mut self.superstep;
+        if is_alone && self.shortcuts.try_run(&mut self.world, barrier, begins)? {
             self.superstep.pass();
             return Ok(());
         }
+        barrier.later.clear();
         self.shortcuts.run_by_events(is_alone, &self.world);
-        self.superstep.begin_all(None, &mut self.world)
+        if self.superstep.begins.is_empty() {
+            self.superstep.begin_all(None, &mut self.world)
+        } else {
+            self.superstep.begin_one_by_one(&mut self.world)
+        }
     }
 
     /// Processes events until all processes have left the barrier of the superstep.
@@ -224,6 +231,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         let world = &mut self.world;
         match token {
+            Token::Begins(process) => self.superstep.begin(process, world),
             Token::Computed(process) => self.superstep.on_computed(process, world),
             Token::Delivered(message) => self.superstep.on_delivered(message, world),
             Token::Barrier(message) => self.superstep.on_barrier_message(message, world),
@@ -271,9 +279,11 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         if self.superstep.barrier.leaving.len() == processes {
             self.superstep.barrier.leaving.clear();
-            self.end_superstep();
-            self.go_on_together()?;
-            return Ok(true);
+            if self.leave_as_foreseen() {
+                self.end_superstep();
+                self.go_on_together()?;
+                return Ok(true);
+            }
         }
         while let Some(process) = self.superstep.barrier.leaving.pop() {
             self.superstep.left += 1;
@@ -288,6 +298,30 @@ impl<'a, 'r> Run<'a, 'r> {
             }
         }
         Ok(false)
+    }
+
+    /// All processes leave the barrier, or begin the next superstep as long after the first one as it is foreseen; returns `false` if each
+    /// of them has to leave by an event.
+    fn leave_as_foreseen(&mut self) -> bool {
+        let Superstep {
+            barrier, begins, ..
+        } = &mut self.superstep;
+        let last = barrier.later.iter().copied().fold(0.0, f64::max);
+        if last <= 0.0 {
+            barrier.later.clear();
+            return true;
+        }
+        let all_meet = self.rescheduling.is_held || self.world.is_last();
+        let engine = &mut self.world.engine;
+        if !self.rescheduling.prescribed.is_empty() || all_meet && !engine.pass(last, 0) {
+            barrier.leave_by_events(engine);
+            return false;
+        }
+        if !all_meet {
+            std::mem::swap(begins, &mut barrier.later);
+        }
+        barrier.later.clear();
+        true
     }
 
     /// All processes have arrived at the barrier: completes the measures, checks and records them.
@@ -333,11 +367,12 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// The last process has left the barrier.
+    /// The last process has left the barrier, or is foreseen to.
     pub(super) fn end_superstep(&mut self) {
-        let now = self.world.engine.now();
-        self.world.outcome.supersteps[self.world.ending].end = now;
-        self.world.log.date(now.get());
+        let later = self.superstep.begins.iter().copied().fold(0.0, f64::max);
+        let end = self.world.engine.now() + Seconds::of(later);
+        self.world.outcome.supersteps[self.world.ending].end = end;
+        self.world.log.date(end.get());
     }
 
     /// All processes have left the barrier at once.

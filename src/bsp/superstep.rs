@@ -16,13 +16,17 @@ pub(super) struct Superstep {
     pub(super) barrier: Barrier,
     pub(super) exchange: Exchange,
     pub(super) stage: Vec<Stage>,
+    /// The time after the first one at which each process begins the superstep that is opened next \[s\]; empty if all begin together.
+    pub(super) begins: Vec<f64>,
     /// Whether a process has begun the open superstep.
     pub(super) has_begun: bool,
+    /// Whether the open superstep is simulated by events.
+    pub(super) is_by_events: bool,
     /// The zero of the local times below.
     pub(super) origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
     pub(super) first_began: f64,
-    /// Local times per process \[s\]: begin of the superstep (empty after a shortcut), end of the computation.
+    /// Local times per process \[s\]: begin of the superstep (empty if all began at the origin), end of the computation.
     pub(super) began: Vec<f64>,
     pub(super) computed: Vec<f64>,
     /// The end of the last computation of the open superstep; `None` before that, or after a shortcut.
@@ -41,12 +45,13 @@ impl Superstep {
     pub(super) fn new(setup: &Setup<'_>) -> Self {
         let processes = setup.workload.processes();
         let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
-        let runtime = setup.runtime;
         Self {
-            barrier: Barrier::new(runtime.barrier, runtime.receives, count, setup.placement[0]),
+            barrier: Barrier::new(setup, count),
             exchange: Exchange::default(),
             stage: vec![Stage::Waiting; processes],
+            begins: Vec::new(),
             has_begun: false,
+            is_by_events: false,
             origin: Time::ZERO,
             first_began: 0.0,
             began: vec![0.0; processes],
@@ -68,16 +73,26 @@ impl Superstep {
         }
     }
 
-    /// Whether the open superstep is simulated by events.
-    pub(super) fn is_by_events(&self) -> bool {
-        !self.began.is_empty()
-    }
-
     /// A shortcut has computed the open superstep: all processes may leave its barrier.
     pub(super) fn pass(&mut self) {
-        self.has_begun = true;
-        self.began.clear();
+        (self.has_begun, self.is_by_events) = (true, false);
+        self.began.clone_from(&self.begins);
+        self.begins.clear();
         self.barrier.let_all_leave();
+    }
+
+    /// Lets the processes begin the open superstep, each as long after the first one as it left the barrier before it.
+    pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+        let begins = std::mem::take(&mut self.begins);
+        for (process, &later) in (0..).zip(&begins) {
+            if later > 0.0 {
+                let token = Token::Begins(process);
+                world.engine.wait(Seconds::of(later), token);
+            } else {
+                self.begin(process, world)?;
+            }
+        }
+        Ok(())
     }
 
     /// Lets one process begin the open superstep.
@@ -116,7 +131,7 @@ impl Superstep {
     /// The first process begins the open superstep.
     fn begin_events(&mut self, world: &mut World<'_>) {
         let processes = world.placement.len();
-        self.has_begun = true;
+        (self.has_begun, self.is_by_events) = (true, true);
         self.began.resize(processes, 0.0);
         self.first_began = world.engine.local_now();
         let receives = world.setup.runtime.receives;
@@ -247,6 +262,7 @@ impl Superstep {
 fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
     BarrierContext {
         engine: &mut world.engine,
+        platform: world.setup.platform,
         placement: &world.placement,
     }
 }

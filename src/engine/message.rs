@@ -99,8 +99,9 @@ pub(super) struct Connections {
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     ends: (HostId, HostId),
-    /// Messages on their way.
+    /// Messages on their way, and when the first of them started \[s\].
     open: u32,
+    since: f64,
     /// When the last one ended \[s\].
     last: f64,
 }
@@ -117,6 +118,7 @@ impl Connections {
         list.push(Connection {
             ends,
             open: 0,
+            since: 0.0,
             last: f64::NEG_INFINITY,
         });
         let hash = |place: &u32| hash_of(list[*place as usize].ends);
@@ -124,13 +126,16 @@ impl Connections {
         place
     }
 
-    /// A message of a connection starts; whether that was idle.
+    /// A message of a connection starts; whether that was idle. Of messages that start at one date none is the first.
     #[inline]
     pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
         let now = self.zero + now;
         let connection = &mut self.list[place as usize];
         connection.open += 1;
-        connection.open == 1 && now - connection.last > IDLE
+        if connection.open == 1 {
+            connection.since = now;
+        }
+        connection.since.total_cmp(&now).is_eq() && now - connection.last > IDLE
     }
 
     /// Whether a connection would be idle at a date, while no message is on its way.
@@ -141,8 +146,7 @@ impl Connections {
     }
 
     /// A message that was simulated elsewhere has ended.
-    pub(super) fn note(&mut self, ends: (HostId, HostId), date: f64) {
-        let place = self.find(ends);
+    pub(super) fn note(&mut self, place: u32, date: f64) {
         let connection = &mut self.list[place as usize];
         connection.last = connection.last.max(self.zero + date);
     }
@@ -151,7 +155,7 @@ impl Connections {
     pub(super) fn end(&mut self, place: u32, now: f64) {
         let connection = &mut self.list[place as usize];
         connection.open -= 1;
-        connection.last = self.zero + now;
+        connection.last = connection.last.max(self.zero + now); // a packet may still be on its way
     }
 
     /// Local time begins anew, after so long.
@@ -206,6 +210,8 @@ mod tests {
         let there = connections.find((HostId(0), HostId(1)));
         assert!(connections.start(there, 0.0));
         assert!(!connections.start(there, 9.0), "one is on its way");
+        let both = connections.find((HostId(2), HostId(1)));
+        assert!(connections.start(both, 9.0) && connections.start(both, 9.0));
         connections.end(there, 9.5);
         connections.end(there, 10.0);
         connections.rebase(10.0);
@@ -217,8 +223,8 @@ mod tests {
         assert!(connections.start(there, 0.4));
         connections.end(there, 0.4);
         // One that was simulated elsewhere counts as any other.
-        connections.note((HostId(0), HostId(1)), 1.0);
-        connections.note((HostId(0), HostId(1)), 0.9);
+        connections.note(there, 1.0);
+        connections.note(there, 0.9);
         let is_idle = |date| connections.is_idle((HostId(0), HostId(1)), date);
         assert!(!is_idle(1.1) && is_idle(1.3));
         assert!(connections.is_idle((HostId(7), HostId(1)), 0.0));

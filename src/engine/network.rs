@@ -439,10 +439,21 @@ impl<T: Copy> Network<T> {
 
     /// A message between two hosts was simulated elsewhere, and ended.
     pub(super) fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
-        if let Some(connections) = &mut self.connections
-            && ends.0 != ends.1
-        {
-            connections.note(ends, date);
+        if let Some(connection) = self.connection(ends) {
+            self.note_connection(connection, date);
+        }
+    }
+
+    /// The connection between two hosts, if that counts.
+    pub(super) fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
+        let connections = self.connections.as_mut().filter(|_| ends.0 != ends.1)?;
+        Some(connections.find(ends))
+    }
+
+    /// A message of a connection was simulated elsewhere, and ended.
+    pub(super) fn note_connection(&mut self, connection: u32, date: f64) {
+        if let Some(connections) = &mut self.connections {
+            connections.note(connection, date);
         }
     }
 

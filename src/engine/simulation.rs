@@ -232,6 +232,16 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
+    /// With slow start: the connection between two hosts, if they are two.
+    pub(crate) fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
+        self.network.connection(ends)
+    }
+
+    /// With slow start: a message of a connection was simulated elsewhere, and ended at a local date \[s\].
+    pub(crate) fn note_connection(&mut self, connection: u32, date: f64) {
+        self.network.note_connection(connection, date);
+    }
+
     /// Starts an execution of `work` on a host, whose cores all executions on it share.
     ///
     /// # Errors
@@ -305,6 +315,11 @@ impl<'p, T: Copy> Simulation<'p, T> {
             Event::Flow,
         );
         Ok(())
+    }
+
+    /// So many flows are simulated elsewhere.
+    pub(crate) fn count_flows(&mut self, flows: u64) {
+        self.flows += flows;
     }
 
     /// Starts a wait.

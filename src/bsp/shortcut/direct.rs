@@ -118,7 +118,7 @@ impl Direct {
     pub(in crate::bsp) fn evaluate(
         &mut self,
         input: &SuperstepInput<'_>,
-        barrier: &Barrier,
+        barrier: &mut Barrier,
     ) -> Option<SuperstepResult> {
         if !self.is_possible {
             return None;
@@ -154,7 +154,7 @@ impl Direct {
     fn evaluate_on(
         &mut self,
         input: &SuperstepInput<'_>,
-        barrier: &Barrier,
+        barrier: &mut Barrier,
     ) -> Option<SuperstepResult> {
         if !self.has_power {
             return None;
@@ -184,7 +184,8 @@ impl Direct {
         self.exchange(input);
         self.arrive(input.plan);
         let Self { paths, arrival, .. } = self;
-        let (duration, flows) = barrier.predict(arrival, input.placement, |from, to, bytes| {
+        let places = (input.platform, input.placement);
+        let (duration, flows) = barrier.predict(arrival, places, |from, to, bytes| {
             let path = paths.find(input.platform, from, to)?;
             let path = paths.get(path);
             let is_alone = !path.is_shared() || bytes.get() <= 0.0;
@@ -263,6 +264,10 @@ impl Direct {
         let speeds = self.speed.iter().enumerate();
         self.computed
             .extend(speeds.map(|(process, speed)| cycles(process) / speed));
+        if !input.begins.is_empty() {
+            self.begin_one_by_one(input);
+            return;
+        }
         for group in &self.colocated {
             self.works.clear();
             let computing = group
@@ -278,6 +283,21 @@ impl Direct {
             let host = input.placement[group[0] as usize];
             let cores = f64::from(input.platform.hosts[host.index()].cores);
             share_host(&self.works, speed, cores, &mut self.computed);
+        }
+    }
+
+    /// The end of each computation, of which the durations alone are known, if processes begin one by one.
+    fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
+        for (end, begin) in self.computed.iter_mut().zip(input.begins) {
+            *end += begin;
+        }
+        for group in &self.colocated {
+            let host = input.placement[group[0] as usize];
+            let works = works_from(input, group);
+            let Host { speed, cores, .. } = input.platform.hosts[host.index()];
+            let constants = (speed.get(), f64::from(cores));
+            let available = std::iter::once((0.0, input.engine.available(host)));
+            share_from(&works, constants, available, &mut self.computed);
         }
     }
 
@@ -305,6 +325,11 @@ impl Direct {
             let Host { speed, cores, .. } = input.platform.hosts[host.index()];
             let constants = (speed.get(), f64::from(cores));
             let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
+            if !input.begins.is_empty() {
+                let processes: Vec<u32> = group.iter().map(|one| one.2).collect();
+                let works = works_from(input, &processes);
+                return share_from(&works, constants, changes, &mut self.computed);
+            }
             share_changing_host(&self.works, constants, changes, &mut self.computed)
         })
     }
@@ -446,14 +471,24 @@ impl Direct {
         }
     }
 
-    /// Writes the measures of the superstep that was evaluated last.
-    pub(in crate::bsp) fn measure(&self, plan: &Plan, has_policy: bool, measures: &mut Measures) {
+    /// Writes the measures of the superstep that was evaluated last, which processes began at these dates.
+    pub(in crate::bsp) fn measure(
+        &self,
+        (plan, begins): (&Plan, &[f64]),
+        has_policy: bool,
+        measures: &mut Measures,
+    ) {
         let computed = &self.computed;
         measures.clear_sums(computed.len());
         measures.work.clone_from(&plan.work);
         measures.compute.clear();
         let durations = computed.iter().map(|&end| Seconds::of(end));
         measures.compute.extend(durations);
+        let delayed = measures.delay.iter_mut().zip(&mut measures.compute);
+        for ((delay, compute), &begin) in delayed.zip(begins) {
+            *delay = Seconds::of(begin);
+            *compute = Seconds::of((compute.get() - begin).max(0.0));
+        }
         let after = |date: f64, computed: f64| Seconds::of((date - computed).max(0.0));
         measures.communication.clear();
         let waits = self.arrival.iter().zip(computed);
@@ -476,9 +511,18 @@ impl Direct {
         self.batch.fault(platform)
     }
 
-    /// The date at which each message of the superstep that was evaluated last was delivered \[s\].
-    pub(in crate::bsp) fn delivered(&self) -> impl Iterator<Item = f64> {
-        self.delivered.iter().copied()
+    /// Tells the engine, with slow start, of the messages of the superstep that was evaluated last.
+    pub(in crate::bsp) fn note(
+        &self,
+        (plan, placement): (&Plan, &[HostId]),
+        engine: &mut Simulation<'_, Token>,
+    ) {
+        let messages = plan.messages.iter().zip(&self.path).zip(&self.delivered);
+        let messages = messages.filter(|((_, path), _)| self.paths.may_be_slow(**path));
+        let at = |process: ProcessId| placement[process.index()];
+        engine.note_messages(
+            messages.map(|((message, _), date)| ((at(message.from), at(message.to)), *date)),
+        );
     }
 
     /// The duration of each message of the superstep that was evaluated last.
@@ -562,6 +606,73 @@ fn share_changing_host(
         }
     }
     true
+}
+
+/// The works of processes of a host, each with its beginning \[s\], in the order in which they begin.
+fn works_from(input: &SuperstepInput<'_>, processes: &[u32]) -> Vec<(f64, f64, u32)> {
+    let work = |&process: &u32| {
+        let at = process as usize;
+        let cycles = input.plan.work[at].get() * input.cycles_per_instruction;
+        (input.begins[at], cycles, process)
+    };
+    let mut works: Vec<(f64, f64, u32)> = processes.iter().map(work).collect();
+    works.retain(|work| work.1 > 0.0);
+    works.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+    works
+}
+
+/// The same as [`share_changing_host`] for executions that begin one by one.
+fn share_from(
+    works: &[(f64, f64, u32)],
+    (speed, cores): (f64, f64),
+    changes: impl Iterator<Item = (f64, f64)>,
+    computed: &mut [f64],
+) -> bool {
+    let mut changes = changes.peekable();
+    let mut left = MOST_CHANGES;
+    let mut coming = works.iter().peekable();
+    // The service at which each execution ends, and its process: the last one ends first.
+    let mut running: Vec<(f64, u32)> = Vec::new();
+    let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
+    loop {
+        let rate = speed * available * (cores / running.len() as f64).min(1.0);
+        let end = match running.last() {
+            Some(first) if rate > 0.0 => now + (first.0 - service) / rate,
+            None if coming.peek().is_none() => return true,
+            _ => f64::INFINITY,
+        };
+        let begin = coming.peek().map_or(f64::INFINITY, |work| work.0);
+        let served = |date: f64| {
+            if running.is_empty() {
+                service
+            } else {
+                service + rate * (date - now)
+            }
+        };
+        if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
+            service = served(date);
+            (now, available) = (date, value);
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+        } else if begin <= end && begin.is_finite() {
+            service = served(begin);
+            now = begin;
+            if let Some(&(_, work, process)) = coming.next() {
+                let last = service + work;
+                let at = running.partition_point(|other| other.0 >= last);
+                running.insert(at, (last, process));
+            }
+        } else if end.is_finite() {
+            if let Some((last, process)) = running.pop() {
+                (now, service) = (end, last);
+                computed[process as usize] = now;
+            }
+        } else {
+            return false;
+        }
+    }
 }
 
 /// The ends of executions that begin together on a host, by rising work: with n left, each goes on at `speed · min(1, cores/n)`.

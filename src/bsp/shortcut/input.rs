@@ -13,6 +13,8 @@ pub(in crate::bsp) struct SuperstepInput<'s> {
     pub plan: &'s Plan,
     pub placement: &'s [HostId],
     pub cycles_per_instruction: f64,
+    /// Per process: when it begins \[s\], local; empty if all begin at once, at zero.
+    pub begins: &'s [f64],
     /// Knows the speeds as they are.
     pub engine: &'s Simulation<'s, Token>,
     /// Until when these stay, from the start of the superstep on.

@@ -42,9 +42,10 @@ pub(super) struct Shortcuts<'a> {
 
 impl<'a> Shortcuts<'a> {
     pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
-        // With slow start a superstep depends on those before it.
+        // With slow start, or if processes begin one by one, a superstep depends on those before it.
         let may_repeat = setup.runtime.shortcuts == Allowed::All
             && !setup.network.slow_start
+            && !barrier.leaves_one_by_one()
             && is_constant(setup.platform);
         let memo = setup.memo.filter(|_| may_repeat);
         Self {
@@ -66,15 +67,16 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Computes the open superstep, which all processes begin together while nothing else is in progress. Returns `false` if it needs
-    /// events.
+    /// Computes the open superstep, which all processes begin together, or so long after the first one as `begins` says \[s\], while nothing
+    /// else is in progress. Returns `false` if it needs events.
     ///
     /// # Errors
     /// As [`crate::engine::Simulation::refresh`].
     pub(super) fn try_run(
         &mut self,
         world: &mut World<'_>,
-        barrier: &Barrier,
+        barrier: &mut Barrier,
+        begins: &[f64],
     ) -> Result<bool, Error> {
         let start = world.engine.now();
         let mut steady = world.engine.steady_until(&world.placement)?;
@@ -100,6 +102,7 @@ impl<'a> Shortcuts<'a> {
             plan: &world.plan,
             placement: &world.placement,
             cycles_per_instruction: world.setup.workload.cycles_per_instruction(),
+            begins,
             engine: &world.engine,
             steady,
         };
@@ -110,12 +113,9 @@ impl<'a> Shortcuts<'a> {
             return Ok(false);
         };
         if world.setup.network.slow_start {
-            let at = |process: ProcessId| world.placement[process.index()];
-            let messages = world.plan.messages.iter();
-            let ends = messages.map(|message| (at(message.from), at(message.to)));
-            world
-                .engine
-                .note_messages(ends.zip(self.direct.delivered()));
+            let places = (&world.plan, &*world.placement);
+            self.direct.note(places, &mut world.engine);
+            barrier.note(&mut world.engine);
         }
         let has_policy = world.has_policy();
         if let Some(entry) = entry {
@@ -125,7 +125,8 @@ impl<'a> Shortcuts<'a> {
             self.keep_previous(result, world);
         } else if repeated.is_none() {
             let measures = &mut world.measures;
-            self.direct.measure(&world.plan, has_policy, measures);
+            self.direct
+                .measure((&world.plan, begins), has_policy, measures);
             self.digest = None;
             self.keep_previous(result, world);
             self.evaluated = Some(result);

@@ -73,8 +73,8 @@ pub(crate) struct PathTable {
     /// For many classes.
     lookup: HashTable<PathId>,
     list: Vec<Path>,
-    /// With slow start: the least bandwidth of each path \[B/s\].
-    narrowest: Vec<f64>,
+    /// With slow start: the least bandwidth of each path \[B/s\], and the round trip of a handshake \[s\].
+    narrowest: Vec<(f64, f64)>,
     /// Whether the delay of a message does not depend on its size.
     is_plain: bool,
     /// Links and what a flow takes there of its rate.
@@ -264,14 +264,16 @@ impl PathTable {
         latency.map_or(0.0, |latency| self.model.round_trip(latency))
     }
 
+    /// Whether slow start may hold up a message of an idle connection.
+    pub(crate) fn may_be_slow(&self, path: PathId) -> bool {
+        self.slow_start(path, f64::MAX) > 0.0
+    }
+
     /// How long slow start holds up a message of an idle connection \[s\].
     pub(crate) fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
-        let latency = self.list[path as usize].latency();
-        let narrowest = self.narrowest.get(path as usize);
-        let ends = latency.zip(narrowest);
-        ends.map_or(0.0, |(latency, narrowest)| {
-            let round_trip = self.model.round_trip(latency);
-            self.model.slow_start(bytes, *narrowest, round_trip)
+        let known = self.narrowest.get(path as usize);
+        known.map_or(0.0, |&(narrowest, round_trip)| {
+            self.model.slow_start(bytes, narrowest, round_trip)
         })
     }
 
@@ -317,7 +319,7 @@ impl PathTable {
     /// Adds the path of hosts to themselves, the first one.
     fn add_loopback(&mut self) {
         if self.model.slow_start {
-            self.narrowest.push(f64::INFINITY);
+            self.narrowest.push((f64::INFINITY, 0.0)); // nothing waits inside a host
         }
         self.list.push(Path {
             delay: 0.0,
@@ -376,7 +378,12 @@ impl PathTable {
             self.uses.truncate(first_use);
         }
         if self.model.slow_start {
-            self.narrowest.push(narrowest);
+            let round_trip = if from == to {
+                0.0
+            } else {
+                self.model.round_trip(latency)
+            };
+            self.narrowest.push((narrowest, round_trip));
         }
         Some(Path {
             delay: self.model.delay(latency),

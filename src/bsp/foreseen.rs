@@ -1,0 +1,339 @@
+//! Barriers that are foreseen: when each process leaves follows from the arrivals, with no event for each notice.
+//!
+//! ```text
+//! sent(n)   = t(from) + time(n)                 wave by wave: first all notices that can be sent,
+//! t(to)     = max(t(to), sent(n))               then all receives whose notices were
+//! t         = the arrivals before the first wave, and when each process leaves after the last one
+//! ```
+//! The notices are packets ([`super::packets`]), so that none waits for another one but by the script. All arrive before anybody leaves.
+//!
+//! Cost: 2 ns a notice. Twin: the script by events ([`super::barrier`]), which barriers of very many notices take, too.
+
+use super::event::Token;
+use super::packets::Packets;
+use super::script::{Action, Script};
+use crate::engine::Simulation;
+use crate::platform::Platform;
+use crate::units::{HostId, greater, to_u32};
+
+/// A barrier of more notices is not foreseen: its waves would take too much memory.
+const MOST_NOTICES: usize = 1_000_000;
+
+/// A barrier that is foreseen.
+#[derive(Debug)]
+pub(super) struct Foreseen {
+    waves: Vec<Wave>,
+    /// In the order of the waves.
+    notices: Vec<Notice>,
+    receives: Vec<Receive>,
+    packets: Packets,
+    /// The places of the processes for which the durations of the notices hold.
+    placement: Vec<HostId>,
+    /// The notices that keep a connection awake, and that connection; empty until the engine has been asked for connections.
+    noted: Vec<(u32, u32)>,
+    is_noted: bool,
+    /// Per notice: the local date of its delivery \[s\].
+    delivered: Vec<f64>,
+    /// Per process: the local date of its arrival, then that at which it leaves \[s\].
+    date: Vec<f64>,
+    /// The number of processes that have arrived.
+    arrived: usize,
+}
+
+/// Ends of parts of the lists of notices and receives.
+#[derive(Clone, Copy, Debug)]
+struct Wave {
+    notices: usize,
+    receives: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Notice {
+    from: u32,
+    to: u32,
+    /// \[s\]
+    duration: f64,
+    /// Whether it keeps a connection awake for messages that slow start could hold up.
+    is_noted: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Receive {
+    process: u32,
+    notice: u32,
+}
+
+impl Foreseen {
+    /// The barrier of a script, if it has not too many notices.
+    pub(super) fn new(
+        script: &Script,
+        processes: u32,
+        packets: Packets,
+    ) -> Result<Self, Box<Packets>> {
+        let mut foreseen = Self {
+            waves: Vec::new(),
+            notices: Vec::new(),
+            receives: Vec::new(),
+            packets,
+            placement: Vec::new(),
+            noted: Vec::new(),
+            is_noted: false,
+            delivered: Vec::new(),
+            date: vec![0.0; processes as usize],
+            arrived: 0,
+        };
+        if foreseen.follow(script, processes) {
+            Ok(foreseen)
+        } else {
+            Err(Box::new(foreseen.packets))
+        }
+    }
+
+    /// Follows a script wave by wave; whether it has not too many notices.
+    fn follow(&mut self, script: &Script, processes: u32) -> bool {
+        let count = processes as usize;
+        let mut at = vec![0; count];
+        // Per process: the notices that it has not received yet, by slot.
+        let mut here: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count];
+        let mut ready: Vec<u32> = (0..processes).collect();
+        while !ready.is_empty() {
+            let first = self.notices.len();
+            for &process in &ready {
+                let place = &mut at[process as usize];
+                while let Some(Action::Send { to, slot }) = script.action(process, *place) {
+                    *place += 1;
+                    here[to as usize].push((slot, to_u32(self.notices.len())));
+                    self.notices.push(Notice {
+                        from: process,
+                        to,
+                        duration: 0.0,
+                        is_noted: false,
+                    });
+                }
+            }
+            if self.notices.len() > MOST_NOTICES {
+                return false;
+            }
+            ready.extend(self.notices[first..].iter().map(|notice| notice.to));
+            ready.sort_unstable();
+            ready.dedup();
+            ready.retain(|&process| {
+                let (place, here) = (&mut at[process as usize], &mut here[process as usize]);
+                let before = *place;
+                while let Some(Action::Receive { slot }) = script.action(process, *place)
+                    && let Some(found) = here.iter().position(|notice| notice.0 == slot)
+                {
+                    let (_, notice) = here.swap_remove(found);
+                    self.receives.push(Receive { process, notice });
+                    *place += 1;
+                }
+                *place > before
+            });
+            self.waves.push(Wave {
+                notices: self.notices.len(),
+                receives: self.receives.len(),
+            });
+        }
+        self.delivered = vec![0.0; self.notices.len()];
+        true
+    }
+
+    /// The number of its notices.
+    pub(super) fn notices(&self) -> u64 {
+        self.notices.len() as u64
+    }
+
+    /// A process arrives; whether it is the last one.
+    pub(super) fn arrive(&mut self, process: u32, now: f64) -> bool {
+        self.date[process as usize] = now;
+        self.arrived += 1;
+        let are_all_here = self.arrived == self.date.len();
+        if are_all_here {
+            self.arrived = 0;
+        }
+        are_all_here
+    }
+
+    /// Takes the arrivals of all processes.
+    pub(super) fn arrive_all(&mut self, arrival: &[f64]) {
+        self.date.copy_from_slice(arrival);
+    }
+
+    /// The dates at which the processes leave, when all have arrived: local \[s\]; and the first of them.
+    ///
+    /// # Errors
+    /// The hosts of a notice between which there is no route.
+    pub(super) fn leave(
+        &mut self,
+        platform: &Platform,
+        placement: &[HostId],
+    ) -> Result<(&[f64], f64), (HostId, HostId)> {
+        if self.placement != placement {
+            self.settle(platform, placement)?;
+        }
+        let (mut notice, mut receive) = (0, 0);
+        for wave in &self.waves {
+            let sent = self.notices[notice..wave.notices].iter();
+            for (date, sent) in self.delivered[notice..wave.notices].iter_mut().zip(sent) {
+                *date = self.date[sent.from as usize] + sent.duration;
+            }
+            for received in &self.receives[receive..wave.receives] {
+                let date = &mut self.date[received.process as usize];
+                *date = greater(self.delivered[received.notice as usize], *date);
+            }
+            (notice, receive) = (wave.notices, wave.receives);
+        }
+        let first = self.date.iter().copied().fold(f64::INFINITY, f64::min);
+        Ok((&self.date, first))
+    }
+
+    /// Measures the notices between the places of the processes.
+    fn settle(
+        &mut self,
+        platform: &Platform,
+        placement: &[HostId],
+    ) -> Result<(), (HostId, HostId)> {
+        let before = std::mem::take(&mut self.placement);
+        let has_moved = |process: u32| {
+            let process = process as usize;
+            before.get(process) != Some(&placement[process])
+        };
+        for notice in &mut self.notices {
+            if has_moved(notice.from) || has_moved(notice.to) {
+                let ends = (
+                    placement[notice.from as usize],
+                    placement[notice.to as usize],
+                );
+                let packet = self.packets.packet(platform, ends);
+                let packet = packet.ok_or(ends)?;
+                (notice.duration, notice.is_noted) = (packet.duration, packet.is_noted);
+            }
+        }
+        self.noted.clear();
+        self.is_noted = false;
+        self.placement = before;
+        self.placement.clear();
+        self.placement.extend_from_slice(placement);
+        Ok(())
+    }
+
+    /// Tells the engine of the notices that keep connections awake; all were delivered, or will be without it.
+    pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
+        if !self.is_noted {
+            self.is_noted = true;
+            let place = |process: u32| self.placement[process as usize];
+            let noted = (0..).zip(&self.notices).filter_map(|(number, notice)| {
+                let ends = (place(notice.from), place(notice.to));
+                let connection = notice.is_noted.then(|| engine.connection(ends));
+                Some((number, connection??))
+            });
+            self.noted.extend(noted);
+        }
+        for &(notice, connection) in &self.noted {
+            engine.note_connection(connection, self.delivered[notice as usize]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bsp::config::{BarrierConfig, BarrierKind, Costs, Notices, RuntimeConfig, Scenario};
+    use crate::bsp::world::Setup;
+    use crate::engine::NetworkModel;
+    use crate::engine::testing::line;
+    use crate::units::{Bytes, Instructions, ProcessId};
+    use crate::workload::{Plan, Workload};
+
+    #[derive(Debug)]
+    struct Idle;
+
+    impl Workload for Idle {
+        fn processes(&self) -> usize {
+            2
+        }
+        fn supersteps(&self) -> usize {
+            1
+        }
+        fn fill(&self, _superstep: usize, plan: &mut Plan) {
+            plan.work.fill(Instructions::default());
+        }
+        fn memory(&self, _process: ProcessId) -> Bytes {
+            Bytes::default()
+        }
+    }
+
+    fn packets() -> Packets {
+        let platform = line(&[1e9, 1e9], 1e6, 0.5);
+        let setup = Setup {
+            platform: &platform,
+            network: NetworkModel::default(),
+            workload: &Idle,
+            placement: &[HostId(0), HostId(1)],
+            runtime: RuntimeConfig {
+                barrier: BarrierConfig {
+                    notices: Notices::Packets,
+                    ..BarrierConfig::default()
+                },
+                ..RuntimeConfig::default()
+            },
+            costs: Costs::default(),
+            scenario: Scenario::I,
+            seed: 1,
+            memo: None,
+        };
+        Packets::new(&setup).expect("no link varies")
+    }
+
+    #[test]
+    fn each_notice_is_received_once_in_the_wave_in_which_it_is_sent_or_later() {
+        use BarrierKind::{Dissemination, DoubleRing, RecursiveDoubling};
+        for kind in [Dissemination, RecursiveDoubling, DoubleRing] {
+            for processes in 2..40 {
+                let script = Script::new(kind, processes);
+                let found = Foreseen::new(&script, processes, packets()).expect("few notices");
+                let mut times = vec![0; found.notices.len()];
+                let mut receive = 0;
+                for wave in &found.waves {
+                    for received in &found.receives[receive..wave.receives] {
+                        let notice = received.notice as usize;
+                        assert!(notice < wave.notices);
+                        assert_eq!(found.notices[notice].to, received.process);
+                        times[notice] += 1;
+                    }
+                    receive = wave.receives;
+                }
+                assert!(
+                    times.iter().all(|times| *times == 1),
+                    "{kind:?} {processes}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_barrier_of_very_many_notices_is_not_foreseen() {
+        let script = Script::new(BarrierKind::Dissemination, 100_000);
+        assert!(Foreseen::new(&script, 100_000, packets()).is_err());
+    }
+
+    #[test]
+    fn the_last_arrival_holds_all_and_nobody_leaves_before_it() {
+        // Two processes 1 s apart by the latency of two links.
+        let platform = line(&[1e9, 1e9], 1e6, 0.5);
+        let script = Script::new(BarrierKind::Dissemination, 2);
+        let mut barrier = Foreseen::new(&script, 2, packets()).expect("few notices");
+        barrier.arrive_all(&[0.0, 5.0]);
+        let placement = [HostId(0), HostId(1)];
+        assert_eq!(
+            barrier.leave(&platform, &placement),
+            Ok((&[6.0, 5.0][..], 5.0))
+        );
+        // On one host they are no way apart.
+        barrier.arrive_all(&[0.0, 5.0]);
+        assert_eq!(
+            barrier.leave(&platform, &[HostId(0); 2]),
+            Ok((&[5.0, 5.0][..], 5.0))
+        );
+    }
+}
