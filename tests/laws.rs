@@ -2,8 +2,8 @@
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, Memo,
-    MemoBudget, MoveCost, MoveOrder, Notices, Outcome, Receives, Recorder, Release, RuntimeConfig,
-    Scenario, Sends, Shortcuts, Waiting,
+    MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario,
+    Sends, Shortcuts, Waiting,
 };
 use migsim::engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights};
 use migsim::experiment::{Ledger, Term};
@@ -16,8 +16,8 @@ use proptest::test_runner::RngSeed;
 
 use crate::slow::{self, Activity};
 use crate::support::{
-    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
-    switch,
+    Case, Plans, ROUNDING, Script, Wire, any_notices, assert_close, bytes, instructions, machine,
+    plan, seconds, switch,
 };
 
 // The engine against its twin.
@@ -298,21 +298,17 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
         prop::sample::select(ways),
         prop::sample::select(kinds),
         prop::sample::select(gathers),
-        any::<(bool, bool)>(),
+        (any::<bool>(), any_notices()),
         0_u32..3,
     )
         .prop_map(
-            |((sends, receives), kind, gather, (together, packets), size)| RuntimeConfig {
+            |((sends, receives), kind, gather, (together, notices), size)| RuntimeConfig {
                 sends,
                 receives,
                 barrier: BarrierConfig {
                     kind,
                     bytes: bytes(f64::from(size) * 500.0),
-                    notices: if packets {
-                        Notices::Packets
-                    } else {
-                        Notices::Flows
-                    },
+                    notices,
                     gather,
                     release: if together {
                         Release::Simultaneous

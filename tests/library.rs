@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Case, Plans, ROUNDING, Wire, assert_close, bytes, migsim, plan, seconds, switch,
+    Case, Plans, ROUNDING, Wire, any_notices, assert_close, bytes, migsim, plan, seconds, switch,
 };
 
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
@@ -215,7 +215,7 @@ proptest! {
         overhead in prop::sample::select(vec![0.0, 0.001, 0.03, 0.07]),
         kind in prop::sample::select(vec![BarrierKind::Ideal, BarrierKind::Ideal, BarrierKind::Library, BarrierKind::Dissemination, BarrierKind::DoubleRing]),
         notice in 0_u32..3,
-        are_packets: bool,
+        notices in any_notices(),
     ) {
         let network = NetworkModel {
             weights: if is_equal { Weights::Equal } else { Weights::Latency },
@@ -225,7 +225,7 @@ proptest! {
             ..NetworkModel::default()
         };
         let runtime = RuntimeConfig {
-            barrier: BarrierConfig { kind, bytes: bytes(f64::from(notice) * 80.0), notices: if are_packets { Notices::Packets } else { Notices::Flows }, ..BarrierConfig::default() },
+            barrier: BarrierConfig { kind, bytes: bytes(f64::from(notice) * 80.0), notices, ..BarrierConfig::default() },
             ..if is_late { above(5e4) } else { RuntimeConfig::default() }
         };
         let [by_shortcuts, by_events] = times(&Plans::new(list), network, runtime);

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use migsim::bsp::{Costs, Memo, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate};
+use migsim::bsp::{
+    Costs, Memo, Notices, Outcome, Recorder, RuntimeConfig, Scenario, Setup, simulate,
+};
 use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::experiment::{Experiment, Flag, Layers, Limits, built_in};
@@ -15,6 +17,12 @@ use migsim::units::{
     ProcessId, Seconds,
 };
 use migsim::workload::{Message, Plan, PrescribedMove, Workload};
+use proptest::prelude::*;
+
+/// The ways of the notices of a barrier.
+pub(crate) fn any_notices() -> impl Strategy<Value = Notices> {
+    prop::sample::select(vec![Notices::Flows, Notices::Packets])
+}
 
 /// Fails unless `found` is `expected` within the relative `tolerance`.
 pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::config::{BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Shortcuts};
 use super::event::{BarrierMessage, Token};
-use super::foreseen::Foreseen;
+use super::foreseen::{Foreseen, Waves};
 use super::leaving::Leaving;
 use super::packets::Packets;
 use super::patience::Patience;
@@ -162,7 +162,7 @@ struct Scripted {
 const AWAY: u32 = u32::MAX;
 
 impl Barrier {
-    /// A barrier whose coordinator, if it has one, runs on `coordinator`.
+    /// The barrier of a run of so many processes; a coordinator runs where process 0 starts.
     pub(super) fn new(setup: &Setup<'_>, processes: u32) -> Self {
         let RuntimeConfig {
             barrier: config,
@@ -212,24 +212,20 @@ impl Barrier {
             | BarrierKind::DoubleRing
             | BarrierKind::Library => {
                 let script = Script::new(kind, processes);
-                let is_foreseen = setup.runtime.shortcuts != Shortcuts::None;
-                let scripted = |script, packets| {
-                    Protocol::Scripted(Scripted {
+                let packets = Packets::of(setup);
+                let may_foresee = packets.is_some() && setup.runtime.shortcuts != Shortcuts::None;
+                let waves = may_foresee.then(|| Waves::of(&script, processes));
+                match (packets, waves.flatten()) {
+                    (Some(packets), Some(waves)) => {
+                        Protocol::Foreseen(Foreseen::new(waves, processes, packets))
+                    }
+                    (packets, _) => Protocol::Scripted(Scripted {
                         script,
                         packets,
                         parity: vec![1; count],
                         at: vec![AWAY; count],
                         received: vec![[0; 2]; count],
-                    })
-                };
-                match Packets::new(setup) {
-                    Some(packets) if is_foreseen => {
-                        match Foreseen::new(&script, processes, packets) {
-                            Ok(foreseen) => Protocol::Foreseen(foreseen),
-                            Err(packets) => scripted(script, Some(*packets)),
-                        }
-                    }
-                    packets => scripted(script, packets),
+                    }),
                 }
             }
         };
@@ -355,9 +351,10 @@ impl Barrier {
     pub(super) fn predict(
         &mut self,
         arrival: &[f64],
-        (platform, placement): (&Platform, &[HostId]),
+        places: (&Platform, &[HostId]),
         mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
     ) -> Option<(f64, u64)> {
+        let placement = places.1;
         let last = arrival.iter().copied().fold(0.0, f64::max);
         match &mut self.protocol {
             Protocol::Ideal { .. } => Some((last, 0)),
@@ -383,11 +380,8 @@ impl Barrier {
             }
             Protocol::Foreseen(foreseen) => {
                 foreseen.arrive_all(arrival);
-                let notices = foreseen.notices();
-                let (dates, first) = foreseen.leave(platform, placement).ok()?;
-                self.later.clear();
-                self.later.extend(dates.iter().map(|date| date - first));
-                Some((first, notices))
+                let first = foreseen.leave(places, &mut self.later).ok()?;
+                Some((first, foreseen.notices()))
             }
             Protocol::None
             | Protocol::Central(_)
@@ -410,15 +404,7 @@ impl Barrier {
 
     /// Lets the processes leave one by one by events, as they were predicted to.
     pub(super) fn leave_by_events(&mut self, engine: &mut Patience<'_>) {
-        for (process, &later) in (0..).zip(&self.later) {
-            if later > 0.0 {
-                let message = Token::Barrier(BarrierMessage::Leave(process));
-                engine.wait(Seconds::of(later), message);
-            } else {
-                self.leaving.push(process);
-            }
-        }
-        self.later.clear();
+        leave_by_events(&mut self.later, 0.0, &mut self.leaving, engine);
     }
 
     /// The price of the barrier for process 0, as a part of its own time in the superstep.
@@ -737,24 +723,37 @@ fn release_foreseen(
     later: &mut Vec<f64>,
     context: &mut BarrierContext<'_, '_>,
 ) -> Result<(), Error> {
-    let (now, notices) = (context.engine.local_now(), foreseen.notices());
-    match foreseen.leave(context.platform, context.placement) {
-        Ok((dates, first)) => {
-            later.clear();
-            if context.engine.pass(first - now, notices) {
-                later.extend(dates.iter().map(|date| date - first));
-                leaving.push_all(processes);
-            } else {
-                context.engine.count_flows(notices);
-                for (process, date) in (0..).zip(dates) {
-                    let message = Token::Barrier(BarrierMessage::Leave(process));
-                    context.engine.wait(Seconds::of(date - now), message);
-                }
-            }
-            foreseen.note(context.engine);
-            Ok(())
+    let places = (context.platform, context.placement);
+    let first = match foreseen.leave(places, later) {
+        Ok(first) => first,
+        Err(ends) => return context.send_nowhere(ends, BarrierMessage::Leave(0)),
+    };
+    let (wait, notices) = (first - context.engine.local_now(), foreseen.notices());
+    if context.engine.pass(wait, notices) {
+        leaving.push_all(processes);
+    } else {
+        context.engine.count_flows(notices);
+        leave_by_events(later, wait, leaving, context.engine);
+    }
+    foreseen.note(context.engine);
+    Ok(())
+}
+
+/// Lets each process leave by an event: after `wait` and its part of `later` \[s\], which is emptied.
+fn leave_by_events(
+    later: &mut Vec<f64>,
+    wait: f64,
+    leaving: &mut Leaving,
+    engine: &mut Patience<'_>,
+) {
+    for (process, later) in (0..).zip(later.drain(..)) {
+        let wait = wait + later;
+        if wait > 0.0 {
+            let message = Token::Barrier(BarrierMessage::Leave(process));
+            engine.wait(Seconds::of(wait), message);
+        } else {
+            leaving.push(process);
         }
-        Err(ends) => context.send_nowhere(ends, BarrierMessage::Leave(0)),
     }
 }
 

@@ -22,22 +22,26 @@ const MOST_NOTICES: usize = 1_000_000;
 /// A barrier that is foreseen.
 #[derive(Debug)]
 pub(super) struct Foreseen {
-    waves: Vec<Wave>,
-    /// In the order of the waves.
-    notices: Vec<Notice>,
-    receives: Vec<Receive>,
+    waves: Waves,
     packets: Packets,
     /// The places of the processes for which the durations of the notices hold.
     placement: Vec<HostId>,
-    /// The notices that keep a connection awake, and that connection; empty until the engine has been asked for connections.
-    noted: Vec<(u32, u32)>,
-    is_noted: bool,
+    /// The notices that keep a connection awake, and that connection; none until the engine has been asked for connections.
+    noted: Option<Vec<(u32, u32)>>,
     /// Per notice: the local date of its delivery \[s\].
     delivered: Vec<f64>,
     /// Per process: the local date of its arrival, then that at which it leaves \[s\].
     date: Vec<f64>,
     /// The number of processes that have arrived.
     arrived: usize,
+}
+
+/// A script in waves.
+#[derive(Debug, Default)]
+pub(super) struct Waves {
+    ends: Vec<Wave>,
+    notices: Vec<Notice>,
+    receives: Vec<Receive>,
 }
 
 /// Ends of parts of the lists of notices and receives.
@@ -63,47 +67,23 @@ struct Receive {
     notice: u32,
 }
 
-impl Foreseen {
-    /// The barrier of a script, if it has not too many notices.
-    pub(super) fn new(
-        script: &Script,
-        processes: u32,
-        packets: Packets,
-    ) -> Result<Self, Box<Packets>> {
-        let mut foreseen = Self {
-            waves: Vec::new(),
-            notices: Vec::new(),
-            receives: Vec::new(),
-            packets,
-            placement: Vec::new(),
-            noted: Vec::new(),
-            is_noted: false,
-            delivered: Vec::new(),
-            date: vec![0.0; processes as usize],
-            arrived: 0,
-        };
-        if foreseen.follow(script, processes) {
-            Ok(foreseen)
-        } else {
-            Err(Box::new(foreseen.packets))
-        }
-    }
-
-    /// Follows a script wave by wave; whether it has not too many notices.
-    fn follow(&mut self, script: &Script, processes: u32) -> bool {
+impl Waves {
+    /// The waves of a script, if it has not too many notices.
+    pub(super) fn of(script: &Script, processes: u32) -> Option<Self> {
         let count = processes as usize;
+        let mut waves = Self::default();
         let mut at = vec![0; count];
         // Per process: the notices that it has not received yet, by slot.
         let mut here: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count];
         let mut ready: Vec<u32> = (0..processes).collect();
         while !ready.is_empty() {
-            let first = self.notices.len();
+            let first = waves.notices.len();
             for &process in &ready {
                 let place = &mut at[process as usize];
                 while let Some(Action::Send { to, slot }) = script.action(process, *place) {
                     *place += 1;
-                    here[to as usize].push((slot, to_u32(self.notices.len())));
-                    self.notices.push(Notice {
+                    here[to as usize].push((slot, to_u32(waves.notices.len())));
+                    waves.notices.push(Notice {
                         from: process,
                         to,
                         duration: 0.0,
@@ -111,10 +91,10 @@ impl Foreseen {
                     });
                 }
             }
-            if self.notices.len() > MOST_NOTICES {
-                return false;
+            if waves.notices.len() > MOST_NOTICES {
+                return None;
             }
-            ready.extend(self.notices[first..].iter().map(|notice| notice.to));
+            ready.extend(waves.notices[first..].iter().map(|notice| notice.to));
             ready.sort_unstable();
             ready.dedup();
             ready.retain(|&process| {
@@ -124,23 +104,37 @@ impl Foreseen {
                     && let Some(found) = here.iter().position(|notice| notice.0 == slot)
                 {
                     let (_, notice) = here.swap_remove(found);
-                    self.receives.push(Receive { process, notice });
+                    waves.receives.push(Receive { process, notice });
                     *place += 1;
                 }
                 *place > before
             });
-            self.waves.push(Wave {
-                notices: self.notices.len(),
-                receives: self.receives.len(),
+            waves.ends.push(Wave {
+                notices: waves.notices.len(),
+                receives: waves.receives.len(),
             });
         }
-        self.delivered = vec![0.0; self.notices.len()];
-        true
+        Some(waves)
+    }
+}
+
+impl Foreseen {
+    /// A barrier of these waves.
+    pub(super) fn new(waves: Waves, processes: u32, packets: Packets) -> Self {
+        Self {
+            delivered: vec![0.0; waves.notices.len()],
+            waves,
+            packets,
+            placement: Vec::new(),
+            noted: None,
+            date: vec![0.0; processes as usize],
+            arrived: 0,
+        }
     }
 
     /// The number of its notices.
     pub(super) fn notices(&self) -> u64 {
-        self.notices.len() as u64
+        self.waves.notices.len() as u64
     }
 
     /// A process arrives; whether it is the last one.
@@ -159,32 +153,41 @@ impl Foreseen {
         self.date.copy_from_slice(arrival);
     }
 
-    /// The dates at which the processes leave, when all have arrived: local \[s\]; and the first of them.
+    /// All have arrived: the local date at which the first process leaves \[s\]. `later` gets the time after it at which each one does \[s\].
     ///
     /// # Errors
     /// The hosts of a notice between which there is no route.
     pub(super) fn leave(
         &mut self,
-        platform: &Platform,
-        placement: &[HostId],
-    ) -> Result<(&[f64], f64), (HostId, HostId)> {
+        (platform, placement): (&Platform, &[HostId]),
+        later: &mut Vec<f64>,
+    ) -> Result<f64, (HostId, HostId)> {
         if self.placement != placement {
             self.settle(platform, placement)?;
         }
+        let Waves {
+            ends,
+            notices,
+            receives,
+        } = &self.waves;
         let (mut notice, mut receive) = (0, 0);
-        for wave in &self.waves {
-            let sent = self.notices[notice..wave.notices].iter();
+        for wave in ends {
+            let sent = notices[notice..wave.notices].iter();
             for (date, sent) in self.delivered[notice..wave.notices].iter_mut().zip(sent) {
                 *date = self.date[sent.from as usize] + sent.duration;
             }
-            for received in &self.receives[receive..wave.receives] {
+            for received in &receives[receive..wave.receives] {
                 let date = &mut self.date[received.process as usize];
                 *date = greater(self.delivered[received.notice as usize], *date);
             }
             (notice, receive) = (wave.notices, wave.receives);
         }
         let first = self.date.iter().copied().fold(f64::INFINITY, f64::min);
-        Ok((&self.date, first))
+        // Infinite dates have no difference.
+        let after = |&date: &f64| if date > first { date - first } else { 0.0 };
+        later.clear();
+        later.extend(self.date.iter().map(after));
+        Ok(first)
     }
 
     /// Measures the notices between the places of the processes.
@@ -198,7 +201,7 @@ impl Foreseen {
             let process = process as usize;
             before.get(process) != Some(&placement[process])
         };
-        for notice in &mut self.notices {
+        for notice in &mut self.waves.notices {
             if has_moved(notice.from) || has_moved(notice.to) {
                 let ends = (
                     placement[notice.from as usize],
@@ -209,8 +212,7 @@ impl Foreseen {
                 (notice.duration, notice.is_noted) = (packet.duration, packet.is_noted);
             }
         }
-        self.noted.clear();
-        self.is_noted = false;
+        self.noted = None;
         self.placement = before;
         self.placement.clear();
         self.placement.extend_from_slice(placement);
@@ -219,17 +221,18 @@ impl Foreseen {
 
     /// Tells the engine of the notices that keep connections awake; all were delivered, or will be without it.
     pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
-        if !self.is_noted {
-            self.is_noted = true;
+        let noted = self.noted.get_or_insert_with(|| {
             let place = |process: u32| self.placement[process as usize];
-            let noted = (0..).zip(&self.notices).filter_map(|(number, notice)| {
-                let ends = (place(notice.from), place(notice.to));
-                let connection = notice.is_noted.then(|| engine.connection(ends));
-                Some((number, connection??))
-            });
-            self.noted.extend(noted);
-        }
-        for &(notice, connection) in &self.noted {
+            let numbered = (0..).zip(&self.waves.notices);
+            let noted = numbered.filter(|(_, notice)| notice.is_noted);
+            noted
+                .filter_map(|(number, notice)| {
+                    let ends = (place(notice.from), place(notice.to));
+                    Some((number, engine.connection(ends)?))
+                })
+                .collect()
+        });
+        for &(notice, connection) in &*noted {
             engine.note_connection(connection, self.delivered[notice as usize]);
         }
     }
@@ -238,52 +241,10 @@ impl Foreseen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bsp::config::{BarrierConfig, BarrierKind, Costs, Notices, RuntimeConfig, Scenario};
-    use crate::bsp::world::Setup;
+    use crate::bsp::config::BarrierKind;
     use crate::engine::NetworkModel;
     use crate::engine::testing::line;
-    use crate::units::{Bytes, Instructions, ProcessId};
-    use crate::workload::{Plan, Workload};
-
-    #[derive(Debug)]
-    struct Idle;
-
-    impl Workload for Idle {
-        fn processes(&self) -> usize {
-            2
-        }
-        fn supersteps(&self) -> usize {
-            1
-        }
-        fn fill(&self, _superstep: usize, plan: &mut Plan) {
-            plan.work.fill(Instructions::default());
-        }
-        fn memory(&self, _process: ProcessId) -> Bytes {
-            Bytes::default()
-        }
-    }
-
-    fn packets() -> Packets {
-        let platform = line(&[1e9, 1e9], 1e6, 0.5);
-        let setup = Setup {
-            platform: &platform,
-            network: NetworkModel::default(),
-            workload: &Idle,
-            placement: &[HostId(0), HostId(1)],
-            runtime: RuntimeConfig {
-                barrier: BarrierConfig {
-                    notices: Notices::Packets,
-                    ..BarrierConfig::default()
-                },
-                ..RuntimeConfig::default()
-            },
-            costs: Costs::default(),
-            scenario: Scenario::I,
-            seed: 1,
-            memo: None,
-        };
-        Packets::new(&setup).expect("no link varies")
-    }
+    use crate::units::Bytes;
 
     #[test]
     fn each_notice_is_received_once_in_the_wave_in_which_it_is_sent_or_later() {
@@ -291,10 +252,10 @@ mod tests {
         for kind in [Dissemination, RecursiveDoubling, DoubleRing] {
             for processes in 2..40 {
                 let script = Script::new(kind, processes);
-                let found = Foreseen::new(&script, processes, packets()).expect("few notices");
+                let found = Waves::of(&script, processes).expect("few notices");
                 let mut times = vec![0; found.notices.len()];
                 let mut receive = 0;
-                for wave in &found.waves {
+                for wave in &found.ends {
                     for received in &found.receives[receive..wave.receives] {
                         let notice = received.notice as usize;
                         assert!(notice < wave.notices);
@@ -314,7 +275,7 @@ mod tests {
     #[test]
     fn a_barrier_of_very_many_notices_is_not_foreseen() {
         let script = Script::new(BarrierKind::Dissemination, 100_000);
-        assert!(Foreseen::new(&script, 100_000, packets()).is_err());
+        assert!(Waves::of(&script, 100_000).is_none());
     }
 
     #[test]
@@ -322,18 +283,25 @@ mod tests {
         // Two processes 1 s apart by the latency of two links.
         let platform = line(&[1e9, 1e9], 1e6, 0.5);
         let script = Script::new(BarrierKind::Dissemination, 2);
-        let mut barrier = Foreseen::new(&script, 2, packets()).expect("few notices");
-        barrier.arrive_all(&[0.0, 5.0]);
-        let placement = [HostId(0), HostId(1)];
-        assert_eq!(
-            barrier.leave(&platform, &placement),
-            Ok((&[6.0, 5.0][..], 5.0))
-        );
-        // On one host they are no way apart.
-        barrier.arrive_all(&[0.0, 5.0]);
-        assert_eq!(
-            barrier.leave(&platform, &[HostId(0); 2]),
-            Ok((&[5.0, 5.0][..], 5.0))
-        );
+        let waves = Waves::of(&script, 2).expect("few notices");
+        let packets = Packets::new(&platform, NetworkModel::default(), Bytes::default());
+        let mut barrier = Foreseen::new(waves, 2, packets);
+        let mut later = Vec::new();
+        for (arrival, places, first, expected) in [
+            ([0.0, 5.0], [HostId(0), HostId(1)], 5.0, [1.0, 0.0]),
+            // On one host they are no way apart.
+            ([0.0, 5.0], [HostId(0); 2], 5.0, [0.0, 0.0]),
+            // A date that no number can hold is after all others.
+            (
+                [0.0, f64::INFINITY],
+                [HostId(0); 2],
+                f64::INFINITY,
+                [0.0, 0.0],
+            ),
+        ] {
+            barrier.arrive_all(&arrival);
+            assert_eq!(barrier.leave((&platform, &places), &mut later), Ok(first));
+            assert_eq!(later, expected);
+        }
     }
 }

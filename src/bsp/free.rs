@@ -4,7 +4,7 @@ use super::ahead::{Ahead, MOST_AHEAD};
 use super::event::Stage;
 use super::run::Run;
 use crate::error::Error;
-use crate::units::ProcessId;
+use crate::units::{ProcessId, Seconds};
 
 impl Run<'_, '_> {
     /// Lets the processes go on that have done their superstep; returns whether all have done the oldest one, which is closed.
@@ -24,7 +24,7 @@ impl Run<'_, '_> {
             _ => return Ok(false),
         }
         self.close()?;
-        self.end_superstep();
+        self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending;
         let furthest = self.superstep.at.iter().copied().max().unwrap_or(closed);
         if self.rescheduling.is_held && furthest > closed {

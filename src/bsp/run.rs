@@ -279,8 +279,8 @@ impl<'a, 'r> Run<'a, 'r> {
         }
         if self.superstep.barrier.leaving.len() == processes {
             self.superstep.barrier.leaving.clear();
-            if self.leave_as_foreseen() {
-                self.end_superstep();
+            if let Some(later) = self.leave_as_foreseen() {
+                self.end_superstep(later);
                 self.go_on_together()?;
                 return Ok(true);
             }
@@ -290,7 +290,7 @@ impl<'a, 'r> Run<'a, 'r> {
             let is_last_to_leave = self.superstep.left == processes;
             if is_last_to_leave {
                 self.superstep.left = 0;
-                self.end_superstep();
+                self.end_superstep(Seconds::ZERO);
             }
             self.go_on(process)?;
             if is_last_to_leave {
@@ -300,28 +300,29 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(false)
     }
 
-    /// All processes leave the barrier, or begin the next superstep as long after the first one as it is foreseen; returns `false` if each
-    /// of them has to leave by an event.
-    fn leave_as_foreseen(&mut self) -> bool {
+    /// All processes leave the barrier, or begin the next superstep as long after the first one as it is foreseen. Returns the time until the
+    /// last one has left; none if each of them has to leave by an event.
+    fn leave_as_foreseen(&mut self) -> Option<Seconds> {
         let Superstep {
             barrier, begins, ..
         } = &mut self.superstep;
         let last = barrier.later.iter().copied().fold(0.0, f64::max);
         if last <= 0.0 {
             barrier.later.clear();
-            return true;
+            return Some(Seconds::ZERO);
         }
         let all_meet = self.rescheduling.is_held || self.world.is_last();
         let engine = &mut self.world.engine;
         if !self.rescheduling.prescribed.is_empty() || all_meet && !engine.pass(last, 0) {
             barrier.leave_by_events(engine);
-            return false;
+            return None;
         }
-        if !all_meet {
-            std::mem::swap(begins, &mut barrier.later);
+        if all_meet {
+            barrier.later.clear();
+            return Some(Seconds::ZERO);
         }
-        barrier.later.clear();
-        true
+        std::mem::swap(begins, &mut barrier.later);
+        Some(Seconds::of(last))
     }
 
     /// All processes have arrived at the barrier: completes the measures, checks and records them.
@@ -367,10 +368,9 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// The last process has left the barrier, or is foreseen to.
-    pub(super) fn end_superstep(&mut self) {
-        let later = self.superstep.begins.iter().copied().fold(0.0, f64::max);
-        let end = self.world.engine.now() + Seconds::of(later);
+    /// The last process has left the barrier, or is foreseen to so much later.
+    pub(super) fn end_superstep(&mut self, later: Seconds) {
+        let end = self.world.engine.now() + later;
         self.world.outcome.supersteps[self.world.ending].end = end;
         self.world.log.date(end.get());
     }

@@ -79,6 +79,11 @@ impl NetworkModel {
         waited
     }
 
+    /// Whether slow start holds up any message of an idle connection: the first window does not fill the pipe.
+    pub(super) fn may_be_slow(&self, narrowest: f64, round_trip: f64) -> bool {
+        WINDOW < narrowest * self.bandwidth_factor * round_trip
+    }
+
     /// The largest factor of any bandwidth.
     pub(crate) fn most_bandwidth_factor(&self) -> f64 {
         self.bandwidth_factor * self.factors.most_bandwidth()

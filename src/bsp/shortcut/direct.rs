@@ -18,6 +18,9 @@
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
 //! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
 use super::input::SuperstepInput;
 use super::memo::are_equal;
 use super::result::SuperstepResult;
@@ -66,8 +69,11 @@ pub(in crate::bsp) struct Direct {
     next: Vec<u32>,
     /// Sequential sends: per process, its first message.
     first: Vec<u32>,
-    /// The work of co-located processes.
+    /// The work of co-located processes that begin together.
     works: Vec<(f64, u32)>,
+    /// Other executions, and those that go on at a date.
+    executions: Vec<Execution>,
+    running: Running,
 }
 
 const NONE: u32 = u32::MAX;
@@ -111,6 +117,8 @@ impl Direct {
             next: Vec::new(),
             first: Vec::new(),
             works: Vec::new(),
+            executions: Vec::new(),
+            running: Running::new(),
         }
     }
 
@@ -292,45 +300,46 @@ impl Direct {
             *end += begin;
         }
         for group in &self.colocated {
+            let executions = group.iter().map(|&process| execution(input, process));
+            self.executions.clear();
+            self.executions
+                .extend(executions.filter(|one| one.work > 0.0));
+            self.executions.sort_unstable_by(Execution::by_begin);
             let host = input.placement[group[0] as usize];
-            let works = works_from(input, group);
-            let Host { speed, cores, .. } = input.platform.hosts[host.index()];
-            let constants = (speed.get(), f64::from(cores));
             let available = std::iter::once((0.0, input.engine.available(host)));
-            share_from(&works, constants, available, &mut self.computed);
+            let host = &input.platform.hosts[host.index()];
+            share_changing_host(
+                (&self.executions, &mut self.running),
+                host,
+                available,
+                &mut self.computed,
+            );
         }
     }
 
     /// The end of each computation while the speeds of hosts change; whether all changes are known beforehand.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
-        let cycles =
-            |process: u32| input.plan.work[process as usize].get() * input.cycles_per_instruction;
-        let mut by_host: Vec<(HostId, f64, u32)> = (0..)
-            .zip(input.placement)
-            .map(|(process, &host)| (host, cycles(process), process))
-            .filter(|(_, work, _)| *work > 0.0)
-            .collect();
-        by_host.sort_unstable_by(|a, b| {
-            let order = a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
-            order.then(a.2.cmp(&b.2))
-        });
-        by_host.chunk_by(|a, b| a.0 == b.0).all(|group| {
-            let host = group[0].0;
+        let processes = 0..to_u32(input.placement.len());
+        let executions = processes.map(|process| execution(input, process));
+        self.executions.clear();
+        self.executions
+            .extend(executions.filter(|one| one.work > 0.0));
+        self.executions
+            .sort_unstable_by(|a, b| a.host.cmp(&b.host).then(a.by_begin(b)));
+        let mut by_host = self.executions.chunk_by(|a, b| a.host == b.host);
+        by_host.all(|group| {
+            let host = group[0].host;
             let Some(changes) = input.engine.known_changes(host) else {
                 return false;
             };
-            self.works.clear();
-            let works = group.iter().map(|&(_, work, process)| (work, process));
-            self.works.extend(works);
-            let Host { speed, cores, .. } = input.platform.hosts[host.index()];
-            let constants = (speed.get(), f64::from(cores));
             let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
-            if !input.begins.is_empty() {
-                let processes: Vec<u32> = group.iter().map(|one| one.2).collect();
-                let works = works_from(input, &processes);
-                return share_from(&works, constants, changes, &mut self.computed);
-            }
-            share_changing_host(&self.works, constants, changes, &mut self.computed)
+            let host = &input.platform.hosts[host.index()];
+            share_changing_host(
+                (group, &mut self.running),
+                host,
+                changes,
+                &mut self.computed,
+            )
         })
     }
 
@@ -570,109 +579,93 @@ fn is_powered(platform: &Platform) -> bool {
 /// The most changes of a host's speed in a superstep that are followed; beyond, events are faster to give up.
 const MOST_CHANGES: usize = 1_000_000;
 
-/// The same as [`share_host`] for a host of this speed and number of cores whose available fraction changes, from date 0 on; whether all end.
+/// What a process computes.
+#[derive(Clone, Copy, Debug)]
+struct Execution {
+    host: HostId,
+    /// \[s\]
+    begin: f64,
+    /// In cycles.
+    work: f64,
+    process: u32,
+}
+
+impl Execution {
+    fn by_begin(&self, other: &Self) -> Ordering {
+        let order = self.begin.total_cmp(&other.begin);
+        order.then(self.process.cmp(&other.process))
+    }
+}
+
+/// The computation of a process in a superstep.
+fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
+    let at = process as usize;
+    Execution {
+        host: input.placement[at],
+        begin: input.begins.get(at).copied().unwrap_or(0.0),
+        work: input.plan.work[at].get() * input.cycles_per_instruction,
+        process,
+    }
+}
+
+/// The service at which executions end, in bits, which order as numbers do that are not negative; and their processes.
+type Running = BinaryHeap<Reverse<(u64, u32)>>;
+
+/// The same as [`share_host`] for executions in the order in which they begin, on a host whose available fraction changes, from date 0 on;
+/// whether all end.
 fn share_changing_host(
-    works: &[(f64, u32)],
-    (speed, cores): (f64, f64),
+    (executions, running): (&[Execution], &mut Running),
+    host: &Host,
     changes: impl Iterator<Item = (f64, f64)>,
     computed: &mut [f64],
 ) -> bool {
+    let (speed, cores) = (host.speed.get(), f64::from(host.cores));
     let mut changes = changes.peekable();
+    let mut coming = executions.iter().peekable();
     let mut left = MOST_CHANGES;
-    let (mut now, mut service, mut available, mut at) = (0.0, 0.0, 1.0, 0);
-    while at < works.len() {
-        let rate = speed * available * (cores / (works.len() - at) as f64).min(1.0);
-        let first = works[at].0;
-        let end = now + (first - service) / rate;
-        if let Some((date, value)) = changes.next_if(|change| change.0 < end || rate <= 0.0) {
+    let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
+    running.clear();
+    while !running.is_empty() || coming.peek().is_some() {
+        let rate = if running.is_empty() {
+            0.0
+        } else {
+            speed * available * (cores / running.len() as f64).min(1.0)
+        };
+        let first = running.peek().map(|next| f64::from_bits(next.0.0));
+        let end = match first {
+            Some(first) if rate > 0.0 => now + (first - service) / rate,
+            _ => f64::INFINITY,
+        };
+        let begin = coming.peek().map_or(f64::INFINITY, |next| next.begin);
+        if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
             service += rate * (date - now);
             (now, available) = (date, value);
             left -= 1;
             if left == 0 {
                 return false;
             }
-            continue;
-        }
-        if !end.is_finite() {
-            return false;
-        }
-        (now, service) = (end, first);
-        while let Some(&(work, process)) = works.get(at) {
-            if work > first && (work - first) / rate > SAME_DATE * now {
-                break;
-            }
-            computed[process as usize] = now;
-            at += 1;
-        }
-    }
-    true
-}
-
-/// The works of processes of a host, each with its beginning \[s\], in the order in which they begin.
-fn works_from(input: &SuperstepInput<'_>, processes: &[u32]) -> Vec<(f64, f64, u32)> {
-    let work = |&process: &u32| {
-        let at = process as usize;
-        let cycles = input.plan.work[at].get() * input.cycles_per_instruction;
-        (input.begins[at], cycles, process)
-    };
-    let mut works: Vec<(f64, f64, u32)> = processes.iter().map(work).collect();
-    works.retain(|work| work.1 > 0.0);
-    works.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
-    works
-}
-
-/// The same as [`share_changing_host`] for executions that begin one by one.
-fn share_from(
-    works: &[(f64, f64, u32)],
-    (speed, cores): (f64, f64),
-    changes: impl Iterator<Item = (f64, f64)>,
-    computed: &mut [f64],
-) -> bool {
-    let mut changes = changes.peekable();
-    let mut left = MOST_CHANGES;
-    let mut coming = works.iter().peekable();
-    // The service at which each execution ends, and its process: the last one ends first.
-    let mut running: Vec<(f64, u32)> = Vec::new();
-    let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
-    loop {
-        let rate = speed * available * (cores / running.len() as f64).min(1.0);
-        let end = match running.last() {
-            Some(first) if rate > 0.0 => now + (first.0 - service) / rate,
-            None if coming.peek().is_none() => return true,
-            _ => f64::INFINITY,
-        };
-        let begin = coming.peek().map_or(f64::INFINITY, |work| work.0);
-        let served = |date: f64| {
-            if running.is_empty() {
-                service
-            } else {
-                service + rate * (date - now)
-            }
-        };
-        if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
-            service = served(date);
-            (now, available) = (date, value);
-            left -= 1;
-            if left == 0 {
-                return false;
-            }
-        } else if begin <= end && begin.is_finite() {
-            service = served(begin);
-            now = begin;
-            if let Some(&(_, work, process)) = coming.next() {
-                let last = service + work;
-                let at = running.partition_point(|other| other.0 >= last);
-                running.insert(at, (last, process));
-            }
-        } else if end.is_finite() {
-            if let Some((last, process)) = running.pop() {
-                (now, service) = (end, last);
+        } else if let Some(next) =
+            coming.next_if(|next| next.begin <= end && next.begin.is_finite())
+        {
+            service += rate * (next.begin - now);
+            now = next.begin;
+            let last: f64 = service + next.work;
+            running.push(Reverse((last.to_bits(), next.process)));
+        } else if let Some(first) = first.filter(|_| end.is_finite()) {
+            (now, service) = (end, first);
+            while let Some(&Reverse((last, process))) = running.peek() {
+                let last = f64::from_bits(last);
+                if last > first && (last - first) / rate > SAME_DATE * now {
+                    break;
+                }
                 computed[process as usize] = now;
+                running.pop();
             }
         } else {
             return false;
         }
     }
+    true
 }
 
 /// The ends of executions that begin together on a host, by rising work: with n left, each goes on at `speed · min(1, cores/n)`.

@@ -266,7 +266,8 @@ impl PathTable {
 
     /// Whether slow start may hold up a message of an idle connection.
     pub(crate) fn may_be_slow(&self, path: PathId) -> bool {
-        self.slow_start(path, f64::MAX) > 0.0
+        let known = self.narrowest.get(path as usize);
+        known.is_some_and(|&(narrowest, round_trip)| self.model.may_be_slow(narrowest, round_trip))
     }
 
     /// How long slow start holds up a message of an idle connection \[s\].
