@@ -3,13 +3,13 @@
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, Memo,
     MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario,
-    Sends, Shortcuts, Waiting,
+    Sends, Shortcuts, SuperstepDates, Waiting,
 };
 use migsim::engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights};
 use migsim::experiment::{Ledger, Term};
 use migsim::platform::{Platform, Profile, Routes};
 use migsim::policy::Measures;
-use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds};
+use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond, Seconds, Time};
 use migsim::workload::{Plan, PrescribedMove};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -408,7 +408,13 @@ fn dates(outcome: &Outcome) -> Vec<f64> {
         outcome.migration.get(),
     ];
     for superstep in &outcome.supersteps {
-        dates.extend([superstep.start.get(), superstep.end.get()]);
+        let SuperstepDates {
+            start,
+            computed,
+            end,
+            ..
+        } = *superstep;
+        dates.extend([start, computed, end].map(Time::get));
     }
     for call in &outcome.calls {
         dates.extend([call.start.get(), call.cost.get(), call.migration.get()]);
@@ -587,6 +593,7 @@ proptest! {
         unshared in 0_u32..12,
         room in prop::sample::select(vec![0, 500, 1 << 20]),
         (of_library, slow_start) in (prop::bool::weighted(0.5), any::<bool>()),
+        overlapped: bool,
     ) {
         let network = if of_library { library(network, slow_start) } else { network };
         if of_library && slow_start {
@@ -608,6 +615,13 @@ proptest! {
             let case = Case {
                 network,
                 runtime: RuntimeConfig { shortcuts, ..runtime },
+                costs: Costs {
+                    call: CallCost {
+                        waiting: if overlapped { CallWaiting::Overlapped } else { CallWaiting::Blocking },
+                        ..CallCost::default()
+                    },
+                    ..Costs::default()
+                },
                 scenario,
                 memo: remembered,
                 ..Case::new(&platform, &plans, (0..5).map(host))
@@ -626,15 +640,18 @@ proptest! {
         }
         let (at_once, measured_at_once) = run(Shortcuts::AtOnce, Scenario::Iii, None);
         prop_assert_eq!((&all, &measured), (&at_once, &measured_at_once));
-        let (slow, slowly) = run(Shortcuts::None, Scenario::Iii, None);
-        prop_assert_eq!(all.flows, slow.flows);
-        for (a, b) in dates(&all).into_iter().zip(dates(&slow)) {
-            prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);
-        }
-        for (a, b) in measured.iter().zip(&slowly) {
-            prop_assert_eq!(&a.work, &b.work);
-            for (a, b) in durations(a).into_iter().zip(durations(b)) {
-                prop_assert!((a - b).abs() <= 1e-12 * slow.makespan.get(), "{} {}", a, b);
+        for (fast, scenario) in [((all, measured), Scenario::Iii), (run(Shortcuts::All, Scenario::Ii, None), Scenario::Ii)] {
+            let (all, measured) = fast;
+            let (slow, slowly) = run(Shortcuts::None, scenario, None);
+            prop_assert_eq!(all.flows, slow.flows);
+            for (a, b) in dates(&all).into_iter().zip(dates(&slow)) {
+                prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);
+            }
+            for (a, b) in measured.iter().zip(&slowly) {
+                prop_assert_eq!(&a.work, &b.work);
+                for (a, b) in durations(a).into_iter().zip(durations(b)) {
+                    prop_assert!((a - b).abs() <= 1e-12 * slow.makespan.get(), "{} {}", a, b);
+                }
             }
         }
     }

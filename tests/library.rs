@@ -4,7 +4,10 @@
 
 use std::fs;
 
-use migsim::bsp::{BarrierConfig, BarrierKind, Notices, Receives, RuntimeConfig, Shortcuts};
+use migsim::bsp::{
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, Notices, Receives,
+    RuntimeConfig, Scenario, Shortcuts,
+};
 use migsim::engine::{NetworkModel, Weights};
 use migsim::experiment::LIBRARIES;
 use migsim::workload::Plan;
@@ -12,7 +15,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Case, Plans, ROUNDING, Wire, any_notices, assert_close, bytes, migsim, plan, seconds, switch,
+    Case, Plans, ROUNDING, Script, Wire, any_notices, assert_close, bytes, migsim, plan, seconds,
+    switch,
 };
 
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
@@ -121,6 +125,44 @@ fn notices_that_are_packets_share_no_link() {
     assert_time(&one_works, network, runtime(Notices::Packets), twice);
     // As flows, the notice that a process sends and the one that it gets have half of its link each.
     assert_time(&none, network, runtime(Notices::Flows), 2.0 * 0.202);
+}
+
+#[test]
+fn a_call_beside_a_superstep_that_is_a_barrier_alone_starts_with_it() {
+    let platform = switch(3, WIRE);
+    let plans = Plans::new(vec![
+        plan(&[1e9, 0.0, 0.0], &[]),
+        plan(&[0.0, 0.0, 0.0], &[]),
+    ]);
+    let runs = [Shortcuts::All, Shortcuts::None].map(|shortcuts| {
+        let case = Case {
+            runtime: RuntimeConfig {
+                barrier: BarrierConfig {
+                    kind: BarrierKind::Dissemination,
+                    notices: Notices::Packets,
+                    ..BarrierConfig::default()
+                },
+                shortcuts,
+                ..RuntimeConfig::default()
+            },
+            costs: Costs {
+                call: CallCost {
+                    model: CallModel::Additive,
+                    fixed: seconds(0.5),
+                    waiting: CallWaiting::Overlapped,
+                    ..CallCost::default()
+                },
+                ..Costs::default()
+            },
+            scenario: Scenario::Ii,
+            ..Case::new(&platform, &plans, 0..3)
+        };
+        case.run_with(Script(vec![(0, vec![])])).unwrap()
+    });
+    // 1 s and two rounds of 2 ms; then the call, longer than the barrier beside it.
+    for outcome in runs {
+        assert_close(outcome.makespan.get(), 1.004 + 0.5, ROUNDING, "time");
+    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ use crate::units::{Bytes, HostId, Seconds};
 /// The part of the runtime that a barrier needs: the engine, and the places of the processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Patience<'p>,
+    /// As in [`super::world::World`].
+    pub(super) may_pass: bool,
     pub(super) platform: &'p Platform,
     pub(super) placement: &'a [HostId],
 }
@@ -729,7 +731,7 @@ fn release_foreseen(
         Err(ends) => return context.send_nowhere(ends, BarrierMessage::Leave(0)),
     };
     let (wait, notices) = (first - context.engine.local_now(), foreseen.notices());
-    if context.engine.pass(wait, notices) {
+    if context.may_pass && context.engine.pass(wait, notices) {
         leaving.push_all(processes);
     } else {
         context.engine.count_flows(notices);

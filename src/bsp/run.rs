@@ -142,7 +142,9 @@ impl<'a, 'r> Run<'a, 'r> {
         if is_overlapped {
             self.rescheduling.settle(0, &self.world)?;
             self.rescheduling.call.is_overlapped = true;
+            self.world.may_pass = false;
             self.begin(self.world.ending + 1)?;
+            self.world.may_pass = true;
             self.superstep.is_underway = true;
         }
         let (world, direct) = (&mut self.world, &mut self.shortcuts.direct);
@@ -364,7 +366,10 @@ impl<'a, 'r> Run<'a, 'r> {
             let migrations = &self.rescheduling.migrations;
             migrations.date_late_moves(computed, longest, world);
         } else {
-            dates.computed = dates.start + longest; // after a shortcut: all processes began together
+            // After a shortcut: all processes began together, or each of them later than the first one.
+            let began = self.superstep.began.iter().zip(&world.measures.compute);
+            let ends = began.map(|(began, compute)| began + compute.get());
+            dates.computed = dates.start + Seconds::of(ends.fold(longest.get(), f64::max));
         }
     }
 

@@ -262,6 +262,7 @@ impl Superstep {
 fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
     BarrierContext {
         engine: &mut world.engine,
+        may_pass: world.may_pass,
         platform: world.setup.platform,
         placement: &world.placement,
     }

@@ -40,6 +40,8 @@ pub struct Setup<'a> {
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Patience<'a>,
+    /// Whether time may pass at once when nothing is in progress; not if a call is about to start.
+    pub(super) may_pass: bool,
     pub(super) plan: Plan,
     /// The bytes that the plan sends.
     volume: f64,
@@ -76,6 +78,7 @@ impl<'a> World<'a> {
         Self {
             setup,
             engine: Patience::new(setup.platform, setup.network, setup.placement),
+            may_pass: true,
             plan: Plan::default(),
             volume: 0.0,
             superstep: 0,

@@ -205,12 +205,13 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.changed
     }
 
-    /// Lets time pass while nothing is in progress here: `flows` were simulated elsewhere. Returns whether it did; a date that a
-    /// number cannot hold is refused.
+    /// Lets time pass while nothing is in progress here: `flows` were simulated elsewhere. Hosts sleep meanwhile. Returns whether it did; a
+    /// date that a number cannot hold is refused.
     pub(crate) fn pass(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local() + duration;
         let can_pass = self.is_idle() && self.clock.can_reach(date);
         if can_pass {
+            self.changes.let_sleep();
             self.clock.advance_to(date);
             self.flows += flows;
         }
