@@ -8,8 +8,8 @@
 //! So a new level moves the next end of one link, however many flows it holds, and only a flow that another link holds from now on is
 //! visited. The groups and their holders are those of [`super::maxmin::holding`].
 //!
-//! B · w may be more than a number holds (1e302 B over a latency of 1e150 s), or less. Service is then counted in another unit, a power of
-//! two, so that nothing is rounded.
+//! B · w may be more than a number holds (1e302 B over a latency of 1e150 s), or less (1e-299 B over 1e-60 s). Service is then counted in
+//! another unit, a power of two, so that nothing is rounded.
 //!
 //! Cost: 50 ns per link whose level changes, 100 ns per group whose holder changes. Twins: [`super::batch`] and the flows of
 //! [`super::network`], which visit each flow whose rate changes.
@@ -42,8 +42,9 @@ pub(super) struct HeldFlows {
     factor: f64,
     /// The unit of service.
     unit: f64,
-    /// The largest flow since there was none \[B\].
+    /// The largest flow since there was none \[B\], and the largest weight.
     largest: f64,
+    heaviest: f64,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
 }
@@ -52,9 +53,9 @@ pub(super) struct HeldFlows {
 const MOST_SERVICE: f64 = 100.0;
 /// A flow that needs more units of service makes the unit larger.
 const MOST_UNITS: f64 = 1e300;
-/// A flow that needs fewer, or more, while there is no other one, sets it.
+/// One that needs fewer makes it smaller, as long as no other one needs too many.
 const LEAST_UNITS: f64 = 1e-200;
-/// The next larger unit of service is so many units: 2^256.
+/// The next larger unit of service is so many units: 2^256. The least is two such steps below 1.
 const LARGER: f64 = f64::from_bits((1023 + 256) << 52);
 
 /// The greatest power of two that is not above a number; the number is positive and not next to none.
@@ -208,11 +209,14 @@ impl HeldFlows {
             self.levels.set_count(group, count + 1);
         }
         if self.count == 1 && count == 0 {
-            self.largest = bytes; // no other flow is there
+            (self.largest, self.heaviest) = (bytes, 0.0); // no other flow is there
         }
         if count == 0 || bytes > self.largest {
             self.largest = self.largest.max(bytes);
             self.groups[at].price = self.price(group);
+        }
+        if bytes * self.groups[at].price < LEAST_UNITS && bytes > 0.0 {
+            self.count_finely(group, bytes);
         }
         let had = self.served(group, now);
         let state = &mut self.groups[at];
@@ -263,6 +267,7 @@ impl HeldFlows {
     /// The service that a byte of a group needs: its flows do not need more than a number holds.
     fn price(&mut self, group: u32) -> f64 {
         let weight = self.levels.weight(group);
+        self.heaviest = self.heaviest.max(weight);
         let needed = |flows: &Self| flows.largest * (weight / flows.factor);
         let is_alone = self.count == 1 && self.largest > 0.0;
         if is_alone && !(LEAST_UNITS..=MOST_UNITS).contains(&needed(self)) {
@@ -273,6 +278,19 @@ impl HeldFlows {
             self.change_unit(LARGER);
         }
         weight / self.factor
+    }
+
+    /// Makes the unit of service smaller for a flow that needs next to nothing of it, as long as all flows need a number of units.
+    fn count_finely(&mut self, group: u32, bytes: f64) {
+        let weight = self.levels.weight(group);
+        let needed = |flows: &Self| bytes * (weight / flows.factor);
+        let most = |flows: &Self| flows.largest * (flows.heaviest / flows.factor);
+        while needed(self) < LEAST_UNITS
+            && most(self) * LARGER < MOST_UNITS
+            && self.unit > (LARGER * LARGER).recip()
+        {
+            self.change_unit(LARGER.recip());
+        }
     }
 
     /// Counts service in a unit of so many present ones.
@@ -369,9 +387,13 @@ impl HeldFlows {
             self.groups[group as usize].ahead = had;
         }
         while let Some(link) = self.levels.next_changed() {
+            let level = self.levels.level(link);
+            while level < f64::INFINITY && level / self.unit == f64::INFINITY {
+                self.change_unit(LARGER);
+            }
             let service = &mut self.services[link as usize];
             service.advance(now);
-            service.pace = self.levels.level(link) / self.unit;
+            service.pace = level / self.unit;
             if service.pace == f64::INFINITY {
                 service.pace = 0.0; // it holds nothing
             }

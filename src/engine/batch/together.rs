@@ -51,7 +51,7 @@ impl CommonEnd {
             self.levels[link as usize] = 0.0;
         }
         let end = first.date + price(first) / (paths.bandwidth_factor() * lowest);
-        (are_held && end.is_finite()).then_some(end)
+        (are_held && end.is_finite() && price(first).is_normal()).then_some(end)
     }
 
     /// The level of each link; the lowest.
