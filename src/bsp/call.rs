@@ -14,7 +14,7 @@ use super::config::CallModel;
 use super::event::Token;
 use super::migration::one_way;
 use super::record::Wait;
-use super::shortcut::Direct;
+use super::shortcut::Shortcuts;
 use super::world::World;
 use crate::error::Error;
 use crate::policy::{Gather, Procedure};
@@ -57,6 +57,9 @@ enum Step {
     Paid,
 }
 
+/// The memory of so many messages is kept from step to step.
+const MOST_KEPT: usize = 1 << 16;
+
 impl Step {
     /// The step after it, in a call with so many rounds.
     fn next(self, rounds: u32) -> Self {
@@ -95,7 +98,7 @@ impl Call {
         &mut self,
         supersteps: u64,
         world: &mut World<'_>,
-        direct: &mut Direct,
+        shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let cost = &world.setup.costs.call;
         let decision = world.outcome.calls.last();
@@ -105,7 +108,7 @@ impl Call {
                 self.step = Step::Paid;
                 return Ok(());
             }
-            CallModel::Messages => return self.start_from(Step::Reports, world, direct),
+            CallModel::Messages => return self.start_from(Step::Reports, world, shortcuts),
             CallModel::Additive => {
                 let processes = world.placement.len() as f64;
                 let window = supersteps as f64 * processes;
@@ -131,11 +134,11 @@ impl Call {
     pub(super) fn on_ended(
         &mut self,
         world: &mut World<'_>,
-        direct: &mut Direct,
+        shortcuts: &mut Shortcuts<'_>,
     ) -> Result<bool, Error> {
         self.pending -= 1;
         if self.pending == 0 {
-            self.start_from(self.step.next(self.rounds()), world, direct)?;
+            self.start_from(self.step.next(self.rounds()), world, shortcuts)?;
         }
         Ok(self.is_paid())
     }
@@ -145,11 +148,11 @@ impl Call {
         &mut self,
         mut step: Step,
         world: &mut World<'_>,
-        direct: &mut Direct,
+        shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         loop {
             self.step = step;
-            self.start_activities(world, direct)?;
+            self.start_activities(world, shortcuts)?;
             if self.pending > 0 || self.is_paid() {
                 return Ok(());
             }
@@ -168,13 +171,14 @@ impl Call {
     fn start_activities(
         &mut self,
         world: &mut World<'_>,
-        direct: &mut Direct,
+        shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let cost = world.setup.costs.call;
         self.date_work(world);
         self.messages.clear();
+        self.messages.shrink_to(MOST_KEPT);
         if let Some(procedure) = self.procedure {
-            return self.proceed(procedure, world, direct);
+            return self.proceed(procedure, world, shortcuts);
         }
         match self.step {
             Step::Reports => self.between_processes_and_managers(cost.report, world),
@@ -186,7 +190,7 @@ impl Call {
             Step::Computation => return self.compute(cost.decision, world),
             Step::Price | Step::Round(_) | Step::Distribution | Step::Paid => {}
         }
-        self.send_together(world, direct)
+        self.send_together(world, shortcuts)
     }
 
     /// The step of a call that proceeds as its strategy says.
@@ -194,7 +198,7 @@ impl Call {
         &mut self,
         procedure: Procedure,
         world: &mut World<'_>,
-        direct: &mut Direct,
+        shortcuts: &mut Shortcuts<'_>,
     ) -> Result<(), Error> {
         let platform = world.setup.platform;
         let root = platform.manager(platform.cluster_of(world.placement[0]));
@@ -221,7 +225,7 @@ impl Call {
         }
         self.messages
             .retain(|(from, to, size)| from != to && size.get() > 0.0);
-        self.send_together(world, direct)
+        self.send_together(world, shortcuts)
     }
 
     /// A report from each host, to whom `receiver` says.
@@ -362,10 +366,14 @@ impl Call {
     }
 
     /// Delivers the messages of the step: directly if nothing else is in progress, otherwise by events.
-    fn send_together(&mut self, world: &mut World<'_>, direct: &mut Direct) -> Result<(), Error> {
+    fn send_together(
+        &mut self,
+        world: &mut World<'_>,
+        shortcuts: &mut Shortcuts<'_>,
+    ) -> Result<(), Error> {
         if world.engine.is_idle()
             && !self.is_overlapped
-            && let Some(result) = direct.deliver(world.setup.platform, &self.messages)
+            && let Some(result) = shortcuts.deliver(world.setup.platform, &self.messages)
             && world.engine.pass(result.duration, result.flows)
         {
             return Ok(());

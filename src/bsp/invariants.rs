@@ -61,7 +61,7 @@ pub(super) fn check_superstep(
     if cfg!(debug_assertions) {
         check_hosts(world, &mut sums.0)?;
         check_links(world, superstep, &mut sums.0)?;
-        let of_batches = || shortcuts.direct.fault(world.setup.platform);
+        let of_batches = || shortcuts.fault(world.setup.platform);
         if let Some(fault) = world.engine.fault().or_else(of_batches) {
             return Err(world.broken(None, &fault));
         }

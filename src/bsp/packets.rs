@@ -56,7 +56,7 @@ impl Packets {
         self.paths.forget_many();
         let path = self.paths.find(platform, from, to)?;
         let way = self.paths.get(path);
-        let (delay, amount) = self.paths.delay_and_amount(way, self.bytes.get());
+        let (delay, amount) = self.paths.delay_and_amount((path, way), self.bytes.get());
         let transfer = if amount > 0.0 {
             amount / way.rate_alone
         } else {

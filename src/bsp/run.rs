@@ -147,8 +147,8 @@ impl<'a, 'r> Run<'a, 'r> {
             self.world.may_pass = true;
             self.superstep.is_underway = true;
         }
-        let (world, direct) = (&mut self.world, &mut self.shortcuts.direct);
-        self.rescheduling.call.start(supersteps, world, direct)?;
+        let (world, shortcuts) = (&mut self.world, &mut self.shortcuts);
+        self.rescheduling.call.start(supersteps, world, shortcuts)?;
         if is_overlapped {
             if self.rescheduling.call.is_paid() {
                 self.end_overlap();
@@ -238,8 +238,8 @@ impl<'a, 'r> Run<'a, 'r> {
             Token::Delivered(message) => self.superstep.on_delivered(message, world),
             Token::Barrier(message) => self.superstep.on_barrier_message(message, world),
             Token::Call => {
-                let (call, direct) = (&mut self.rescheduling.call, &mut self.shortcuts.direct);
-                if call.on_ended(world, direct)? && call.is_overlapped {
+                let (call, shortcuts) = (&mut self.rescheduling.call, &mut self.shortcuts);
+                if call.on_ended(world, shortcuts)? && call.is_overlapped {
                     self.end_overlap();
                 }
                 Ok(())

@@ -45,6 +45,8 @@ pub(super) struct HeldFlows {
     /// The largest flow since there was none \[B\], and the largest weight.
     largest: f64,
     heaviest: f64,
+    /// A smaller unit has made a level no number since there was no flow.
+    is_coarse: bool,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
 }
@@ -209,7 +211,8 @@ impl HeldFlows {
             self.levels.set_count(group, count + 1);
         }
         if self.count == 1 && count == 0 {
-            (self.largest, self.heaviest) = (bytes, 0.0); // no other flow is there
+            // No other flow is there.
+            (self.largest, self.heaviest, self.is_coarse) = (bytes, 0.0, false);
         }
         if count == 0 || bytes > self.largest {
             self.largest = self.largest.max(bytes);
@@ -288,6 +291,7 @@ impl HeldFlows {
         while needed(self) < LEAST_UNITS
             && most(self) * LARGER < MOST_UNITS
             && self.unit > (LARGER * LARGER).recip()
+            && !self.is_coarse
         {
             self.change_unit(LARGER.recip());
         }
@@ -390,6 +394,7 @@ impl HeldFlows {
             let level = self.levels.level(link);
             while level < f64::INFINITY && level / self.unit == f64::INFINITY {
                 self.change_unit(LARGER);
+                self.is_coarse = true;
             }
             let service = &mut self.services[link as usize];
             service.advance(now);

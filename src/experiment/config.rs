@@ -26,19 +26,21 @@ pub enum SchemaVersion {
     One,
 }
 
-/// Takes out of resolved settings the keys that are for people only: no result depends on them.
+/// The keys of resolved settings that are for people only: no result depends on them.
+pub(crate) const NOTES: [&str; 5] = [
+    "$schema",
+    "description",
+    "origins",
+    "basis",
+    "calibrated_for",
+];
+
+/// Takes out of resolved settings the keys that are for people only.
 pub(crate) fn remove_notes(settings: &mut Value) {
-    let Some(map) = settings.as_object_mut() else {
-        return;
-    };
-    for key in [
-        "$schema",
-        "description",
-        "origins",
-        "basis",
-        "calibrated_for",
-    ] {
-        map.remove(key);
+    if let Some(map) = settings.as_object_mut() {
+        for key in NOTES {
+            map.remove(key);
+        }
     }
 }
 

@@ -1,14 +1,15 @@
 //! A sparse table over pairs (process, cluster): most processes talk to few clusters.
 //!
 //! ```text
-//! memory = nodes · (8 B + 4 · (4 B + size of T)),   nodes = Σ over processes of max(1, pairs / 4, rounded up)
+//! memory = nodes · (4 B + 3 · (4 B + size of T)),   nodes = Σ over processes of max(1, pairs / 3, rounded up)
 //! ```
-//! Each process has a list of nodes of four pairs, in the order in which they came; the first node stands at the process's own place. The
+//! Each process has a list of nodes of three pairs, in the order in which they came; the first node stands at the process's own place. The
 //! time to find a pair grows with the clusters that the process has values of, not with all; few of them are found in one place of memory.
+//! Nodes that values have left are used again.
 
 const NONE: u32 = u32::MAX;
 /// Pairs of a node.
-const SLOTS: usize = 4;
+const SLOTS: usize = 3;
 
 /// A sparse table by process and cluster; equal tables got their pairs in the same order.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct Pairs<T> {
     processes: usize,
     /// The first nodes of all processes, then others; none as long as there are no values.
     nodes: Vec<Node<T>>,
+    /// The first of the nodes that nobody needs, each with the next one.
+    free: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +44,7 @@ impl<T> Default for Pairs<T> {
         Self {
             processes: 0,
             nodes: Vec::new(),
+            free: NONE,
         }
     }
 }
@@ -56,6 +60,12 @@ impl<T: Copy + Default> Pairs<T> {
             self.nodes.resize(processes, Node::empty());
         }
         self.processes = processes;
+        self.free = NONE;
+    }
+
+    /// For how many processes it is prepared.
+    pub fn processes(&self) -> usize {
+        self.processes
     }
 
     /// The value of a pair, if it has one.
@@ -68,25 +78,58 @@ impl<T: Copy + Default> Pairs<T> {
     #[inline]
     pub fn get_or_insert(&mut self, process: usize, cluster: usize, first: T) -> &mut T {
         if self.nodes.is_empty() {
-            self.nodes.resize(self.processes, Node::empty());
+            self.fill();
         }
         let wanted = number(cluster);
-        let mut at = process;
-        loop {
-            let node = &self.nodes[at];
-            let slot = (0..SLOTS)
-                .find(|&slot| matches!(node.clusters[slot], of if of == wanted || of == NONE));
-            if let Some(slot) = slot {
-                let node = &mut self.nodes[at];
-                if node.clusters[slot] == NONE {
-                    (node.clusters[slot], node.values[slot]) = (wanted, first);
+        let (mut at, mut slot) = (process, self.slot(process, wanted));
+        while slot == SLOTS {
+            at = self.behind(at);
+            slot = self.slot(at, wanted);
+        }
+        let node = &mut self.nodes[at];
+        if node.clusters[slot] != wanted {
+            (node.clusters[slot], node.values[slot]) = (wanted, first);
+        }
+        &mut node.values[slot]
+    }
+
+    /// The place of a cluster in a node, or the first that is empty; behind the last one if there is neither.
+    #[inline]
+    fn slot(&self, node: usize, wanted: u32) -> usize {
+        let clusters = &self.nodes[node].clusters;
+        let has = |cluster| (0..SLOTS).find(|&slot| clusters[slot] == cluster);
+        has(wanted).or_else(|| has(NONE)).unwrap_or(SLOTS)
+    }
+
+    /// Keeps those values of which `is_kept`, which may change them, is true.
+    pub(crate) fn retain(&mut self, mut is_kept: impl FnMut(&mut T) -> bool) {
+        for process in 0..self.processes.min(self.nodes.len()) {
+            // The kept ones move to the front of the list; nodes behind them are free.
+            let (mut from, mut to, mut slot) = (process, process, 0);
+            loop {
+                for place in 0..SLOTS {
+                    let node = &mut self.nodes[from];
+                    let cluster = std::mem::replace(&mut node.clusters[place], NONE);
+                    let mut value = node.values[place];
+                    if cluster == NONE || !is_kept(&mut value) {
+                        continue;
+                    }
+                    if slot == SLOTS {
+                        (to, slot) = (self.nodes[to].next as usize, 0);
+                    }
+                    let node = &mut self.nodes[to];
+                    (node.clusters[slot], node.values[slot]) = (cluster, value);
+                    slot += 1;
                 }
-                return &mut node.values[slot];
+                match self.nodes[from].next {
+                    NONE => break,
+                    next => from = next as usize,
+                }
             }
-            at = match node.next {
-                NONE => self.append(at),
-                next => next as usize,
-            };
+            if to != from {
+                let first = std::mem::replace(&mut self.nodes[to].next, NONE);
+                self.nodes[from].next = std::mem::replace(&mut self.free, first);
+            }
         }
     }
 
@@ -108,10 +151,34 @@ impl<T: Copy + Default> Pairs<T> {
         })
     }
 
+    /// The first nodes of all processes.
+    #[cold]
+    fn fill(&mut self) {
+        self.nodes.resize(self.processes, Node::empty());
+    }
+
+    /// The node behind one, which may be new.
+    #[inline(never)]
+    fn behind(&mut self, node: usize) -> usize {
+        match self.nodes[node].next {
+            NONE => self.append(node),
+            next => next as usize,
+        }
+    }
+
     /// Adds a node behind the last one of a process.
     fn append(&mut self, last: usize) -> usize {
-        let at = self.nodes.len();
-        self.nodes.push(Node::empty());
+        let at = match self.free {
+            NONE => {
+                self.nodes.push(Node::empty());
+                self.nodes.len() - 1
+            }
+            free => {
+                let node = &mut self.nodes[free as usize];
+                self.free = std::mem::replace(&mut node.next, NONE);
+                free as usize
+            }
+        };
         self.nodes[last].next = number(at);
         at
     }

@@ -1,9 +1,11 @@
 //! The identity of a run: the resolved settings, the contents of their files, and the version of the program.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::document::sha256;
-use crate::experiment::{Experiment, remove_notes};
+use crate::experiment::{Experiment, NOTES, remove_notes};
 
 /// The number of hexadecimal digits of the SHA-256 that name a run: 128 bits.
 const DIGITS: usize = 32;
@@ -49,14 +51,18 @@ impl Identity {
     }
 }
 
-/// The name of what scenario i of an experiment depends on: all but the policy, which is never asked there.
+/// All that scenario i of an experiment depends on, as a text: not the policy, which is never asked there.
 pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
-    let mut settings = Identity::of(experiment, false).settings;
-    if let Some(map) = settings.as_object_mut() {
-        map.remove("policy");
-        map.remove("scenarios");
+    let settings = experiment.resolved.as_object().into_iter().flatten();
+    let is_kept = |key: &str| !NOTES.contains(&key) && key != "policy" && key != "scenarios";
+    let mut text = String::new();
+    for (key, value) in settings.filter(|(key, _)| is_kept(key)) {
+        let _ = write!(text, "{key} {value} ");
     }
-    digest(&settings)
+    for input in &experiment.inputs {
+        let _ = write!(text, "{} {} ", input.role, input.sha256);
+    }
+    text
 }
 
 fn digest(value: &Value) -> String {

@@ -34,7 +34,7 @@ use crate::engine::{
 use crate::platform::{Host, Link, Platform};
 use crate::policy::{Measures, refill};
 use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
-use crate::workload::Plan;
+use crate::workload::{Message, Plan};
 
 /// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
 #[derive(Debug)]
@@ -57,12 +57,13 @@ pub(in crate::bsp) struct Direct {
     speed: Vec<f64>,
     cluster: Vec<u32>,
     /// The co-located processes of each host that has several.
-    colocated: Vec<Vec<u32>>,
+    colocated: Groups,
     computed: Vec<f64>,
     /// Per process: when it reaches the barrier.
     arrival: Vec<f64>,
     /// Per message.
     path: Vec<PathId>,
+    /// The start of each, if sends are sequential.
     started: Vec<f64>,
     delivered: Vec<f64>,
     /// Sequential sends: the next message of the same sender.
@@ -89,6 +90,10 @@ impl Direct {
     ) -> Self {
         // Processes that send and receive one after the other can wait for each other for ever.
         let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
+        let paths = match config.receives {
+            Receives::Early | Receives::Late => PathTable::new(platform, network),
+            Receives::Above { .. } => PathTable::with_handshakes(platform, network),
+        };
         Self {
             config,
             is_constant: config.shortcuts != Shortcuts::None
@@ -101,14 +106,14 @@ impl Direct {
                 && barrier.is_predictable(),
             has_power: is_powered(platform),
             present: has_varying_links(platform).then(|| Box::new(platform.clone())),
-            paths: PathTable::new(platform, network),
+            paths,
             slow_start: SlowStart::new(network.slow_start),
             batch: FlowBatch::default(),
             placement: Vec::new(),
             changed: 0,
             speed: Vec::new(),
             cluster: Vec::new(),
-            colocated: Vec::new(),
+            colocated: Groups::default(),
             computed: Vec::new(),
             arrival: Vec::new(),
             path: Vec::new(),
@@ -195,10 +200,10 @@ impl Direct {
         let places = (input.platform, input.placement);
         let (duration, flows) = barrier.predict(arrival, places, |from, to, bytes| {
             let path = paths.find(input.platform, from, to)?;
-            let path = paths.get(path);
-            let is_alone = !path.is_shared() || bytes.get() <= 0.0;
-            let (delay, amount) = paths.delay_and_amount(path, bytes.get());
-            is_alone.then(|| delay + amount / path.rate_alone)
+            let way = paths.get(path);
+            let is_alone = !paths.is_shared(path) || bytes.get() <= 0.0;
+            let (delay, amount) = paths.delay_and_amount((path, way), bytes.get());
+            is_alone.then(|| delay + amount / way.rate_alone)
         })?;
         // Whoever ends when a capacity changes ends before it, but what follows is slower.
         (duration * JUST_AFTER < until).then(|| SuperstepResult {
@@ -276,7 +281,7 @@ impl Direct {
             self.begin_one_by_one(input);
             return;
         }
-        for group in &self.colocated {
+        for group in self.colocated.iter() {
             self.works.clear();
             let computing = group
                 .iter()
@@ -299,7 +304,7 @@ impl Direct {
         for (end, begin) in self.computed.iter_mut().zip(input.begins) {
             *end += begin;
         }
-        for group in &self.colocated {
+        for group in self.colocated.iter() {
             let executions = group.iter().map(|&process| execution(input, process));
             self.executions.clear();
             self.executions
@@ -359,22 +364,26 @@ impl Direct {
             .map(|(process, &host)| (host, ProcessId::from_index(process).0))
             .collect();
         by_host.sort_unstable();
-        let colocated = by_host.chunk_by(|a, b| a.0 == b.0);
-        self.colocated = colocated
-            .filter(|group| group.len() > 1)
-            .map(|group| group.iter().map(|(_, process)| *process).collect())
-            .collect();
+        self.colocated.clear();
+        for group in by_host.chunk_by(|a, b| a.0 == b.0) {
+            if group.len() > 1 {
+                self.colocated
+                    .push(group.iter().map(|(_, process)| *process));
+            }
+        }
     }
 
     /// The start and the delivery of each message.
     fn exchange(&mut self, input: &SuperstepInput<'_>) {
         let plan = input.plan;
         // What starts at no date that a number can hold is never delivered.
-        refill(&mut self.started, plan.messages.len(), 0.0);
         refill(&mut self.delivered, plan.messages.len(), f64::INFINITY);
         match self.config.sends {
             Sends::Concurrent => self.send_concurrently(input),
-            Sends::Sequential => self.send_sequentially(input),
+            Sends::Sequential => {
+                refill(&mut self.started, plan.messages.len(), 0.0);
+                self.send_sequentially(input);
+            }
         }
     }
 
@@ -386,22 +395,18 @@ impl Direct {
             batch,
             computed,
             path,
-            started,
             delivered,
             ..
         } = self;
         let may_wait = slow_start.may_wait();
         for (at, message) in input.plan.messages.iter().enumerate() {
-            let mut date = computed[message.from.index()];
-            if config.receives.is_late(message.size) {
-                date = greater(computed[message.to.index()], date);
-            }
-            started[at] = date;
+            let started = start(message, *config, computed);
+            let mut date = started;
             if config.receives.has_handshake(message.size) {
                 date += paths.round_trip(path[at]);
             }
             if may_wait {
-                date += slow_start.wait(input, at, started[at]);
+                date += slow_start.wait(input, at, started);
             }
             match launch(at, path[at], message.size.get(), date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
@@ -451,11 +456,11 @@ impl Direct {
         let messages = plan.messages.iter().zip(&*path);
         let flows = messages.filter(|(message, path)| {
             let bytes = message.size.get();
-            bytes > 0.0 && paths.get(**path).is_shared()
+            bytes > 0.0 && paths.is_shared(**path)
         });
         let flows = flows.map(|(message, &path)| {
             let amount = paths
-                .delay_and_amount(paths.get(path), message.size.get())
+                .delay_and_amount((path, paths.get(path)), message.size.get())
                 .1;
             (path, amount)
         });
@@ -511,7 +516,7 @@ impl Direct {
         if has_policy {
             // Traffic is what policies look at.
             let cluster = |process: usize| self.cluster[process] as usize;
-            measures.add_traffic(plan, cluster, self.durations());
+            measures.add_traffic(plan, cluster, self.durations(plan));
         }
     }
 
@@ -534,10 +539,64 @@ impl Direct {
         );
     }
 
-    /// The duration of each message of the superstep that was evaluated last.
-    pub(in crate::bsp) fn durations(&self) -> impl Iterator<Item = Seconds> {
-        let dates = self.started.iter().zip(&self.delivered);
-        dates.map(|(start, end)| Seconds::of((end - start).max(0.0)))
+    /// The duration of each message of the superstep that was evaluated last, whose plan this is.
+    pub(in crate::bsp) fn durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
+        let Self {
+            config,
+            computed,
+            started,
+            delivered,
+            ..
+        } = self;
+        let messages = plan.messages.iter().zip(delivered).enumerate();
+        messages.map(|(at, (message, end))| {
+            let start = match config.sends {
+                Sends::Concurrent => start(message, *config, computed),
+                Sends::Sequential => started[at],
+            };
+            Seconds::of((end - start).max(0.0))
+        })
+    }
+}
+
+/// Lists of processes, one behind the other.
+#[derive(Debug, Default)]
+struct Groups {
+    members: Vec<u32>,
+    /// The end of each list.
+    ends: Vec<u32>,
+}
+
+impl Groups {
+    fn clear(&mut self) {
+        self.members.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, group: impl Iterator<Item = u32>) {
+        self.members.extend(group);
+        self.ends.push(to_u32(self.members.len()));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let mut rest = &self.members[..];
+        let mut from = 0;
+        self.ends.iter().map(move |&end| {
+            let (group, others) = rest.split_at((end - from) as usize);
+            (rest, from) = (others, end);
+            group
+        })
+    }
+}
+
+/// The start of a message whose sender sends all at once; `computed`: the end of each computation \[s\].
+#[inline]
+fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
+    let sent = computed[message.from.index()];
+    if config.receives.is_late(message.size) {
+        greater(computed[message.to.index()], sent)
+    } else {
+        sent
     }
 }
 
@@ -697,8 +756,8 @@ enum Launched {
 #[inline]
 fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
     let way = paths.get(path);
-    let (delay, bytes) = paths.delay_and_amount(way, bytes);
-    if bytes <= 0.0 || !way.is_shared() {
+    let (delay, bytes) = paths.delay_and_amount((path, way), bytes);
+    if bytes <= 0.0 || !paths.is_shared(path) {
         return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }
     Launched::Flies(Start {

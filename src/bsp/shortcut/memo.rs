@@ -1,15 +1,16 @@
-//! Reuses the results of earlier supersteps: the one just before, and those of other runs.
+//! Reuses the results of earlier supersteps: the one just before, and those of other runs; and of the messages of calls.
 //!
 //! ```text
 //! superstep k of run a, superstep k of run b; equal placements  =>  equal durations, measures and digests, to the bit
 //! superstep k, superstep k + 1 of one run; equal plans and placements  =>  likewise
+//! a step of a call, a step of any call; equal messages                 =>  likewise
 //! ```
 //! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in progress:
 //! local time starts from zero, so that neither the past nor the policy matters. The runs have one workload and equal runtime options. The
 //! workload says which plans repeat ([`crate::workload::Workload::repeats`]). Results do not depend on which run or thread computes a
 //! superstep first.
 //!
-//! Memory: 24 B per process and 8 B per message of a superstep, until the [`MemoBudget`] is used up; then nothing new is kept.
+//! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call, until the [`MemoBudget`] is used up; then nothing new is kept.
 //! Cost: the comparison of placements; 100 ns a superstep and the copy for other runs. Twin: the superstep itself, simulated again
 //! (`shortcuts` of the runtime: `at-once`).
 
@@ -22,7 +23,7 @@ use crate::engine::EventLog;
 use crate::memory::MEMO;
 use crate::platform::Platform;
 use crate::policy::Measures;
-use crate::units::{HostId, Seconds};
+use crate::units::{Bytes, HostId, Seconds};
 use crate::workload::Plan;
 
 /// Bytes that memos may still use; shared by any number of memos and threads.
@@ -57,9 +58,26 @@ pub struct Memo {
     budget: MemoBudget,
 }
 
-/// The supersteps kept for one placement.
+/// The supersteps and steps of calls that are kept for one placement.
 #[derive(Debug, Default)]
-struct Place(Mutex<BTreeMap<usize, Arc<Entry>>>);
+struct Place {
+    supersteps: Mutex<BTreeMap<usize, Arc<Entry>>>,
+    /// The steps of calls, of which there are few.
+    steps: Mutex<Vec<Step>>,
+}
+
+/// Messages of a call that were sent together, and their result.
+#[derive(Debug)]
+struct Step {
+    messages: Box<[CallMessage]>,
+    result: SuperstepResult,
+}
+
+/// A message of a call: from, to, size.
+pub(in crate::bsp) type CallMessage = (HostId, HostId, Bytes);
+
+/// Of longer lists than this nothing is kept: to compare them would be as much work as to send them.
+const MOST_CALL_MESSAGES: usize = 1 << 12;
 
 /// A superstep that was computed before.
 #[derive(Debug)]
@@ -122,9 +140,34 @@ impl<'a> SharedMemo<'a> {
         if !are_equal(&self.placement, placement) {
             *self = Self::new(self.all, placement);
         }
-        let Place(supersteps) = &*self.place;
-        let supersteps = supersteps.lock().unwrap_or_else(PoisonError::into_inner);
+        let supersteps = self.place.supersteps.lock();
+        let supersteps = supersteps.unwrap_or_else(PoisonError::into_inner);
         supersteps.get(&superstep).cloned()
+    }
+
+    /// The result of messages of a call that were sent before, for the placement of the last [`Self::recall`].
+    pub(super) fn recall_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
+        if messages.len() > MOST_CALL_MESSAGES {
+            return None;
+        }
+        let steps = self.place.steps.lock();
+        let steps = steps.unwrap_or_else(PoisonError::into_inner);
+        let known = steps.iter().find(|step| *step.messages == *messages)?;
+        Some(known.result)
+    }
+
+    /// Keeps the result of messages of a call.
+    pub(super) fn keep_step(&self, messages: &[CallMessage], result: SuperstepResult) {
+        let bytes = size_of_val(messages) + size_of::<Step>();
+        if messages.len() > MOST_CALL_MESSAGES || !self.all.budget.take(bytes) {
+            return;
+        }
+        let steps = self.place.steps.lock();
+        let mut steps = steps.unwrap_or_else(PoisonError::into_inner);
+        steps.push(Step {
+            messages: messages.into(),
+            result,
+        });
     }
 
     /// Keeps a superstep for the placement of the last [`Self::recall`].
@@ -133,8 +176,8 @@ impl<'a> SharedMemo<'a> {
             return;
         }
         let entry = Arc::new(entry());
-        let Place(supersteps) = &*self.place;
-        let mut supersteps = supersteps.lock().unwrap_or_else(PoisonError::into_inner);
+        let supersteps = self.place.supersteps.lock();
+        let mut supersteps = supersteps.unwrap_or_else(PoisonError::into_inner);
         supersteps.entry(superstep).or_insert(entry);
     }
 }

@@ -9,10 +9,9 @@ mod memo;
 mod result;
 mod slow_start;
 
-pub(super) use direct::Direct;
-use direct::is_constant;
+use direct::{Direct, is_constant};
 use input::SuperstepInput;
-use memo::{Entry, Previous, SharedMemo};
+use memo::{CallMessage, Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
 use result::{Digest, SuperstepResult};
 
@@ -21,13 +20,14 @@ use super::config::Shortcuts as Allowed;
 use super::world::{Setup, World};
 use crate::engine::EventLog;
 use crate::error::Error;
+use crate::platform::Platform;
 use crate::policy::Measures;
 use crate::units::{ProcessId, Seconds, greater};
 use crate::workload::Plan;
 
 /// Both shortcuts.
 pub(super) struct Shortcuts<'a> {
-    pub(super) direct: Direct,
+    direct: Direct,
     previous: Previous,
     shared: Option<SharedMemo<'a>>,
     /// Whether equal supersteps take equal times, so that results may be reused.
@@ -135,6 +135,23 @@ impl<'a> Shortcuts<'a> {
         Ok(true)
     }
 
+    /// The result of messages of a call that are sent together while nothing else is in progress, if it can be had without events.
+    pub(super) fn deliver(
+        &mut self,
+        platform: &Platform,
+        messages: &[CallMessage],
+    ) -> Option<SuperstepResult> {
+        let known = self.shared.as_ref();
+        if let Some(known) = known.and_then(|shared| shared.recall_step(messages)) {
+            return Some(known);
+        }
+        let result = self.direct.deliver(platform, messages)?;
+        if let Some(shared) = &self.shared {
+            shared.keep_step(messages, result);
+        }
+        Some(result)
+    }
+
     /// The open superstep is simulated by events; `is_alone`: all processes begin together, and nothing else is in progress.
     pub(super) fn run_by_events(&mut self, is_alone: bool, world: &World<'_>) {
         self.flows_before = is_alone.then(|| world.engine.flows());
@@ -169,6 +186,11 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
+    /// The first internal error of direct evaluation, if any.
+    pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
+        self.direct.fault(platform)
+    }
+
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
         if self.may_repeat {
             self.previous.keep(result, &world.placement);
@@ -187,7 +209,7 @@ impl<'a> Shortcuts<'a> {
             compute: measures.compute.as_slice().into(),
             communication: measures.communication.as_slice().into(),
             send: measures.send.as_slice().into(),
-            durations: self.direct.durations().collect(),
+            durations: self.direct.durations(&world.plan).collect(),
         };
         let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
         shared.keep(world.superstep, entry, bytes);

@@ -28,7 +28,7 @@ pub(in crate::engine) struct MemoizedBatch {
     left: Vec<f64>,
     /// The starts at the current time.
     batch: Vec<Start>,
-    /// The number of each path: most platforms with many paths never come here.
+    /// The number of each path that has been used, else 0.
     numbers: Vec<u128>,
 }
 
@@ -58,7 +58,10 @@ impl MemoizedBatch {
             numbers,
         } = self;
         if numbers.len() < paths.len() {
-            numbers.extend(paths.numbers_from(numbers.len()));
+            // Memory of paths that are not used is not there, either.
+            let mut more = vec![0; paths.len().next_power_of_two()];
+            more[..numbers.len()].copy_from_slice(numbers);
+            *numbers = more;
         }
         sort_by_date(starts);
         let mut pending = PendingStarts {
@@ -113,7 +116,11 @@ impl MemoizedBatch {
                     batch.sort_unstable_by_key(order);
                 }
                 for start in &*batch {
-                    set = set.wrapping_add(numbers[start.path as usize]);
+                    let number = &mut numbers[start.path as usize];
+                    if *number == 0 {
+                        *number = paths.number(start.path);
+                    }
+                    set = set.wrapping_add(*number);
                 }
                 merge(batch, flows, left);
             }

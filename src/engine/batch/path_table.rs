@@ -2,35 +2,44 @@
 //!
 //! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::engine::network`], which computes them afresh for each flow.
 //! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
-//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 80 bytes per pair in use.
+//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 40 bytes per pair in use.
 
 use hashbrown::HashTable;
 
 use crate::engine::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use crate::memory::MOST_PATHS;
 use crate::platform::Platform;
-use crate::units::{HostId, LinkId};
+use crate::units::{HostId, LinkId, to_u32};
 
 /// Names a path, in the order in which paths were first asked for.
 pub(crate) type PathId = u32;
 
-/// The way from one host to another.
+/// The constants of flows from one host to another; many paths share them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
+pub(crate) struct Way {
     /// From the start of a flow until its transfer begins \[s\].
     pub delay: f64,
-    /// Of the route \[s\]; no number inside a host, where messages cost nothing more.
-    latency: f64,
-    /// What a byte of a packet waits in routers \[s/B\].
-    hop: f64,
     /// Its weight in the sharing.
     pub weight: f64,
     /// The largest rate before the bandwidth factor \[B/s\].
     pub bound: f64,
     /// The rate of a flow that meets no other one, after the bandwidth factor \[B/s\].
     pub rate_alone: f64,
-    /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
-    pub pair: u64,
+}
+
+impl Way {
+    /// All numbers, to the bit.
+    fn bits(&self) -> [u64; 4] {
+        [self.delay, self.weight, self.bound, self.rate_alone].map(f64::to_bits)
+    }
+}
+
+/// The path from one host to another.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// The endpoint classes of sender and receiver.
+    pair: u64,
+    way: u32,
     first_use: u32,
     uses: u32,
 }
@@ -38,14 +47,8 @@ pub(crate) struct Path {
 impl Path {
     /// Whether it crosses links that flows share.
     #[inline]
-    pub(crate) fn is_shared(&self) -> bool {
+    fn is_shared(&self) -> bool {
         self.uses > 0
-    }
-
-    /// Of the route \[s\]; none inside a host.
-    #[inline]
-    fn latency(&self) -> Option<f64> {
-        (!self.latency.is_nan()).then_some(self.latency)
     }
 
     /// The endpoint classes of sender and receiver.
@@ -57,6 +60,17 @@ impl Path {
     fn ends(&self) -> (usize, usize) {
         ((self.pair >> 32) as usize, self.pair as u32 as usize)
     }
+}
+
+/// More of a path.
+#[derive(Clone, Copy, Debug)]
+struct Details {
+    /// Of the route \[s\]; none inside a host, where messages cost nothing more.
+    latency: Option<f64>,
+    /// The wait of a byte of a packet in routers \[s/B\].
+    hop: f64,
+    /// The least bandwidth of its links \[B/s\].
+    narrowest: f64,
 }
 
 /// All paths that were asked for.
@@ -73,8 +87,12 @@ pub(crate) struct PathTable {
     /// For many classes.
     lookup: HashTable<PathId>,
     list: Vec<Path>,
-    /// With slow start: the least bandwidth of each path \[B/s\], and the round trip of a handshake \[s\].
-    narrowest: Vec<(f64, f64)>,
+    ways: Vec<Way>,
+    /// Ways by their numbers.
+    known: HashTable<u32>,
+    /// Of each path, if messages ask for them.
+    details: Vec<Details>,
+    has_details: bool,
     /// Whether the delay of a message does not depend on its size.
     is_plain: bool,
     /// Links and what a flow takes there of its rate.
@@ -112,12 +130,23 @@ impl PathTable {
             row: vec![0; if is_small { endpoint_classes } else { 0 }],
             lookup: HashTable::new(),
             list: Vec::with_capacity(ROOM),
-            narrowest: Vec::new(),
+            ways: Vec::new(),
+            known: HashTable::new(),
+            details: Vec::new(),
+            has_details: !model.is_plain() || model.slow_start,
             is_plain: model.is_plain(),
             uses: Vec::with_capacity(2 * ROOM),
             is_crossed: vec![false; platform.links.len()],
         };
         paths.add_loopback();
+        paths
+    }
+
+    /// The same for messages that may wait for a handshake ([`Self::round_trip`]).
+    pub(crate) fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
+        let mut paths = Self::new(platform, model);
+        paths.has_details = true;
+        paths.forget();
         paths
     }
 
@@ -160,7 +189,7 @@ impl PathTable {
 
     #[inline(never)]
     fn look_up(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let pair = self.pair(from, to);
+        let pair = self.pair_of(from, to);
         let list = &self.list;
         let is_it = |path: &PathId| list[*path as usize].pair == pair;
         let known = self.lookup.find(hash(pair), is_it).copied();
@@ -174,7 +203,7 @@ impl PathTable {
     }
 
     /// The pair of endpoint classes, as a number.
-    fn pair(&self, from: HostId, to: HostId) -> u64 {
+    fn pair_of(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.endpoint_class[from.index()],
             self.endpoint_class[to.index()],
@@ -204,13 +233,12 @@ impl PathTable {
         are_many
     }
 
-    /// The numbers that stand for the paths from this one on in the names of sets of flows.
-    pub(super) fn numbers_from(&self, first: usize) -> impl Iterator<Item = u128> {
-        let paths = self.list[first..].iter();
-        paths.map(|path| match path.pair {
+    /// The number that stands for a path in the names of sets of flows.
+    pub(super) fn number(&self, path: PathId) -> u128 {
+        match self.list[path as usize].pair {
             PAIR_OF_LOOPBACK => 0,
-            pair => number_of(pair),
-        })
+            pair => spread(pair),
+        }
     }
 
     /// How many there are.
@@ -229,7 +257,9 @@ impl PathTable {
             }
         }
         self.list.clear();
-        self.narrowest.clear();
+        self.ways.clear();
+        self.known.clear();
+        self.details.clear();
         self.uses.clear();
         self.is_crossed.fill(false);
         self.add_loopback();
@@ -242,45 +272,62 @@ impl PathTable {
 
     /// From the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
     #[inline]
-    pub(crate) fn delay_and_amount(&self, path: &Path, bytes: f64) -> (f64, f64) {
+    pub(crate) fn delay_and_amount(&self, (path, way): (PathId, &Way), bytes: f64) -> (f64, f64) {
         if self.is_plain {
-            return (path.delay, bytes);
+            return (way.delay, bytes);
         }
         self.delay_and_amount_of_library(path, bytes)
     }
 
     /// The same where they depend on the size of the message.
     #[inline(never)]
-    fn delay_and_amount_of_library(&self, path: &Path, bytes: f64) -> (f64, f64) {
-        path.latency().map_or((path.delay, bytes), |latency| {
-            let delay = self.model.delay_of(latency, path.hop, bytes);
+    fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
+        let Details { latency, hop, .. } = self.details[path as usize];
+        latency.map_or((self.get(path).delay, bytes), |latency| {
+            let delay = self.model.delay_of(latency, hop, bytes);
             (delay, self.model.amount(bytes))
         })
     }
 
-    /// The handshake of a message that waits for its receiver \[s\].
+    /// The handshake of a message that waits for its receiver \[s\], if there can be any.
     pub(crate) fn round_trip(&self, path: PathId) -> f64 {
-        let latency = self.list[path as usize].latency();
+        let latency = self.details[path as usize].latency;
         latency.map_or(0.0, |latency| self.model.round_trip(latency))
     }
 
     /// Whether slow start may hold up a message of an idle connection.
     pub(crate) fn may_be_slow(&self, path: PathId) -> bool {
-        let known = self.narrowest.get(path as usize);
-        known.is_some_and(|&(narrowest, round_trip)| self.model.may_be_slow(narrowest, round_trip))
+        self.model.slow_start && {
+            let narrowest = self.details[path as usize].narrowest;
+            self.model.may_be_slow(narrowest, self.round_trip(path))
+        }
     }
 
     /// How long slow start holds up a message of an idle connection \[s\].
     pub(crate) fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
-        let known = self.narrowest.get(path as usize);
-        known.map_or(0.0, |&(narrowest, round_trip)| {
-            self.model.slow_start(bytes, narrowest, round_trip)
-        })
+        if !self.model.slow_start {
+            return 0.0;
+        }
+        let narrowest = self.details[path as usize].narrowest;
+        self.model
+            .slow_start(bytes, narrowest, self.round_trip(path))
     }
 
     #[inline]
-    pub(crate) fn get(&self, path: PathId) -> &Path {
-        &self.list[path as usize]
+    pub(crate) fn get(&self, path: PathId) -> &Way {
+        &self.ways[self.list[path as usize].way as usize]
+    }
+
+    /// Whether a path crosses links that flows share.
+    #[inline]
+    pub(crate) fn is_shared(&self, path: PathId) -> bool {
+        self.list[path as usize].is_shared()
+    }
+
+    /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
+    #[inline]
+    pub(super) fn pair(&self, path: PathId) -> u64 {
+        self.list[path as usize].pair
     }
 
     /// How many endpoint classes there are.
@@ -304,38 +351,60 @@ impl PathTable {
     }
 
     fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let pair = self.pair(from, to);
+        let pair = self.pair_of(from, to);
         let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
-        let path = self.measure(platform, from, to)?;
+        let way = self.measure(platform, from, to)?;
+        let way = self.intern(way);
         self.list.push(Path {
             pair,
+            way,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
             uses: u32::try_from(self.uses.len() - first_use).expect("fewer than 2^32 links"),
-            ..path
         });
         Some(id)
     }
 
+    /// The number of a way, which may be new.
+    fn intern(&mut self, way: Way) -> u32 {
+        let ways = &mut self.ways;
+        let hash_of = |way: &Way| way.bits().into_iter().fold(0, |sum, bits| hash(sum ^ bits));
+        let is_it = |known: &u32| ways[*known as usize].bits() == way.bits();
+        if let Some(known) = self.known.find(hash_of(&way), is_it) {
+            return *known;
+        }
+        let number = to_u32(ways.len());
+        ways.push(way);
+        let hash_of_known = |known: &u32| hash_of(&ways[*known as usize]);
+        self.known
+            .insert_unique(hash_of(&way), number, hash_of_known);
+        number
+    }
+
     /// Adds the path of hosts to themselves, the first one.
     fn add_loopback(&mut self) {
-        if self.model.slow_start {
-            self.narrowest.push((f64::INFINITY, 0.0)); // nothing waits inside a host
+        if self.has_details {
+            self.details.push(Details {
+                latency: None,
+                hop: 0.0,
+                narrowest: f64::INFINITY, // nothing waits inside a host
+            });
         }
-        self.list.push(Path {
+        let way = self.intern(Way {
             delay: 0.0,
-            latency: f64::NAN,
-            hop: 0.0,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
             rate_alone: self.model.loopback_rate(),
+        });
+        self.list.push(Path {
             pair: PAIR_OF_LOOPBACK,
+            way,
             first_use: 0,
             uses: 0,
         });
     }
 
-    fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
+    fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Way> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
         let (mut narrowest, mut latency) = (self.model.bound_of(route.loopbacks), 0.0);
@@ -378,24 +447,18 @@ impl PathTable {
         if !self.model.sharing {
             self.uses.truncate(first_use);
         }
-        if self.model.slow_start {
-            let round_trip = if from == to {
-                0.0
-            } else {
-                self.model.round_trip(latency)
-            };
-            self.narrowest.push((narrowest, round_trip));
+        if self.has_details {
+            self.details.push(Details {
+                latency: (from != to).then_some(latency),
+                hop: self.model.hop(bandwidths()),
+                narrowest,
+            });
         }
-        Some(Path {
+        Some(Way {
             delay: self.model.delay(latency),
-            latency: if from == to { f64::NAN } else { latency },
-            hop: self.model.hop(bandwidths()),
             weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
-            pair: 0,
-            first_use: 0,
-            uses: 0,
         })
     }
 
@@ -422,7 +485,7 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
 }
 
 /// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
-fn number_of(pair: u64) -> u128 {
+fn spread(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))
 }
@@ -432,7 +495,7 @@ fn hash(pair: u64) -> u64 {
 }
 
 fn mix(pair: u64, seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair + 1));
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair.wrapping_add(1)));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -1,16 +1,13 @@
-//! A table of forecasts by process and cluster without gaps: the pairs of each process stand together, in the order in which they came.
+//! A table of forecasts by process and cluster: the pairs that have had traffic, and what is foreseen of them.
 //!
 //! ```text
-//! memory = 4 B · processes + 8 B · pairs + 28 B · states,   states <= pairs
+//! memory = 28 B · nodes of three pairs + 28 B · states,   states <= pairs
 //! ```
 //! What is foreseen of a pair is its state. Where there are many, pairs with equal traffic share one: messages of one size are foreseen
-//! alike. A superstep without traffic changes a state once for all its pairs, and no pair is touched.
-//!
-//! All processes of a superstep enter in one pass. Pairs that are new make room for themselves in a second one, from the last process to the
-//! first. What a superstep costs grows with its traffic and with the states; room for new pairs moves all pairs behind it.
+//! alike. A superstep without traffic changes a state once for all its pairs, and no pair is touched: what a superstep costs grows with its
+//! traffic and with the states.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use crate::policy::{Pairs, Traffic};
 use crate::units::to_u32;
@@ -58,20 +55,9 @@ impl Exchange {
 /// The pairs of a process and a cluster that have had traffic.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchanges {
-    /// The first pair of each process, and behind them the number of pairs.
-    starts: Vec<u32>,
-    pairs: Columns,
+    /// The state of each pair.
+    pairs: Pairs<u32>,
     states: States,
-    /// The pairs whose first traffic is that of this superstep, and their number up to each process.
-    new: Columns,
-    new_until: Vec<u32>,
-}
-
-/// The cluster and the state of each pair.
-#[derive(Clone, Debug, Default)]
-struct Columns {
-    clusters: Vec<u32>,
-    states: Vec<u32>,
 }
 
 /// What is foreseen, each state for at least one pair.
@@ -99,34 +85,26 @@ const NONE: u32 = u32::MAX;
 impl Exchanges {
     /// Forgets all pairs and prepares for `processes`, keeping the memory.
     pub(super) fn clear(&mut self, processes: usize) {
-        self.starts.clear();
-        self.starts.resize(processes + 1, 0);
-        self.new_until.resize(processes, 0);
-        self.pairs.resize(0);
+        self.pairs.clear(processes);
         self.states.resize(0);
     }
 
     /// Forgets all pairs, keeping the memory.
     pub(super) fn forget(&mut self) {
-        self.starts.fill(0);
-        self.pairs.resize(0);
-        self.states.resize(0);
+        self.clear(self.pairs.processes());
     }
 
     /// The pair of a process and a cluster, if it has had traffic.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
-        let row = self.row(process);
-        let at = place_of(&self.pairs.clusters[row.clone()], to_u32(cluster))?;
-        Some(self.states.at(self.pairs.states[row.start + at]))
+        let state = self.pairs.get(process, cluster)?;
+        Some(self.states.at(*state))
     }
 
     /// The clusters of the pairs of a process, and what is foreseen of each.
     #[inline]
     pub(super) fn of(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
-        let row = self.row(process);
-        let clusters = self.pairs.clusters[row.clone()].iter();
-        let pairs = clusters.zip(&self.pairs.states[row]);
-        pairs.map(|(&cluster, &state)| (cluster as usize, self.states.at(state)))
+        let pairs = self.pairs.of(process);
+        pairs.map(|(cluster, &state)| (cluster, self.states.at(state)))
     }
 
     /// Lets the traffic of a superstep enter: `enter` sees each pair that has some, `silent` all others. A pair that had none so far begins as
@@ -138,127 +116,31 @@ impl Exchanges {
         enter: impl Fn(Exchange, &Traffic) -> Exchange,
         silent: impl Fn(Exchange) -> Exchange,
     ) {
-        self.new.resize(0);
         let (pairs, states) = (&mut self.pairs, &mut self.states);
-        let mut begin = 0;
-        let processes = self.starts[1..].iter().zip(&mut self.new_until);
-        for (process, (end, new_until)) in processes.enumerate() {
-            let row = begin..*end as usize;
-            begin = row.end;
-            let known = &pairs.clusters[row.clone()];
-            let state_of = &mut pairs.states[row];
+        for process in 0..pairs.processes() {
             for (cluster, traffic) in traffic.of(process) {
-                let cluster = to_u32(cluster);
-                if let Some(at) = place_of(known, cluster) {
-                    let exchange = enter(states.at(state_of[at]), traffic);
-                    state_of[at] = states.change(state_of[at], exchange);
-                } else {
-                    self.new.clusters.push(cluster);
-                    self.new.states.push(states.add(enter(first, traffic)));
-                }
-            }
-            *new_until = to_u32(self.new.clusters.len());
-        }
-        if !self.new.clusters.is_empty() {
-            self.insert();
-        }
-        self.states.end_superstep(silent);
-    }
-
-    /// Puts the new pairs behind the others of their processes, from the last process to the first.
-    fn insert(&mut self) {
-        let mut end = self.pairs.clusters.len();
-        if end == 0 {
-            std::mem::swap(&mut self.pairs, &mut self.new);
-            self.starts[1..].copy_from_slice(&self.new_until);
-            return;
-        }
-        // All pairs up to `end` are to move by as many places as new pairs stand before them.
-        let mut new_end = self.new.clusters.len();
-        self.pairs.resize(end + new_end);
-        for process in (0..self.new_until.len()).rev() {
-            let before = match process {
-                0 => 0,
-                _ => self.new_until[process - 1] as usize,
-            };
-            let row_end = self.starts[process + 1] as usize;
-            self.starts[process + 1] = to_u32(row_end + new_end);
-            if before < new_end {
-                self.pairs.relocate(row_end..end, row_end + new_end);
-                self.pairs
-                    .copy(row_end + before, &self.new, before..new_end);
-                (end, new_end) = (row_end, before);
+                let state = pairs.get_or_insert(process, cluster, NONE);
+                *state = match *state {
+                    NONE => states.add(enter(first, traffic)),
+                    known => states.change(known, enter(states.at(known), traffic)),
+                };
             }
         }
+        states.end_superstep(silent);
     }
 
     /// Keeps the pairs of whose regularity `is_kept` is true, in their order, and of what is foreseen of them the regularity alone.
     pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
         let becomes = self.states.retain(is_kept);
-        let mut to = 0;
-        for process in 0..self.starts.len().saturating_sub(1) {
-            let row = self.row(process);
-            self.starts[process] = to_u32(to);
-            for from in row {
-                let state = becomes[self.pairs.states[from] as usize];
-                if state != NONE {
-                    self.pairs.clusters[to] = self.pairs.clusters[from];
-                    self.pairs.states[to] = state;
-                    self.states.pairs[state as usize] += 1;
-                    to += 1;
-                }
+        let in_state = &mut self.states.pairs;
+        self.pairs.retain(|state| {
+            *state = becomes[*state as usize];
+            let is_kept = *state != NONE;
+            if is_kept {
+                in_state[*state as usize] += 1;
             }
-        }
-        if let Some(end) = self.starts.last_mut() {
-            *end = to_u32(to);
-        }
-        self.pairs.resize(to);
-    }
-
-    #[inline]
-    fn row(&self, process: usize) -> Range<usize> {
-        self.starts[process] as usize..self.starts[process + 1] as usize
-    }
-}
-
-impl Columns {
-    fn resize(&mut self, pairs: usize) {
-        self.clusters.resize(pairs, NONE);
-        self.states.resize(pairs, NONE);
-    }
-
-    /// Moves pairs to a later place.
-    fn relocate(&mut self, pairs: Range<usize>, to: usize) {
-        self.clusters.copy_within(pairs.clone(), to);
-        self.states.copy_within(pairs, to);
-    }
-
-    /// Copies pairs of another table to a place.
-    fn copy(&mut self, to: usize, from: &Self, pairs: Range<usize>) {
-        for (at, from_at) in (to..).zip(pairs) {
-            self.clusters[at] = from.clusters[from_at];
-            self.states[at] = from.states[from_at];
-        }
-    }
-}
-
-/// The place of a cluster, if it is among these.
-#[inline]
-fn place_of(clusters: &[u32], wanted: u32) -> Option<usize> {
-    // Eight at a time take few instructions.
-    const CHUNK: usize = 8;
-    let among = |clusters: &[u32]| clusters.iter().position(|&of| of == wanted);
-    if clusters.len() < CHUNK {
-        return among(clusters);
-    }
-    let (chunks, rest) = clusters.as_chunks::<CHUNK>();
-    let has_it = |chunk: &[u32; CHUNK]| {
-        let here = chunk.iter().map(|&of| u32::from(of == wanted));
-        here.fold(0, |any, here| any | here) != 0
-    };
-    match chunks.iter().position(has_it) {
-        Some(at) => Some(CHUNK * at + among(&chunks[at])?),
-        None => Some(CHUNK * chunks.len() + among(rest)?),
+            is_kept
+        });
     }
 }
 

@@ -34,7 +34,7 @@ pub(in crate::policy) struct Forecasts {
     /// Pcomm of all other pairs.
     absent: f64,
     /// The cluster in which each process started.
-    initial: Vec<usize>,
+    initial: Vec<u32>,
     /// Supersteps since the last call.
     age: u64,
     /// Per host, the last superstep in which something computed there.
@@ -158,7 +158,7 @@ impl Forecasts {
 
     /// The cluster in which a process was when the policy first saw it.
     pub(in crate::policy) fn initial_cluster(&self, process: usize) -> usize {
-        self.initial[process]
+        self.initial[process] as usize
     }
 
     /// Whether the process computed since the last call.
@@ -183,7 +183,7 @@ impl Forecasts {
         let processes = view.processes();
         self.last_computation = vec![None; view.platform.hosts.len()];
         self.initial = (0..processes)
-            .map(|process| view.cluster_of(process).index())
+            .map(|process| view.cluster_of(process).0)
             .collect();
         self.has_work = vec![false; processes];
         self.is_active = vec![false; processes];

@@ -47,6 +47,7 @@ use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View
 use crate::error::Error;
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::random::Stream;
+use crate::units::Seconds;
 
 /// The policy.
 #[derive(Clone, Debug)]
@@ -126,6 +127,9 @@ struct Explanation {
     /// Processes that may not migrate, counted from 1.
     pinned: Vec<usize>,
     weighed: Vec<Weighing>,
+    /// The supersteps over which t1 and t2 are counted, and what a move costs besides the transfer of the memory.
+    horizon: f64,
+    operations: Seconds,
     clusters: Arc<[String]>,
 }
 
@@ -133,9 +137,9 @@ impl Explain for Explanation {
     fn to_json(&self) -> Map<String, Value> {
         let terms = |potential: &Potential| {
             json!({
-                "process": potential.process + 1,
-                "is_there": potential.is_own,
-                "cluster": self.clusters[potential.cluster],
+                "process": potential.process() + 1,
+                "is_there": potential.is_own(),
+                "cluster": self.clusters[potential.cluster()],
                 "compute_s": potential.compute,
                 "communication_s": potential.communication,
                 "memory_s": potential.memory,
@@ -143,19 +147,20 @@ impl Explain for Explanation {
             })
         };
         let weighed = |weighing: &Weighing| {
+            let communication = weighing.communication();
             json!({
-                "process": weighing.process + 1,
+                "process": weighing.process.index() + 1,
                 "power_instructions_per_s": weighing.power,
                 "offered_hosts": weighing.offered,
                 "residents": weighing.residents,
                 "slowdown": weighing.slowdown,
-                "supersteps": weighing.supersteps,
+                "supersteps": self.horizon,
                 "stay_compute_s": weighing.stay_compute,
-                "stay_communication_s": weighing.stay_communication,
+                "stay_communication_s": communication.0,
                 "go_compute_s": weighing.go_compute,
-                "go_communication_s": weighing.go_communication,
+                "go_communication_s": communication.1,
                 "go_transfer_s": weighing.go_transfer.get(),
-                "go_operations_s": weighing.go_operations.get(),
+                "go_operations_s": self.operations.get(),
             })
         };
         let mut fields = self.outline();
@@ -262,7 +267,7 @@ impl Policy for MigBsp {
             (Some(all), best)
         } else {
             let mut best = potentials.best();
-            best.retain(|potential| !view.is_pinned(potential.process));
+            best.retain(|potential| !view.is_pinned(potential.process()));
             (None, best)
         };
         let highest = best.iter().map(Potential::value).reduce(f64::max);
@@ -270,9 +275,9 @@ impl Policy for MigBsp {
         let (mut chosen, threshold) = candidates(config, best, view.processes(), falls);
         match config.candidate_order {
             CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
-            CandidateOrder::RankAscending => chosen.sort_by_key(|candidate| candidate.process),
+            CandidateOrder::RankAscending => chosen.sort_by_key(Potential::process),
             CandidateOrder::RankDescending => {
-                chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process));
+                chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process()));
             }
         }
         let call = Call {
@@ -323,6 +328,8 @@ impl Policy for MigBsp {
                 .collect(),
             listed: listed.unwrap_or(chosen),
             weighed,
+            horizon: call.horizon,
+            operations: call.operations(),
             clusters,
         };
         Ok(Decision {

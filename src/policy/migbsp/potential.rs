@@ -18,24 +18,47 @@ use super::exchanges::Exchange;
 use super::forecast::Forecasts;
 use crate::platform::{Platform, Route};
 use crate::policy::View;
-use crate::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds};
+use crate::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 
 /// The largest term of a PM \[s\]: three of them add up to a number, however fast a host or long a message is.
 const LARGEST: f64 = 1e307;
 
-/// PM(i,j) and its terms, in seconds.
+/// PM(i,j) and its terms, in seconds: 32 B, since a call has one for each process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
-    pub(super) process: usize,
-    pub(super) cluster: usize,
-    /// Whether the process is there already.
-    pub(super) is_own: bool,
+    process: u32,
+    /// Twice its number, and 1 if the process is there already.
+    cluster: u32,
     pub(super) compute: f64,
     pub(super) communication: f64,
     pub(super) memory: f64,
 }
 
 impl Potential {
+    /// Without terms.
+    pub(super) fn of(process: usize, cluster: usize, is_own: bool) -> Self {
+        Self {
+            process: to_u32(process),
+            cluster: to_u32(2 * cluster + usize::from(is_own)),
+            compute: 0.0,
+            communication: 0.0,
+            memory: 0.0,
+        }
+    }
+
+    pub(super) fn process(&self) -> usize {
+        self.process as usize
+    }
+
+    pub(super) fn cluster(&self) -> usize {
+        self.cluster as usize / 2
+    }
+
+    /// Whether the process is there already.
+    pub(super) fn is_own(&self) -> bool {
+        self.cluster % 2 == 1
+    }
+
     /// PM(i,j) \[s\].
     pub(super) fn value(&self) -> f64 {
         self.compute + self.communication - self.memory
@@ -146,12 +169,10 @@ impl<'a> Potentials<'a> {
             PotentialCommunication::Ignored => 0.0,
         };
         Potential {
-            process,
-            cluster,
-            is_own: cluster == own,
             compute: compute.clamp(-LARGEST, LARGEST),
             communication: exchange.regularity * time,
             memory: (self.memory_cost(process, cluster == own, rate).get()).min(LARGEST),
+            ..Potential::of(process, cluster, cluster == own)
         }
     }
 
@@ -351,7 +372,7 @@ impl Class {
 fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
     let is_best = |best: &Potential| {
         let (a, b) = (best.value(), other.value());
-        a > b || a == b && best.cluster < other.cluster
+        a > b || a == b && best.cluster() < other.cluster()
     };
     Some(best.filter(is_best).unwrap_or(other))
 }
@@ -372,7 +393,7 @@ pub(super) fn candidates(
     ties_fall: bool,
 ) -> (Vec<Potential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
-        best.retain(|potential| !potential.is_own);
+        best.retain(|potential| !potential.is_own());
     }
     let highest = best.iter().map(Potential::value).max_by(f64::total_cmp);
     let Some(highest) = highest else {
@@ -485,12 +506,8 @@ mod tests {
 
     fn potential(process: usize, cluster: usize, value: f64) -> Potential {
         Potential {
-            process,
-            cluster,
-            is_own: false,
             compute: value,
-            communication: 0.0,
-            memory: 0.0,
+            ..Potential::of(process, cluster, false)
         }
     }
 
@@ -523,7 +540,7 @@ mod tests {
         assert_eq!(
             found
                 .iter()
-                .map(|p| (p.process, p.cluster))
+                .map(|p| (p.process(), p.cluster()))
                 .collect::<Vec<_>>(),
             [(2, 1), (0, 2)]
         );

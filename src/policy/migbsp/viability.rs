@@ -110,25 +110,22 @@ pub(super) struct Call<'a> {
 }
 
 /// The destination offered to a candidate, and the terms of t1 and t2: the content of the decision record.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weighing {
-    pub(super) process: usize,
+    pub(super) process: ProcessId,
     /// The offer of the host, ICPU [instructions/s], and the number of hosts of its cluster that could have taken the process.
     pub(super) power: f64,
-    pub(super) offered: usize,
+    pub(super) offered: u32,
     /// The processes that count as being there, and by how much the process is slowed by them.
     pub(super) residents: u32,
     pub(super) slowdown: f64,
-    /// Over how many supersteps times are counted.
-    pub(super) supersteps: f64,
     /// t1 = computation + communication where it is.
     pub(super) stay_compute: f64,
-    pub(super) stay_communication: f64,
-    /// t2 = computation + communication there + transfer of the memory + operations of the move.
+    /// t2 = computation + communication there + transfer of the memory + operations of the move ([`Call::operations`]).
     pub(super) go_compute: f64,
-    pub(super) go_communication: f64,
     pub(super) go_transfer: Seconds,
-    pub(super) go_operations: Seconds,
+    /// Communication where it is, and there; nothing if it does not count.
+    communication: Option<Box<(f64, f64)>>,
 }
 
 impl Weighing {
@@ -137,15 +134,9 @@ impl Weighing {
         (self.power.to_bits(), self.residents)
     }
 
-    /// t1.
-    fn stay(&self) -> Seconds {
-        Seconds::of((self.stay_compute + self.stay_communication) * self.supersteps)
-    }
-
-    /// t2.
-    fn go(&self) -> Seconds {
-        let there = (self.go_compute + self.go_communication) * self.supersteps;
-        Seconds::of(there) + (self.go_operations + self.go_transfer)
+    /// The communication in t1 and in t2.
+    pub(super) fn communication(&self) -> (f64, f64) {
+        self.communication.as_deref().copied().unwrap_or_default()
     }
 }
 
@@ -154,7 +145,7 @@ impl Weighing {
 struct Offer {
     host: HostId,
     power: f64,
-    offered: usize,
+    offered: u32,
 }
 
 /// The reason of a process that would share its host with so many; a text of its own only where they are unusually many.
@@ -173,17 +164,31 @@ fn not_viable(residents: u32) -> Cow<'static, str> {
 }
 
 impl Call<'_> {
+    /// The price of a move besides the transfer of the memory.
+    pub(super) fn operations(&self) -> Seconds {
+        self.config.viability_cost
+    }
+
+    /// t1 and t2.
+    fn times(&self, weighing: &Weighing) -> (Seconds, Seconds) {
+        let (talk_here, talk_there) = weighing.communication();
+        let stay = (weighing.stay_compute + talk_here) * self.horizon;
+        let there = (weighing.go_compute + talk_there) * self.horizon;
+        let go = Seconds::of(there) + (self.operations() + weighing.go_transfer);
+        (Seconds::of(stay), go)
+    }
+
     /// Judges one candidate and reserves its host if it is to move; also what was weighed, if there was something to weigh.
     pub(super) fn judge(
         &self,
         candidate: &Potential,
         reservations: &mut Reservations,
     ) -> (Candidate, Option<Weighing>) {
-        let process = candidate.process;
+        let process = candidate.process();
         let mut record = Candidate {
             process: ProcessId::from_index(process),
             from: self.view.placement[process],
-            to_cluster: ClusterId::from_index(candidate.cluster),
+            to_cluster: ClusterId::from_index(candidate.cluster()),
             to: None,
             score: candidate.value(),
             stay: None,
@@ -204,7 +209,7 @@ impl Call<'_> {
             return (record, None);
         }
         let weighing = self.weigh(process, offer, residents, reservations);
-        let (stay, go) = (weighing.stay(), weighing.go());
+        let (stay, go) = self.times(&weighing);
         (record.stay, record.go) = (Some(stay), Some(go));
         record.accepted = stay > go;
         if record.accepted {
@@ -225,29 +230,29 @@ impl Call<'_> {
         reservations: &mut Reservations,
     ) -> Option<(usize, Offer)> {
         let mut offer = |cluster: usize| {
-            self.offer(candidate.process, cluster, reservations)
+            self.offer(candidate.process(), cluster, reservations)
                 .map(|offer| (cluster, offer))
         };
-        if let Some(found) = offer(candidate.cluster) {
+        if let Some(found) = offer(candidate.cluster()) {
             return Some(found);
         }
         if self.config.full_cluster == FullCluster::Stay {
             return None;
         }
-        let own = self.view.cluster_of(candidate.process).index();
+        let own = self.view.cluster_of(candidate.process()).index();
         let is_alternative = |other: &Potential| {
-            other.cluster != candidate.cluster
-                && other.cluster != own
+            other.cluster() != candidate.cluster()
+                && other.cluster() != own
                 && (other.value() > 0.0 || !self.config.only_positive)
         };
-        let all = self.potentials.of(candidate.process);
+        let all = self.potentials.of(candidate.process());
         let mut others: Vec<Potential> = all.filter(is_alternative).collect();
         others.sort_by(|a, b| {
             b.value()
                 .total_cmp(&a.value())
-                .then(a.cluster.cmp(&b.cluster))
+                .then(a.cluster().cmp(&b.cluster()))
         });
-        others.into_iter().find_map(|other| offer(other.cluster))
+        others.into_iter().find_map(|other| offer(other.cluster()))
     }
 
     /// The offer of `cluster`: the same for the next process of equal memory, as long as no reservation changes there.
@@ -329,7 +334,6 @@ impl Call<'_> {
             config,
             forecasts,
             view,
-            horizon,
             ..
         } = *self;
         let shared = self.crowd(host.index(), residents + 1);
@@ -341,9 +345,9 @@ impl Call<'_> {
                     + f64::from(residents) * (shared - self.crowd(host.index(), residents.max(1)))
             }
         };
-        let (talk_here, talk_there) = match config.viability_communication {
-            ViabilityCommunication::Ignored => (0.0, 0.0),
-            ViabilityCommunication::Uncontended => self.uncontended(process, host),
+        let communication = match config.viability_communication {
+            ViabilityCommunication::Ignored => None,
+            ViabilityCommunication::Uncontended => Some(Box::new(self.uncontended(process, host))),
         };
         let own = view.placement[process].index();
         let relief =
@@ -355,18 +359,15 @@ impl Call<'_> {
             Seconds::default()
         };
         Weighing {
-            process,
+            process: ProcessId::from_index(process),
             power: offer.power,
             offered: offer.offered,
             residents,
             slowdown,
-            supersteps: horizon,
             stay_compute: forecasts.compute(process).get() * relief,
-            stay_communication: talk_here,
             go_compute: view.execution_time(forecasts.work(process), host).get() * slowdown,
-            go_communication: talk_there,
             go_transfer: transfer,
-            go_operations: config.viability_cost,
+            communication,
         }
     }
 
@@ -471,7 +472,8 @@ mod tests {
                 offered: 1,
             };
             let weighing = call.weigh(0, offer, 0, &reservations);
-            (weighing.stay().get(), weighing.go().get())
+            let (stay, go) = call.times(&weighing);
+            (stay.get(), go.get())
         };
         // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
         let message = 10.0 * 500e3 / 99.6e6;
@@ -519,14 +521,9 @@ mod tests {
 
     /// PM(1,j) of `cluster`, as a candidate has it.
     fn candidate(cluster: usize) -> Potential {
-        Potential {
-            process: 0,
-            cluster,
-            is_own: false,
-            compute: 1.0,
-            communication: 0.0,
-            memory: 0.0,
-        }
+        let mut potential = Potential::of(0, cluster, false);
+        potential.compute = 1.0;
+        potential
     }
 
     const A: usize = 1;
