@@ -45,8 +45,8 @@ pub(super) struct HeldFlows {
     /// The largest flow since there was none \[B\], and the largest weight.
     largest: f64,
     heaviest: f64,
-    /// A smaller unit has made a level no number since there was no flow.
-    is_coarse: bool,
+    /// How often the unit of service has become smaller since there was no flow.
+    finer: u32,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
 }
@@ -59,6 +59,9 @@ const MOST_UNITS: f64 = 1e300;
 const LEAST_UNITS: f64 = 1e-200;
 /// The next larger unit of service is so many units: 2^256. The least is two such steps below 1.
 const LARGER: f64 = f64::from_bits((1023 + 256) << 52);
+
+/// It becomes smaller so often until there is no flow: a level that is no number then makes it larger again.
+const MOST_FINER: u32 = 2;
 
 /// The greatest power of two that is not above a number; the number is positive and not next to none.
 fn power_of_two(number: f64) -> f64 {
@@ -212,13 +215,13 @@ impl HeldFlows {
         }
         if self.count == 1 && count == 0 {
             // No other flow is there.
-            (self.largest, self.heaviest, self.is_coarse) = (bytes, 0.0, false);
+            (self.largest, self.heaviest, self.finer) = (bytes, 0.0, 0);
         }
         if count == 0 || bytes > self.largest {
             self.largest = self.largest.max(bytes);
             self.groups[at].price = self.price(group);
         }
-        if bytes * self.groups[at].price < LEAST_UNITS && bytes > 0.0 {
+        if bytes * self.groups[at].price < LEAST_UNITS && bytes > 0.0 && self.count > 1 {
             self.count_finely(group, bytes);
         }
         let had = self.served(group, now);
@@ -291,9 +294,10 @@ impl HeldFlows {
         while needed(self) < LEAST_UNITS
             && most(self) * LARGER < MOST_UNITS
             && self.unit > (LARGER * LARGER).recip()
-            && !self.is_coarse
+            && self.finer < MOST_FINER
         {
             self.change_unit(LARGER.recip());
+            self.finer += 1;
         }
     }
 
@@ -394,7 +398,6 @@ impl HeldFlows {
             let level = self.levels.level(link);
             while level < f64::INFINITY && level / self.unit == f64::INFINITY {
                 self.change_unit(LARGER);
-                self.is_coarse = true;
             }
             let service = &mut self.services[link as usize];
             service.advance(now);
