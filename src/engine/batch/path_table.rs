@@ -25,12 +25,16 @@ pub(crate) struct Way {
     pub bound: f64,
     /// The rate of a flow that meets no other one, after the bandwidth factor \[B/s\].
     pub rate_alone: f64,
+    /// Whether they cross links that flows share.
+    pub is_shared: bool,
 }
 
 impl Way {
     /// All numbers, to the bit.
-    fn bits(&self) -> [u64; 4] {
-        [self.delay, self.weight, self.bound, self.rate_alone].map(f64::to_bits)
+    fn bits(&self) -> [u64; 5] {
+        let [delay, weight, bound, alone] =
+            [self.delay, self.weight, self.bound, self.rate_alone].map(f64::to_bits);
+        [delay, weight, bound, alone, u64::from(self.is_shared)]
     }
 }
 
@@ -318,12 +322,6 @@ impl PathTable {
         &self.ways[self.list[path as usize].way as usize]
     }
 
-    /// Whether a path crosses links that flows share.
-    #[inline]
-    pub(crate) fn is_shared(&self, path: PathId) -> bool {
-        self.list[path as usize].is_shared()
-    }
-
     /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
     #[inline]
     pub(super) fn pair(&self, path: PathId) -> u64 {
@@ -395,6 +393,7 @@ impl PathTable {
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
             rate_alone: self.model.loopback_rate(),
+            is_shared: false,
         });
         self.list.push(Path {
             pair: PAIR_OF_LOOPBACK,
@@ -459,6 +458,7 @@ impl PathTable {
             weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
+            is_shared: self.uses.len() > first_use,
         })
     }
 
