@@ -201,7 +201,7 @@ impl Direct {
         let (duration, flows) = barrier.predict(arrival, places, |from, to, bytes| {
             let path = paths.find(input.platform, from, to)?;
             let way = paths.get(path);
-            let is_alone = !way.is_shared || bytes.get() <= 0.0;
+            let is_alone = !way.is_shared() || bytes.get() <= 0.0;
             let (delay, amount) = paths.delay_and_amount((path, way), bytes.get());
             is_alone.then(|| delay + amount / way.rate_alone)
         })?;
@@ -456,7 +456,7 @@ impl Direct {
         let messages = plan.messages.iter().zip(&*path);
         let flows = messages.filter(|(message, path)| {
             let bytes = message.size.get();
-            bytes > 0.0 && paths.get(**path).is_shared
+            bytes > 0.0 && paths.get(**path).is_shared()
         });
         let flows = flows.map(|(message, &path)| {
             let amount = paths
@@ -757,7 +757,7 @@ enum Launched {
 fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
     let way = paths.get(path);
     let (delay, bytes) = paths.delay_and_amount((path, way), bytes);
-    if bytes <= 0.0 || !way.is_shared {
+    if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }
     Launched::Flies(Start {

@@ -2,21 +2,21 @@
 //!
 //! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::engine::network`], which computes them afresh for each flow.
 //! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
-//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 40 bytes per pair in use.
+//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 64 bytes per pair in use.
 
 use hashbrown::HashTable;
 
 use crate::engine::model::{ACKNOWLEDGEMENTS, NetworkModel};
 use crate::memory::MOST_PATHS;
 use crate::platform::Platform;
-use crate::units::{HostId, LinkId, to_u32};
+use crate::units::{HostId, LinkId};
 
 /// Names a path, in the order in which paths were first asked for.
 pub(crate) type PathId = u32;
 
-/// The constants of flows from one host to another; many paths share them.
+/// The way from one host to another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct Path {
     /// From the start of a flow until its transfer begins \[s\].
     pub delay: f64,
     /// Its weight in the sharing.
@@ -25,25 +25,8 @@ pub(crate) struct Way {
     pub bound: f64,
     /// The rate of a flow that meets no other one, after the bandwidth factor \[B/s\].
     pub rate_alone: f64,
-    /// Whether they cross links that flows share.
-    pub is_shared: bool,
-}
-
-impl Way {
-    /// All numbers, to the bit.
-    fn bits(&self) -> [u64; 5] {
-        let [delay, weight, bound, alone] =
-            [self.delay, self.weight, self.bound, self.rate_alone].map(f64::to_bits);
-        [delay, weight, bound, alone, u64::from(self.is_shared)]
-    }
-}
-
-/// The path from one host to another.
-#[derive(Clone, Copy, Debug)]
-struct Path {
-    /// The endpoint classes of sender and receiver.
-    pair: u64,
-    way: u32,
+    /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
+    pub pair: u64,
     first_use: u32,
     uses: u32,
 }
@@ -51,7 +34,7 @@ struct Path {
 impl Path {
     /// Whether it crosses links that flows share.
     #[inline]
-    fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.uses > 0
     }
 
@@ -91,9 +74,6 @@ pub(crate) struct PathTable {
     /// For many classes.
     lookup: HashTable<PathId>,
     list: Vec<Path>,
-    ways: Vec<Way>,
-    /// Ways by their numbers.
-    known: HashTable<u32>,
     /// Of each path, if messages ask for them.
     details: Vec<Details>,
     has_details: bool,
@@ -134,8 +114,6 @@ impl PathTable {
             row: vec![0; if is_small { endpoint_classes } else { 0 }],
             lookup: HashTable::new(),
             list: Vec::with_capacity(ROOM),
-            ways: Vec::new(),
-            known: HashTable::new(),
             details: Vec::new(),
             has_details: !model.is_plain() || model.slow_start,
             is_plain: model.is_plain(),
@@ -193,7 +171,7 @@ impl PathTable {
 
     #[inline(never)]
     fn look_up(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let pair = self.pair_of(from, to);
+        let pair = self.pair(from, to);
         let list = &self.list;
         let is_it = |path: &PathId| list[*path as usize].pair == pair;
         let known = self.lookup.find(hash(pair), is_it).copied();
@@ -207,7 +185,7 @@ impl PathTable {
     }
 
     /// The pair of endpoint classes, as a number.
-    fn pair_of(&self, from: HostId, to: HostId) -> u64 {
+    fn pair(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.endpoint_class[from.index()],
             self.endpoint_class[to.index()],
@@ -241,7 +219,7 @@ impl PathTable {
     pub(super) fn number(&self, path: PathId) -> u128 {
         match self.list[path as usize].pair {
             PAIR_OF_LOOPBACK => 0,
-            pair => spread(pair),
+            pair => number_of(pair),
         }
     }
 
@@ -261,8 +239,6 @@ impl PathTable {
             }
         }
         self.list.clear();
-        self.ways.clear();
-        self.known.clear();
         self.details.clear();
         self.uses.clear();
         self.is_crossed.fill(false);
@@ -276,7 +252,7 @@ impl PathTable {
 
     /// From the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
     #[inline]
-    pub(crate) fn delay_and_amount(&self, (path, way): (PathId, &Way), bytes: f64) -> (f64, f64) {
+    pub(crate) fn delay_and_amount(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
         if self.is_plain {
             return (way.delay, bytes);
         }
@@ -318,14 +294,8 @@ impl PathTable {
     }
 
     #[inline]
-    pub(crate) fn get(&self, path: PathId) -> &Way {
-        &self.ways[self.list[path as usize].way as usize]
-    }
-
-    /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
-    #[inline]
-    pub(super) fn pair(&self, path: PathId) -> u64 {
-        self.list[path as usize].pair
+    pub(crate) fn get(&self, path: PathId) -> &Path {
+        &self.list[path as usize]
     }
 
     /// How many endpoint classes there are.
@@ -349,34 +319,17 @@ impl PathTable {
     }
 
     fn add(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
-        let pair = self.pair_of(from, to);
+        let pair = self.pair(from, to);
         let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
-        let way = self.measure(platform, from, to)?;
-        let way = self.intern(way);
+        let path = self.measure(platform, from, to)?;
         self.list.push(Path {
             pair,
-            way,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),
             uses: u32::try_from(self.uses.len() - first_use).expect("fewer than 2^32 links"),
+            ..path
         });
         Some(id)
-    }
-
-    /// The number of a way, which may be new.
-    fn intern(&mut self, way: Way) -> u32 {
-        let ways = &mut self.ways;
-        let hash_of = |way: &Way| way.bits().into_iter().fold(0, |sum, bits| hash(sum ^ bits));
-        let is_it = |known: &u32| ways[*known as usize].bits() == way.bits();
-        if let Some(known) = self.known.find(hash_of(&way), is_it) {
-            return *known;
-        }
-        let number = to_u32(ways.len());
-        ways.push(way);
-        let hash_of_known = |known: &u32| hash_of(&ways[*known as usize]);
-        self.known
-            .insert_unique(hash_of(&way), number, hash_of_known);
-        number
     }
 
     /// Adds the path of hosts to themselves, the first one.
@@ -388,22 +341,18 @@ impl PathTable {
                 narrowest: f64::INFINITY, // nothing waits inside a host
             });
         }
-        let way = self.intern(Way {
+        self.list.push(Path {
             delay: 0.0,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
             rate_alone: self.model.loopback_rate(),
-            is_shared: false,
-        });
-        self.list.push(Path {
             pair: PAIR_OF_LOOPBACK,
-            way,
             first_use: 0,
             uses: 0,
         });
     }
 
-    fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Way> {
+    fn measure(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<Path> {
         let route = platform.route(from, to)?;
         let first_use = self.uses.len();
         let (mut narrowest, mut latency) = (self.model.bound_of(route.loopbacks), 0.0);
@@ -453,12 +402,14 @@ impl PathTable {
                 narrowest,
             });
         }
-        Some(Way {
+        Some(Path {
             delay: self.model.delay(latency),
             weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,
-            is_shared: self.uses.len() > first_use,
+            pair: 0,
+            first_use: 0,
+            uses: 0,
         })
     }
 
@@ -485,7 +436,7 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
 }
 
 /// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
-fn spread(pair: u64) -> u128 {
+fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))
 }
@@ -495,7 +446,7 @@ fn hash(pair: u64) -> u64 {
 }
 
 fn mix(pair: u64, seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair.wrapping_add(1)));
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(pair + 1));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -102,7 +102,7 @@ impl RateCache {
         self.problem.clear();
         self.order.clear();
         for (place, flow) in (0..).zip(flows) {
-            self.order.push((paths.pair(flow.path), place));
+            self.order.push((paths.get(flow.path).pair, place));
         }
         self.order.sort_unstable();
         for &(_, place) in &self.order {
