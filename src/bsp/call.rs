@@ -14,7 +14,7 @@ use super::config::CallModel;
 use super::event::Token;
 use super::migration::one_way;
 use super::record::Wait;
-use super::shortcut::Shortcuts;
+use super::shortcut::{CallMessage, Shortcuts};
 use super::world::World;
 use crate::error::Error;
 use crate::policy::{Gather, Procedure};
@@ -33,7 +33,7 @@ pub(super) struct Call {
     /// Its procedure; none: as in MigBSP.
     procedure: Option<Procedure>,
     /// The messages of the step.
-    messages: Vec<(HostId, HostId, Bytes)>,
+    messages: Vec<CallMessage>,
 }
 
 /// The steps of a call.
@@ -56,9 +56,6 @@ enum Step {
     /// No call is being paid.
     Paid,
 }
-
-/// The memory of so many messages is kept from step to step.
-const MOST_KEPT: usize = 1 << 16;
 
 impl Step {
     /// The step after it, in a call with so many rounds.
@@ -408,6 +405,9 @@ const HOST: f64 = 24.0;
 const REPORT: f64 = 16.0;
 /// The size of its answer about a process \[B\]: its number and its host.
 const ANSWER: f64 = 8.0;
+
+/// The memory of so many messages is kept from step to step.
+const MOST_KEPT: usize = 1 << 16;
 
 /// The number of processes on each host.
 fn residents(world: &World<'_>) -> Vec<usize> {

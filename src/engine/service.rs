@@ -55,12 +55,12 @@ pub(super) struct HeldFlows {
 const MOST_SERVICE: f64 = 100.0;
 /// A flow that needs more units of service makes the unit larger.
 const MOST_UNITS: f64 = 1e300;
-/// One that needs fewer makes it smaller, as long as no other one needs too many.
+/// A flow that needs fewer makes it smaller, as long as no other one needs too many. A flow that is alone sets it.
 const LEAST_UNITS: f64 = 1e-200;
 /// The next larger unit of service is so many units: 2^256. The least is two such steps below 1.
 const LARGER: f64 = f64::from_bits((1023 + 256) << 52);
 
-/// It becomes smaller so often until there is no flow: a level that is no number then makes it larger again.
+/// The unit becomes smaller at most so often while there are flows: a level that is no number makes it larger again.
 const MOST_FINER: u32 = 2;
 
 /// The greatest power of two that is not above a number; the number is positive and not next to none.

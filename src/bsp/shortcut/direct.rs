@@ -22,7 +22,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::input::SuperstepInput;
-use super::memo::are_equal;
+use super::memo::{CallMessage, are_equal};
 use super::result::SuperstepResult;
 use super::slow_start::SlowStart;
 use crate::bsp::barrier::Barrier;
@@ -33,7 +33,7 @@ use crate::engine::{
 };
 use crate::platform::{Host, Link, Platform};
 use crate::policy::{Measures, refill};
-use crate::units::{Bytes, BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
+use crate::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
 use crate::workload::{Message, Plan};
 
 /// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
@@ -216,7 +216,7 @@ impl Direct {
     pub(in crate::bsp) fn deliver(
         &mut self,
         platform: &Platform,
-        messages: &[(HostId, HostId, Bytes)],
+        messages: &[CallMessage],
     ) -> Option<SuperstepResult> {
         if !self.is_constant {
             return None;

@@ -76,9 +76,6 @@ struct Step {
 /// A message of a call: from, to, size.
 pub(in crate::bsp) type CallMessage = (HostId, HostId, Bytes);
 
-/// Of longer lists than this nothing is kept: to compare them would be as much work as to send them.
-const MOST_CALL_MESSAGES: usize = 1 << 12;
-
 /// A superstep that was computed before.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -147,9 +144,6 @@ impl<'a> SharedMemo<'a> {
 
     /// The result of messages of a call that were sent before, for the placement of the last [`Self::recall`].
     pub(super) fn recall_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
-        if messages.len() > MOST_CALL_MESSAGES {
-            return None;
-        }
         let steps = self.place.steps.lock();
         let steps = steps.unwrap_or_else(PoisonError::into_inner);
         let known = steps.iter().find(|step| *step.messages == *messages)?;
@@ -159,7 +153,7 @@ impl<'a> SharedMemo<'a> {
     /// Keeps the result of messages of a call.
     pub(super) fn keep_step(&self, messages: &[CallMessage], result: SuperstepResult) {
         let bytes = size_of_val(messages) + size_of::<Step>();
-        if messages.len() > MOST_CALL_MESSAGES || !self.all.budget.take(bytes) {
+        if !self.all.budget.take(bytes) {
             return;
         }
         let steps = self.place.steps.lock();

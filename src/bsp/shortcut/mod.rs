@@ -11,7 +11,8 @@ mod slow_start;
 
 use direct::{Direct, is_constant};
 use input::SuperstepInput;
-use memo::{CallMessage, Entry, Previous, SharedMemo};
+pub(super) use memo::CallMessage;
+use memo::{Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
 use result::{Digest, SuperstepResult};
 
@@ -24,6 +25,9 @@ use crate::platform::Platform;
 use crate::policy::Measures;
 use crate::units::{ProcessId, Seconds, greater};
 use crate::workload::Plan;
+
+/// The result of a longer list of messages of a call is not kept: the memory of a list is better spent on supersteps.
+const MOST_REMEMBERED: usize = 1 << 12;
 
 /// Both shortcuts.
 pub(super) struct Shortcuts<'a> {
@@ -141,12 +145,13 @@ impl<'a> Shortcuts<'a> {
         platform: &Platform,
         messages: &[CallMessage],
     ) -> Option<SuperstepResult> {
-        let known = self.shared.as_ref();
-        if let Some(known) = known.and_then(|shared| shared.recall_step(messages)) {
+        let are_few = messages.len() <= MOST_REMEMBERED;
+        let shared = self.shared.as_ref().filter(|_| are_few);
+        if let Some(known) = shared.and_then(|shared| shared.recall_step(messages)) {
             return Some(known);
         }
         let result = self.direct.deliver(platform, messages)?;
-        if let Some(shared) = &self.shared {
+        if let Some(shared) = shared {
             shared.keep_step(messages, result);
         }
         Some(result)
