@@ -168,8 +168,10 @@ impl Default for NetworkModel {
 
 /// What a flow takes of the links on its way back, relative to its rate, with `crosstraffic` (SimGrid's constant).
 pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
-/// The least weight \[s\], of a latency that no clock sees: below it the product with some bytes may be no number.
+/// The least weight \[s\], of a latency that no clock sees, and the largest, of one that no run waits for: beyond them the product with some
+/// bytes may be no number, in any unit.
 const LIGHTEST: f64 = 1e-60;
+const HEAVIEST: f64 = 1e60;
 
 /// The equation of a flow. With L the latency of its route \[s\]:
 ///
@@ -209,12 +211,12 @@ impl NetworkModel {
         }
     }
 
-    /// The weight in the sharing \[s\], no less than [`LIGHTEST`]. `slips`: the weight changes under the flow ([`Self::reweigh_slip`]).
+    /// The weight in the sharing \[s\], from [`LIGHTEST`] to [`HEAVIEST`]. `slips`: the weight changes under the flow ([`Self::reweigh_slip`]).
     pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
         if self.weights == Weights::Equal {
             1.0
         } else if latency > 0.0 || (slips && self.reweigh_slip && of_links > 0.0) {
-            (latency + of_links).max(LIGHTEST)
+            (latency + of_links).clamp(LIGHTEST, HEAVIEST)
         } else {
             1.0
         }
