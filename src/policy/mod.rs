@@ -196,8 +196,7 @@ impl Measures {
     /// The traffic of `process` with `cluster`, to be added to.
     #[inline]
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
-        self.traffic
-            .get_or_insert(process, cluster, Traffic::default())
+        self.traffic.get_or_default(process, cluster)
     }
 
     /// Adds the messages of `plan`, with the cluster of each process and what each took.

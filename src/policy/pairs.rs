@@ -1,45 +1,97 @@
 //! A sparse table over pairs (process, cluster): most processes talk to few clusters.
 //!
 //! ```text
-//! memory = nodes · (4 B + 3 · (4 B + size of T)),   nodes = Σ over processes of max(1, pairs / 3, rounded up)
+//! memory = nodes · (8 B + SLOTS · (2 B + size of T)),   nodes = Σ over processes of max(1, pairs / SLOTS, rounded up)
 //! ```
-//! Each process has a list of nodes of three pairs, in the order in which they came; the first node stands at the process's own place. The
+//! Each process has a list of nodes of some pairs, in the order in which they came; the first node stands at the process's own place. The
 //! time to find a pair grows with the clusters that the process has values of, not with all; few of them are found in one place of memory.
-//! Nodes that values have left are used again.
+//! Nodes that values have left are used again. The clusters of a node share the upper half of their numbers, so that each needs 2 B; where
+//! there are more than 65 536 clusters, some nodes have fewer pairs than they could.
 
 const NONE: u32 = u32::MAX;
-/// Pairs of a node.
-const SLOTS: usize = 3;
 
-/// A sparse table by process and cluster; equal tables got their pairs in the same order.
+/// A sparse table by process and cluster; equal tables got their pairs in the same order. A node has `SLOTS` pairs.
 #[derive(Clone, Debug)]
-pub struct Pairs<T> {
+pub struct Pairs<T, const SLOTS: usize = 3> {
     processes: usize,
     /// The first nodes of all processes, then others; none as long as there are no values.
-    nodes: Vec<Node<T>>,
+    nodes: Vec<Node<T, SLOTS>>,
     /// The first of the nodes that nobody needs, each with the next one.
     free: u32,
 }
 
+/// The number of a cluster.
 #[derive(Clone, Copy, Debug)]
-struct Node<T> {
-    /// Filled from the front, `NONE` behind.
-    clusters: [u32; SLOTS],
-    next: u32,
-    values: [T; SLOTS],
+struct Halves {
+    upper: u16,
+    lower: u16,
 }
 
-impl<T: Copy + Default> Node<T> {
-    fn empty() -> Self {
+impl Halves {
+    #[inline]
+    fn of(cluster: usize) -> Self {
+        let [a, b, c, d] = number(cluster).to_be_bytes();
         Self {
-            clusters: [NONE; SLOTS],
-            next: NONE,
-            values: [T::default(); SLOTS],
+            upper: u16::from_be_bytes([a, b]),
+            lower: u16::from_be_bytes([c, d]),
         }
+    }
+
+    #[inline]
+    fn cluster(self) -> usize {
+        usize::from(self.upper) << u16::BITS | usize::from(self.lower)
     }
 }
 
-impl<T> Default for Pairs<T> {
+#[derive(Clone, Copy, Debug)]
+struct Node<T, const SLOTS: usize> {
+    next: u32,
+    /// The pairs that it has, in its first slots.
+    count: u16,
+    /// The halves of their clusters.
+    upper: u16,
+    lower: [u16; SLOTS],
+    values: [T; SLOTS],
+}
+
+impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
+    fn empty() -> Self {
+        Self {
+            next: NONE,
+            count: 0,
+            upper: 0,
+            lower: [0; SLOTS],
+            values: [T::default(); SLOTS],
+        }
+    }
+
+    /// The slot of a cluster.
+    #[inline]
+    fn find(&self, cluster: Halves) -> Option<usize> {
+        // Slots behind the last pair may have any cluster; they come after that of a pair.
+        let slot = (0..SLOTS).find(|&slot| self.lower[slot] == cluster.lower);
+        slot.filter(|&slot| slot < usize::from(self.count) && self.upper == cluster.upper)
+    }
+
+    /// Whether there is room for one more pair, of this cluster.
+    #[inline]
+    fn has_room(&self, cluster: Halves) -> bool {
+        self.count == 0 || usize::from(self.count) < SLOTS && self.upper == cluster.upper
+    }
+
+    /// Adds a pair, for which there is room.
+    #[inline]
+    fn put(&mut self, cluster: Halves, value: T) -> &mut T {
+        let slot = usize::from(self.count);
+        self.count += 1;
+        self.upper = cluster.upper;
+        self.lower[slot] = cluster.lower;
+        self.values[slot] = value;
+        &mut self.values[slot]
+    }
+}
+
+impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
     fn default() -> Self {
         Self {
             processes: 0,
@@ -49,12 +101,12 @@ impl<T> Default for Pairs<T> {
     }
 }
 
-impl<T: Copy + Default> Pairs<T> {
+impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
     /// Forgets all values and prepares for `processes`, keeping the memory.
     pub fn clear(&mut self, processes: usize) {
         self.nodes.truncate(processes);
         for node in &mut self.nodes {
-            (node.clusters, node.next) = ([NONE; SLOTS], NONE);
+            (node.count, node.next) = (0, NONE);
         }
         if !self.nodes.is_empty() {
             self.nodes.resize(processes, Node::empty());
@@ -74,54 +126,79 @@ impl<T: Copy + Default> Pairs<T> {
             .find_map(|(of, value)| (of == cluster).then_some(value))
     }
 
-    /// The value of a pair; if it has none, it gets `first`.
+    /// The value of a pair, if it has one, to be changed.
     #[inline]
-    pub fn get_or_insert(&mut self, process: usize, cluster: usize, first: T) -> &mut T {
+    pub(crate) fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
+        let cluster = Halves::of(cluster);
+        let mut at = process;
+        loop {
+            let node = self.nodes.get(at)?;
+            if let Some(slot) = node.find(cluster) {
+                return Some(&mut self.nodes[at].values[slot]);
+            }
+            at = node.next as usize;
+        }
+    }
+
+    /// The value of a pair; if it has none, it gets the default.
+    #[inline]
+    pub fn get_or_default(&mut self, process: usize, cluster: usize) -> &mut T {
         if self.nodes.is_empty() {
             self.fill();
         }
-        let wanted = number(cluster);
-        let (mut at, mut slot) = (process, self.slot(process, wanted));
-        while slot == SLOTS {
-            at = self.behind(at);
-            slot = self.slot(at, wanted);
+        let cluster = Halves::of(cluster);
+        let mut at = process;
+        loop {
+            let node = &self.nodes[at];
+            if let Some(slot) = node.find(cluster) {
+                return &mut self.nodes[at].values[slot];
+            }
+            if node.next == NONE {
+                return self.append(at, cluster, T::default());
+            }
+            at = node.next as usize;
         }
-        let node = &mut self.nodes[at];
-        if node.clusters[slot] != wanted {
-            (node.clusters[slot], node.values[slot]) = (wanted, first);
-        }
-        &mut node.values[slot]
     }
 
-    /// The place of a cluster in a node, or the first that is empty; behind the last one if there is neither.
+    /// Puts a pair that is not there behind the others of its process.
     #[inline]
-    fn slot(&self, node: usize, wanted: u32) -> usize {
-        let clusters = &self.nodes[node].clusters;
-        let has = |cluster| (0..SLOTS).find(|&slot| clusters[slot] == cluster);
-        has(wanted).or_else(|| has(NONE)).unwrap_or(SLOTS)
+    pub(crate) fn push(&mut self, process: usize, cluster: usize, value: T) {
+        if self.nodes.is_empty() {
+            self.fill();
+        }
+        let mut at = process;
+        while self.nodes[at].next != NONE {
+            at = self.nodes[at].next as usize;
+        }
+        self.append(at, Halves::of(cluster), value);
     }
 
     /// Keeps those values of which `is_kept`, which may change them, is true.
     pub(crate) fn retain(&mut self, mut is_kept: impl FnMut(&mut T) -> bool) {
         for process in 0..self.processes.min(self.nodes.len()) {
-            // The kept ones move to the front of the list; nodes behind them are free.
-            let (mut from, mut to, mut slot) = (process, process, 0);
+            // The kept ones move to the front of the list, none of them into a node behind its own; nodes behind them are free.
+            let (mut from, mut to) = (process, process);
             loop {
-                for place in 0..SLOTS {
-                    let node = &mut self.nodes[from];
-                    let cluster = std::mem::replace(&mut node.clusters[place], NONE);
-                    let mut value = node.values[place];
-                    if cluster == NONE || !is_kept(&mut value) {
+                let Node {
+                    next,
+                    count,
+                    upper,
+                    lower,
+                    mut values,
+                } = self.nodes[from];
+                self.nodes[from].count = 0;
+                let pairs = lower.into_iter().zip(&mut values);
+                for (lower, value) in pairs.take(usize::from(count)) {
+                    if !is_kept(value) {
                         continue;
                     }
-                    if slot == SLOTS {
-                        (to, slot) = (self.nodes[to].next as usize, 0);
+                    let cluster = Halves { upper, lower };
+                    if !self.nodes[to].has_room(cluster) {
+                        to = self.nodes[to].next as usize;
                     }
-                    let node = &mut self.nodes[to];
-                    (node.clusters[slot], node.values[slot]) = (cluster, value);
-                    slot += 1;
+                    self.nodes[to].put(cluster, *value);
                 }
-                match self.nodes[from].next {
+                match next {
                     NONE => break,
                     next => from = next as usize,
                 }
@@ -140,14 +217,15 @@ impl<T: Copy + Default> Pairs<T> {
         let mut node = first.and_then(|process| self.nodes.get(process));
         let mut slot = 0;
         std::iter::from_fn(move || {
-            if slot == SLOTS {
-                node = self.nodes.get(node?.next as usize);
-                slot = 0;
+            let mut here = node?;
+            if slot == usize::from(here.count) {
+                node = self.nodes.get(here.next as usize);
+                (here, slot) = (node?, 0);
             }
-            let here = node?;
-            let (cluster, value) = (here.clusters[slot], &here.values[slot]);
+            let (upper, lower) = (here.upper, *here.lower.get(slot)?);
+            let value = here.values.get(slot)?;
             slot += 1;
-            (cluster != NONE).then_some((cluster as usize, value))
+            Some((Halves { upper, lower }.cluster(), value))
         })
     }
 
@@ -157,17 +235,19 @@ impl<T: Copy + Default> Pairs<T> {
         self.nodes.resize(self.processes, Node::empty());
     }
 
-    /// The node behind one, which may be new.
-    #[inline(never)]
-    fn behind(&mut self, node: usize) -> usize {
-        match self.nodes[node].next {
-            NONE => self.append(node),
-            next => next as usize,
+    /// Puts a pair behind those of the last node of a process.
+    #[inline]
+    fn append(&mut self, last: usize, cluster: Halves, value: T) -> &mut T {
+        if self.nodes[last].has_room(cluster) {
+            self.nodes[last].put(cluster, value)
+        } else {
+            self.append_node(last, cluster, value)
         }
     }
 
-    /// Adds a node behind the last one of a process.
-    fn append(&mut self, last: usize) -> usize {
+    /// Adds a node with a pair behind the last one of a process.
+    #[inline(never)]
+    fn append_node(&mut self, last: usize, cluster: Halves, value: T) -> &mut T {
         let at = match self.free {
             NONE => {
                 self.nodes.push(Node::empty());
@@ -180,11 +260,11 @@ impl<T: Copy + Default> Pairs<T> {
             }
         };
         self.nodes[last].next = number(at);
-        at
+        self.nodes[at].put(cluster, value)
     }
 }
 
-impl<T: Copy + Default + PartialEq> PartialEq for Pairs<T> {
+impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq for Pairs<T, SLOTS> {
     fn eq(&self, other: &Self) -> bool {
         self.processes == other.processes
             && (0..self.processes).all(|process| self.of(process).eq(other.of(process)))
@@ -205,16 +285,16 @@ mod tests {
     proptest! {
         #[test]
         fn sparse_pairs_are_a_map(
-            adds in prop::collection::vec((0_usize..4, 0_usize..6, 1_u32..9), 0..40),
+            adds in prop::collection::vec((0_usize..4, prop_oneof![0_usize..6, 65_533_usize..65_537], 1_u32..9), 0..40),
         ) {
-            let mut pairs = Pairs::default();
+            let mut pairs = Pairs::<u32>::default();
             // What is forgotten leaves nothing behind.
             for round in 0..2 {
                 pairs.clear(4);
                 let mut map = BTreeMap::new();
                 for &(process, cluster, value) in &adds {
-                    *pairs.get_or_insert(process, cluster, 100) += value;
-                    *map.entry((process, cluster)).or_insert(100) += value;
+                    *pairs.get_or_default(process, cluster) += value;
+                    *map.entry((process, cluster)).or_insert(0) += value;
                 }
                 for process in 0..4 {
                     let mut of: Vec<_> = pairs.of(process).map(|(cluster, &value)| (cluster, value)).collect();

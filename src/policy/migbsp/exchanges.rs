@@ -1,7 +1,7 @@
 //! A table of forecasts by process and cluster: the pairs that have had traffic, and what is foreseen of them.
 //!
 //! ```text
-//! memory = 28 B · nodes of three pairs + 28 B · states,   states <= pairs
+//! memory = processes · 4 B + 44 B · nodes of six pairs + 28 B · states,   states <= pairs
 //! ```
 //! What is foreseen of a pair is its state. Where there are many, pairs with equal traffic share one: messages of one size are foreseen
 //! alike. A superstep without traffic changes a state once for all its pairs, and no pair is touched: what a superstep costs grows with its
@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::policy::{Pairs, Traffic};
+use crate::policy::{Pairs, Traffic, refill};
 use crate::units::to_u32;
 
 /// The predicted traffic of a process with a cluster in a superstep.
@@ -31,23 +31,45 @@ impl Exchange {
             regularity: absent,
         }
     }
+}
 
+/// A pair's state and the traffic that enters, which tell its next state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entrance {
+    /// `NONE` if the pair is new.
+    before: u32,
+    traffic: Traffic,
+}
+
+impl Entrance {
     /// Whether all is equal to the bit.
     #[inline]
-    fn is_same(self, other: Self) -> bool {
-        self.bytes.to_bits() == other.bytes.to_bits()
-            && self.time.to_bits() == other.time.to_bits()
-            && self.regularity.to_bits() == other.regularity.to_bits()
+    fn is_same(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.bits(), other.bits());
+        let differing = (0..ours.len()).map(|at| ours[at] ^ theirs[at]);
+        differing.fold(0, |all, bits| all | bits) == 0
+    }
+
+    #[inline]
+    fn bits(&self) -> [u64; 5] {
+        let traffic = &self.traffic;
+        [
+            u64::from(self.before),
+            traffic.sent.get().to_bits(),
+            traffic.received.get().to_bits(),
+            traffic.send_time.get().to_bits(),
+            traffic.receive_time.get().to_bits(),
+        ]
     }
 
     /// A number below [`RECENT`] that is equal for equal ones.
     #[inline]
-    fn hash(self) -> usize {
+    fn hash(&self) -> usize {
         // Multiplication brings all bits to the highest ones (Knuth 1973, section 6.4); 2^64 over the golden ratio.
-        let spread = |hash: u64, value: f64| {
-            (hash.rotate_left(29) ^ value.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        };
-        let hash = spread(spread(spread(0, self.bytes), self.time), self.regularity);
+        let spread = |hash: u64| hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let [before, sent, received, send_time, receive_time] = self.bits();
+        let bytes = spread(before ^ sent ^ received.rotate_left(29));
+        let hash = spread(bytes ^ send_time ^ receive_time.rotate_left(29));
         (hash >> (u64::BITS - RECENT_BITS)) as usize
     }
 }
@@ -56,7 +78,9 @@ impl Exchange {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchanges {
     /// The state of each pair.
-    pairs: Pairs<u32>,
+    pairs: Pairs<u32, 6>,
+    /// Per process, the remainders by 32 of the clusters of its pairs, as bits: most pairs are new, and need not be looked for.
+    clusters: Vec<u32>,
     states: States,
 }
 
@@ -69,8 +93,8 @@ struct States {
     regularity: Vec<f64>,
     /// The number of pairs that are in it, and [`FRESH`].
     pairs: Vec<u32>,
-    /// Where pairs share states: those that began in this superstep, by hash.
-    recent: Vec<(Exchange, u32)>,
+    /// Where pairs share states: those that began in this superstep, by the hash of the entrance.
+    recent: Vec<(Entrance, u32)>,
 }
 
 /// From so many states on, pairs share them; fewer are quicker with one each.
@@ -86,6 +110,7 @@ impl Exchanges {
     /// Forgets all pairs and prepares for `processes`, keeping the memory.
     pub(super) fn clear(&mut self, processes: usize) {
         self.pairs.clear(processes);
+        refill(&mut self.clusters, processes, 0);
         self.states.resize(0);
     }
 
@@ -117,13 +142,25 @@ impl Exchanges {
         silent: impl Fn(Exchange) -> Exchange,
     ) {
         let (pairs, states) = (&mut self.pairs, &mut self.states);
-        for process in 0..pairs.processes() {
+        for (process, clusters) in self.clusters.iter_mut().enumerate() {
             for (cluster, traffic) in traffic.of(process) {
-                let state = pairs.get_or_insert(process, cluster, NONE);
-                *state = match *state {
-                    NONE => states.add(enter(first, traffic)),
-                    known => states.change(known, enter(states.at(known), traffic)),
+                let bit = bit(cluster);
+                let known = if *clusters & bit == 0 {
+                    None
+                } else {
+                    pairs.get_mut(process, cluster)
                 };
+                let before = known.as_deref().copied();
+                if before.is_some_and(|state| states.change(state, traffic, &enter)) {
+                    continue;
+                }
+                let state = states.enter(before, first, traffic, &enter);
+                if let Some(known) = known {
+                    *known = state;
+                } else {
+                    *clusters |= bit;
+                    pairs.push(process, cluster, state);
+                }
             }
         }
         states.end_superstep(silent);
@@ -141,7 +178,17 @@ impl Exchanges {
             }
             is_kept
         });
+        for (process, clusters) in self.clusters.iter_mut().enumerate() {
+            let bits = self.pairs.of(process).map(|(cluster, _)| bit(cluster));
+            *clusters = bits.fold(0, |all, bit| all | bit);
+        }
     }
+}
+
+/// The remainder of a cluster by 32, as one of 32 bits.
+#[inline]
+fn bit(cluster: usize) -> u32 {
+    1 << (cluster % 32)
 }
 
 impl States {
@@ -163,33 +210,53 @@ impl States {
         }
     }
 
-    /// Changes what is foreseen of one of the pairs in a state, and returns its state from now on.
+    /// Lets traffic enter a state if only one pair is in it; else takes that pair out of it. Whether it is still there.
     #[inline]
-    fn change(&mut self, state: u32, exchange: Exchange) -> u32 {
+    fn change(
+        &mut self,
+        state: u32,
+        traffic: &Traffic,
+        enter: impl Fn(Exchange, &Traffic) -> Exchange,
+    ) -> bool {
         let pairs = &mut self.pairs[state as usize];
-        if *pairs & !FRESH == 1 {
+        let is_alone = *pairs & !FRESH == 1;
+        if is_alone {
             *pairs |= FRESH;
-            self.set(state, exchange);
-            return state;
+            self.set(state, enter(self.at(state), traffic));
+        } else {
+            *pairs -= 1;
         }
-        *pairs -= 1;
-        self.add(exchange)
+        is_alone
     }
 
-    /// The state of one more pair, of which this is foreseen after its traffic.
+    /// The state of one more pair from now on, which traffic enters: in the state `before`, or else as `first`.
     #[inline]
-    fn add(&mut self, exchange: Exchange) -> u32 {
+    fn enter(
+        &mut self,
+        before: Option<u32>,
+        first: Exchange,
+        traffic: &Traffic,
+        enter: impl Fn(Exchange, &Traffic) -> Exchange,
+    ) -> u32 {
+        let after = |states: &Self| {
+            let exchange = before.map_or(first, |state| states.at(state));
+            enter(exchange, traffic)
+        };
         if self.recent.is_empty() {
-            return self.push(exchange);
+            return self.push(after(self));
         }
-        let hash = exchange.hash();
-        let (recent, state) = self.recent[hash];
-        if recent.is_same(exchange) && state != NONE {
-            self.pairs[state as usize] += 1;
-            return state;
+        let entrance = Entrance {
+            before: before.unwrap_or(NONE),
+            traffic: *traffic,
+        };
+        let hash = entrance.hash();
+        let (recent, state) = &self.recent[hash];
+        if *state != NONE && recent.is_same(&entrance) {
+            self.pairs[*state as usize] += 1;
+            return *state;
         }
-        let state = self.push(exchange);
-        self.recent[hash] = (exchange, state);
+        let state = self.push(after(self));
+        self.recent[hash] = (entrance, state);
         state
     }
 
@@ -197,7 +264,7 @@ impl States {
     fn push(&mut self, exchange: Exchange) -> u32 {
         let state = to_u32(self.pairs.len());
         if self.pairs.len() == MANY {
-            self.recent.resize(RECENT, (Exchange::default(), NONE));
+            self.recent.resize(RECENT, (Entrance::default(), NONE));
         }
         self.bytes.push(exchange.bytes);
         self.time.push(exchange.time);
@@ -216,7 +283,7 @@ impl States {
 
     /// Changes all states that no traffic of this superstep has entered.
     fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
-        self.recent.fill((Exchange::default(), NONE));
+        self.recent.fill((Entrance::default(), NONE));
         let count = self.pairs.len();
         let (bytes, time) = (&mut self.bytes[..count], &mut self.time[..count]);
         let (regularity, pairs) = (&mut self.regularity[..count], &mut self.pairs[..count]);
@@ -299,10 +366,10 @@ mod tests {
             table.clear(4);
             let mut map: BTreeMap<(usize, usize), Exchange> = BTreeMap::new();
             for (superstep, adds) in supersteps.into_iter().enumerate() {
-                let mut traffic = Pairs::default();
+                let mut traffic: Pairs<Traffic> = Pairs::default();
                 traffic.clear(4);
                 for (process, cluster, bytes) in adds {
-                    let sent = &mut traffic.get_or_insert(process, cluster, Traffic::default()).sent;
+                    let sent = &mut traffic.get_or_default(process, cluster).sent;
                     *sent = *sent + Bytes::of(f64::from(bytes));
                 }
                 for ((process, cluster), exchange) in &mut map {

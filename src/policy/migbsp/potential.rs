@@ -10,6 +10,8 @@
 //! process relative to its own host ([`IndexForm`]). Each process contributes its highest PM and the cluster of it; heuristic one takes all above `x · max PM`,
 //! heuristic two the highest alone.
 
+use std::cmp::Reverse;
+
 use super::config::{
     Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
     PotentialCommunication, SetIndex, ThresholdMeaning,
@@ -404,14 +406,10 @@ pub(super) fn candidates(
     }
     // No two are equal in this order: each has its process.
     let sort = |best: &mut [Potential]| {
-        best.sort_unstable_by(|a, b| {
-            let by_rank = a.process.cmp(&b.process);
-            let by_rank = if ties_fall {
-                by_rank.reverse()
-            } else {
-                by_rank
-            };
-            b.value().total_cmp(&a.value()).then(by_rank)
+        best.sort_by_cached_key(|potential| {
+            let process = potential.process;
+            let by_rank = if ties_fall { !process } else { process };
+            (Reverse(ordinal(potential.value())), by_rank)
         });
     };
     match (config.heuristic, config.x_of) {
@@ -442,6 +440,13 @@ pub(super) fn candidates(
             (best, last)
         }
     }
+}
+
+/// A number that is larger where the value is, in the order of [`f64::total_cmp`].
+fn ordinal(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    // Of negative ones the bits but the first rise as the value falls.
+    if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
 /// The speed that a process gets on its host \[instr/s\]: the clock, less external load, shared by the processes there.
