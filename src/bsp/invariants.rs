@@ -19,6 +19,8 @@
 //! [`Policy::fault`]: crate::policy::Policy::fault
 //! [`Simulation::fault`]: crate::engine::Simulation::fault
 
+use std::collections::BTreeMap;
+
 use super::event::Stage;
 use super::shortcut::Shortcuts;
 use super::superstep::Superstep;
@@ -91,17 +93,22 @@ pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     if let Some(fault) = world.engine.fault() {
         return Err(world.broken(None, &fault));
     }
-    let mut placement = world.setup.placement.to_vec();
+    let started = world.setup.placement;
+    // Of each process that has moved.
+    let mut moved_to: BTreeMap<usize, HostId> = BTreeMap::new();
     for moved in &world.outcome.migrations {
         let process = moved.process.index();
-        if placement[process] != moved.from {
+        let before = moved_to.insert(process, moved.to);
+        if before.unwrap_or(started[process]) != moved.from {
             let what = "it left a host where it was not";
             return Err(world.broken(Some(process), what));
         }
-        placement[process] = moved.to;
     }
-    let differs = |process: &usize| placement[*process] != world.placement[*process];
-    match (0..placement.len()).find(differs) {
+    let differs = |process: &usize| {
+        let is_at = moved_to.get(process).unwrap_or(&started[*process]);
+        *is_at != world.placement[*process]
+    };
+    match (0..started.len()).find(differs) {
         Some(process) => Err(world.broken(Some(process), "its migrations lead to another host")),
         None => Ok(()),
     }

@@ -118,6 +118,11 @@ impl<'a> World<'a> {
         !repeats
     }
 
+    /// Whether there is a superstep after the open one, with the same plan.
+    pub(super) fn repeats_next(&self) -> bool {
+        !self.engine.is_last && self.setup.workload.repeats(self.superstep + 1)
+    }
+
     /// Whether the superstep that is ending is the last one.
     pub(super) fn is_last(&self) -> bool {
         self.ending + 1 == self.setup.workload.supersteps()

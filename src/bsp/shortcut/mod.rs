@@ -197,7 +197,7 @@ impl<'a> Shortcuts<'a> {
     }
 
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
-        if self.may_repeat {
+        if self.may_repeat && world.repeats_next() {
             self.previous.keep(result, &world.placement);
         }
     }
