@@ -1,6 +1,11 @@
 //! `MigBSP` on hand-worked cases, through the view that the runtime would show it; each option has a case in which it changes the
 //! outcome.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use migsim::bsp::Scenario;
+use migsim::error::Error;
 use migsim::platform::Platform;
 use migsim::policy::migbsp::{
     AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
@@ -12,7 +17,9 @@ use migsim::policy::{Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, 
 use migsim::random::{Purpose, Stream};
 use migsim::units::{Bytes, HostId, Time};
 
-use crate::support::{ROUNDING, Wire, assert_close, bytes, instructions, machine, seconds};
+use crate::support::{
+    Case, Plans, ROUNDING, Wire, assert_close, bytes, instructions, machine, plan, seconds,
+};
 
 /// 1e6 B/s, no delay: a memory of 1e6 B takes 1 s.
 const WIRE: Wire = Wire(1e6, 0.0);
@@ -882,5 +889,65 @@ fn options_out_of_range_are_all_named() {
     let error = MigBsp::new(config).unwrap_err().to_string();
     for key in ["alpha", "omega", "x", "d_factor"] {
         assert!(error.contains(&format!("--> {key}")), "{error}");
+    }
+}
+
+/// `MigBSP`, and how many supersteps it is told of.
+#[derive(Debug)]
+struct Told {
+    policy: MigBsp,
+    supersteps: Arc<AtomicUsize>,
+    /// Whether it hides when no more calls come.
+    goes_on: bool,
+}
+
+impl Policy for Told {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.supersteps.fetch_add(1, Ordering::Relaxed);
+        self.policy.is_call_due(view)
+    }
+
+    fn is_done(&self, left: usize) -> bool {
+        !self.goes_on && self.policy.is_done(left)
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        self.policy.decide(view, random)
+    }
+
+    fn on_outcome(&mut self, moved: usize) {
+        self.policy.on_outcome(moved);
+    }
+}
+
+#[test]
+fn supersteps_after_the_last_call_are_not_observed_and_change_nothing() {
+    let platform = machine(&[&[1e9, 1e9], &[2e9, 2e9]], WIRE, WIRE);
+    let messages = [(0, 1, 1e5), (1, 2, 2e5), (2, 0, 1e5)];
+    let workload = Plans::repeat(plan(&[1e9, 1.1e9, 1e9], &messages), 25);
+    for scenario in [Scenario::Ii, Scenario::Iii] {
+        let case = Case {
+            scenario,
+            ..Case::new(&platform, &workload, [0, 1, 0])
+        };
+        let run = |goes_on| {
+            let supersteps = Arc::new(AtomicUsize::new(0));
+            let told = Told {
+                policy: policy(default()),
+                supersteps: Arc::clone(&supersteps),
+                goes_on,
+            };
+            let outcome = case.run_with(told).expect("it ends");
+            (outcome, supersteps.load(Ordering::Relaxed))
+        };
+        let (whole, all) = run(true);
+        let (short, few) = run(false);
+        assert_eq!(all, 25);
+        let last = short.calls.last().expect("there are calls").superstep;
+        assert!(
+            (last..last + 3).contains(&few),
+            "{few} with a call after {last}"
+        );
+        assert_eq!(short, whole);
     }
 }

@@ -55,10 +55,14 @@ impl<'a> Rescheduling<'a> {
     }
 
     /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it.
-    pub(super) fn observe(&mut self, world: &World<'a>) {
+    pub(super) fn observe(&mut self, world: &mut World<'a>) {
         self.supersteps_since_call += 1;
         self.is_due =
             world.has_policy() && self.policy.is_call_due(&world.view(&self.external_load));
+        let left = world.setup.workload.supersteps() - 1 - world.ending;
+        if world.has_policy() && !self.is_due && self.policy.is_done(left) {
+            world.dismiss_policy();
+        }
         if self.postponed_to.is_some_and(|to| to <= world.ending) {
             self.postponed_to = None;
             self.is_due = true;

@@ -9,7 +9,7 @@ use super::shortcut::Memo;
 use crate::engine::{EventLog, NetworkModel};
 use crate::error::{Broken, Error};
 use crate::platform::Platform;
-use crate::policy::{Measures, View};
+use crate::policy::{Measures, Pairs, View};
 use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
 use crate::workload::{Plan, Workload};
 
@@ -54,6 +54,8 @@ pub(super) struct World<'a> {
     /// Whether each process must stay where it is; empty: all may move.
     pub(super) pinned: Vec<bool>,
     pub(super) measures: Measures,
+    /// Whether the policy needs to know of no more supersteps.
+    is_policy_done: bool,
     pub(super) outcome: Outcome,
     pub(super) log: EventLog,
 }
@@ -87,6 +89,7 @@ impl<'a> World<'a> {
             memory: (0..processes).map(memory).collect(),
             pinned: pinned(setup.workload),
             measures: Measures::default(),
+            is_policy_done: false,
             outcome: Outcome {
                 makespan: Time::ZERO,
                 supersteps: vec![SuperstepDates::default(); setup.workload.supersteps()],
@@ -130,7 +133,13 @@ impl<'a> World<'a> {
 
     /// Whether a policy decides.
     pub(super) fn has_policy(&self) -> bool {
-        self.setup.scenario != Scenario::I
+        self.setup.scenario != Scenario::I && !self.is_policy_done
+    }
+
+    /// The policy decides no more: its measures are dropped.
+    pub(super) fn dismiss_policy(&mut self) {
+        self.is_policy_done = true;
+        self.measures.traffic = Pairs::default();
     }
 
     /// Whether decided migrations of this call happen.

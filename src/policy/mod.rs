@@ -59,6 +59,12 @@ pub trait Policy: fmt::Debug + Send {
         false
     }
 
+    /// Whether it can ask for no more calls, whatever happens in the supersteps that are left. It is not told of them then, and what policies alone
+    /// look at is not measured any more ([`Measures::traffic`]).
+    fn is_done(&self, _left: usize) -> bool {
+        false
+    }
+
     /// The rescheduling call: which migrations to start now (none means "stay"), and why.
     ///
     /// # Errors
@@ -152,7 +158,8 @@ pub struct Measures {
     pub send: Vec<Seconds>,
     /// From the end of a process's computation until it reached the barrier: its sends and receives.
     pub communication: Vec<Seconds>,
-    /// The traffic of each process with those clusters with which it had any; not measured in scenario i, where no policy looks at it.
+    /// The traffic of each process with those clusters with which it had any; not measured where no policy
+    /// looks at it: in scenario i, and when no more calls can come ([`Policy::is_done`]).
     pub traffic: Pairs<Traffic>,
 }
 

@@ -23,6 +23,10 @@ impl Policy for Never {
         false
     }
 
+    fn is_done(&self, _left: usize) -> bool {
+        true
+    }
+
     fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         Ok(Decision::default())
     }

@@ -252,6 +252,10 @@ impl Policy for MigBsp {
         self.trigger.observe(&self.config, view)
     }
 
+    fn is_done(&self, left: usize) -> bool {
+        self.trigger.is_done(left)
+    }
+
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         let clusters = self.clusters(view);
         let config = &self.config;

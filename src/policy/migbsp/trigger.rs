@@ -84,6 +84,11 @@ impl Trigger {
         self.advance(config, vote)
     }
 
+    /// Whether no call comes in so many more supersteps: the interval has more.
+    pub(in crate::policy) fn is_done(&self, left: usize) -> bool {
+        self.position + (left as u64) < self.alpha
+    }
+
     /// The same for a superstep of which only the least, the mean and the largest time are known.
     pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
         let vote = self.judge(config, times);

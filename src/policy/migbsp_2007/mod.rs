@@ -176,6 +176,10 @@ impl Policy for MigBsp2007 {
         self.trigger.observe(&self.shared, view)
     }
 
+    fn is_done(&self, left: usize) -> bool {
+        self.trigger.is_done(left)
+    }
+
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
         let processes = processes(&self.forecasts, view);
         let (config, forecasts) = (&self.config, &self.forecasts);
