@@ -28,6 +28,7 @@ impl Leaving {
         self.all.next().or_else(|| self.some.pop_front())
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.all.len() + self.some.len()
     }

@@ -59,9 +59,11 @@ impl<'a> Rescheduling<'a> {
         self.supersteps_since_call += 1;
         self.is_due =
             world.has_policy() && self.policy.is_call_due(&world.view(&self.external_load));
-        let left = world.setup.workload.supersteps() - 1 - world.ending;
-        if world.has_policy() && !self.is_due && self.policy.is_done(left) {
-            world.dismiss_policy();
+        if world.has_policy() && !self.is_due {
+            let left = world.setup.workload.supersteps() - 1 - world.ending;
+            if self.policy.is_done(left) {
+                world.dismiss_policy();
+            }
         }
         if self.postponed_to.is_some_and(|to| to <= world.ending) {
             self.postponed_to = None;

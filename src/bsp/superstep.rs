@@ -76,7 +76,7 @@ impl Superstep {
     /// A shortcut has computed the open superstep: all processes may leave its barrier.
     pub(super) fn pass(&mut self) {
         (self.has_begun, self.is_by_events) = (true, false);
-        self.began.clone_from(&self.begins);
+        std::mem::swap(&mut self.began, &mut self.begins);
         self.begins.clear();
         self.barrier.let_all_leave();
     }

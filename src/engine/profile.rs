@@ -259,10 +259,14 @@ impl Changes {
     }
 
     /// Lets all hosts and links sleep: their changes are not announced until they are woken.
+    #[inline]
     pub(crate) fn let_sleep(&mut self) {
-        if self.awake == 0 {
-            return;
+        if self.awake > 0 {
+            self.let_all_sleep();
         }
+    }
+
+    fn let_all_sleep(&mut self) {
         self.awake = 0;
         self.last = NONE;
         let current = std::mem::replace(&mut self.current, NONE);
