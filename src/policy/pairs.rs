@@ -3,12 +3,16 @@
 //! ```text
 //! memory = nodes · (8 B + SLOTS · (2 B + size of T)),   nodes = Σ over processes of max(1, pairs / SLOTS, rounded up)
 //! ```
-//! Each process has a list of nodes of some pairs, in the order in which they came; the first node stands at the process's own place. The
-//! time to find a pair grows with the clusters that the process has values of, not with all; few of them are found in one place of memory.
+//! Each process has a list of nodes of some pairs, in the order in which they came; the first node stands at the process's own place. Few
+//! pairs are found in one place of memory. Those of a process that has many are found by a hash table, behind the first nodes.
 //! Nodes that values have left are used again. The clusters of a node share the upper half of their numbers, so that each needs 2 B; where
 //! there are more than 65 536 clusters, some nodes have fewer pairs than they could.
 
+use hashbrown::HashTable;
+
 const NONE: u32 = u32::MAX;
+/// So many nodes of a process are looked through; pairs in later ones are in a hash table.
+const NEAR: u32 = if cfg!(test) { 2 } else { 8 };
 
 /// A sparse table by process and cluster; equal tables got their pairs in the same order. A node has `SLOTS` pairs.
 #[derive(Clone, Debug)]
@@ -18,6 +22,37 @@ pub struct Pairs<T, const SLOTS: usize = 3> {
     nodes: Vec<Node<T, SLOTS>>,
     /// The first of the nodes that nobody needs, each with the next one.
     free: u32,
+    far: HashTable<Far>,
+}
+
+/// A pair behind the first [`NEAR`] nodes of its process and its node; for the cluster [`NONE`] the last node of such a process.
+#[derive(Clone, Copy, Debug)]
+struct Far {
+    process: u32,
+    cluster: u32,
+    node: u32,
+}
+
+impl Far {
+    fn hash(&self) -> u64 {
+        // Multiplication brings all bits to the highest ones; 2^64 over the golden ratio.
+        let pair = u64::from(self.process) << 32 | u64::from(self.cluster);
+        (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+/// Where the next pair of a process is put: into its last node, before which there are so many, or into one behind it.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    last: u32,
+    before: u32,
+}
+
+/// Where a pair is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: u32,
+    slot: u32,
 }
 
 /// The number of a cluster.
@@ -29,8 +64,8 @@ struct Halves {
 
 impl Halves {
     #[inline]
-    fn of(cluster: usize) -> Self {
-        let [a, b, c, d] = number(cluster).to_be_bytes();
+    fn of(cluster: u32) -> Self {
+        let [a, b, c, d] = cluster.to_be_bytes();
         Self {
             upper: u16::from_be_bytes([a, b]),
             lower: u16::from_be_bytes([c, d]),
@@ -67,10 +102,13 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
 
     /// The slot of a cluster.
     #[inline]
-    fn find(&self, cluster: Halves) -> Option<usize> {
+    fn find(&self, cluster: Halves) -> Option<u32> {
         // Slots behind the last pair may have any cluster; they come after that of a pair.
-        let slot = (0..SLOTS).find(|&slot| self.lower[slot] == cluster.lower);
-        slot.filter(|&slot| slot < usize::from(self.count) && self.upper == cluster.upper)
+        let slot = (0_u32..)
+            .zip(self.lower)
+            .find(|(_, lower)| *lower == cluster.lower);
+        let slot = slot.map(|(slot, _)| slot);
+        slot.filter(|&slot| slot < u32::from(self.count) && self.upper == cluster.upper)
     }
 
     /// Whether there is room for one more pair, of this cluster.
@@ -97,6 +135,7 @@ impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
             processes: 0,
             nodes: Vec::new(),
             free: NONE,
+            far: HashTable::new(),
         }
     }
 }
@@ -113,6 +152,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
         self.processes = processes;
         self.free = NONE;
+        self.far.clear();
     }
 
     /// For how many processes it is prepared.
@@ -122,22 +162,18 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
 
     /// The value of a pair, if it has one.
     pub fn get(&self, process: usize, cluster: usize) -> Option<&T> {
-        self.of(process)
-            .find_map(|(of, value)| (of == cluster).then_some(value))
+        if process >= self.processes {
+            return None;
+        }
+        let place = self.find(process, number(cluster)).ok()?;
+        Some(&self.nodes[place.node as usize].values[place.slot as usize])
     }
 
     /// The value of a pair, if it has one, to be changed.
     #[inline]
     pub(crate) fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
-        let cluster = Halves::of(cluster);
-        let mut at = process;
-        loop {
-            let node = self.nodes.get(at)?;
-            if let Some(slot) = node.find(cluster) {
-                return Some(&mut self.nodes[at].values[slot]);
-            }
-            at = node.next as usize;
-        }
+        let place = self.find(process, number(cluster)).ok()?;
+        Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
     }
 
     /// The value of a pair; if it has none, it gets the default.
@@ -146,17 +182,10 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         if self.nodes.is_empty() {
             self.fill();
         }
-        let cluster = Halves::of(cluster);
-        let mut at = process;
-        loop {
-            let node = &self.nodes[at];
-            if let Some(slot) = node.find(cluster) {
-                return &mut self.nodes[at].values[slot];
-            }
-            if node.next == NONE {
-                return self.append(at, cluster, T::default());
-            }
-            at = node.next as usize;
+        let cluster = number(cluster);
+        match self.find(process, cluster) {
+            Ok(place) => &mut self.nodes[place.node as usize].values[place.slot as usize],
+            Err(end) => self.append(process, end, cluster, T::default()),
         }
     }
 
@@ -166,11 +195,100 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         if self.nodes.is_empty() {
             self.fill();
         }
-        let mut at = process;
-        while self.nodes[at].next != NONE {
-            at = self.nodes[at].next as usize;
+        let (mut last, mut before) = (number(process), 0);
+        loop {
+            let next = self.nodes[last as usize].next;
+            if next == NONE {
+                break;
+            }
+            (last, before) = (next, before + 1);
+            if before == NEAR {
+                last = self.far_end(process).last;
+                break;
+            }
         }
-        self.append(at, Halves::of(cluster), value);
+        self.append(process, End { last, before }, number(cluster), value);
+    }
+
+    /// The place of a pair, or the end of its process.
+    #[inline]
+    fn find(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let at = number(process);
+        let end = End {
+            last: at,
+            before: 0,
+        };
+        let node = self.nodes.get(process).ok_or(end)?;
+        match node.find(Halves::of(cluster)) {
+            Some(slot) => Ok(Place { node: at, slot }),
+            None if node.next == NONE => Err(end),
+            None => self.find_behind(process, cluster),
+        }
+    }
+
+    /// The same behind the first node.
+    #[inline(never)]
+    fn find_behind(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let halves = Halves::of(cluster);
+        let mut at = self.nodes[process].next;
+        for before in 1..NEAR {
+            let node = &self.nodes[at as usize];
+            if let Some(slot) = node.find(halves) {
+                return Ok(Place { node: at, slot });
+            }
+            if node.next == NONE {
+                return Err(End { last: at, before });
+            }
+            at = node.next;
+        }
+        self.find_far(process, cluster)
+    }
+
+    /// The same behind the first nodes.
+    fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let found = self.far_node(process, cluster).and_then(|node| {
+            let slot = self.nodes[node as usize].find(Halves::of(cluster))?;
+            Some(Place { node, slot })
+        });
+        found.ok_or_else(|| self.far_end(process))
+    }
+
+    fn far_end(&self, process: usize) -> End {
+        let last = self.far_node(process, NONE);
+        End {
+            last: last.expect("a process with far nodes has a last one"),
+            before: NEAR,
+        }
+    }
+
+    fn far_node(&self, process: usize, cluster: u32) -> Option<u32> {
+        let process = number(process);
+        let wanted = Far {
+            process,
+            cluster,
+            node: NONE,
+        };
+        let is_it = |far: &Far| far.process == process && far.cluster == cluster;
+        self.far.find(wanted.hash(), is_it).map(|far| far.node)
+    }
+
+    /// Takes note of a pair in a node behind the first ones, the last node of its process.
+    fn note_far(&mut self, process: usize, cluster: u32, node: u32) {
+        let process = number(process);
+        for cluster in [cluster, NONE] {
+            let far = Far {
+                process,
+                cluster,
+                node,
+            };
+            let is_it = |other: &Far| other.process == process && other.cluster == cluster;
+            match self.far.find_mut(far.hash(), is_it) {
+                Some(known) => *known = far,
+                None => {
+                    self.far.insert_unique(far.hash(), far, Far::hash);
+                }
+            }
+        }
     }
 
     /// Keeps those values of which `is_kept`, which may change them, is true.
@@ -208,6 +326,36 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
                 self.nodes[from].next = std::mem::replace(&mut self.free, first);
             }
         }
+        if !self.far.is_empty() {
+            self.note_all_far();
+        }
+    }
+
+    /// Takes note of all pairs behind the first nodes.
+    fn note_all_far(&mut self) {
+        self.far.clear();
+        for process in 0..self.processes {
+            let (mut at, mut before) = (number(process), 0);
+            loop {
+                let Node {
+                    next,
+                    count,
+                    upper,
+                    lower,
+                    ..
+                } = self.nodes[at as usize];
+                if before >= NEAR {
+                    for lower in lower.into_iter().take(usize::from(count)) {
+                        let cluster = Halves { upper, lower }.cluster();
+                        self.note_far(process, number(cluster), at);
+                    }
+                }
+                if next == NONE {
+                    break;
+                }
+                (at, before) = (next, before + 1);
+            }
+        }
     }
 
     /// The clusters of which a process has values, in the order in which they came.
@@ -235,32 +383,44 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.nodes.resize(self.processes, Node::empty());
     }
 
-    /// Puts a pair behind those of the last node of a process.
+    /// Puts a pair at the end of its process.
     #[inline]
-    fn append(&mut self, last: usize, cluster: Halves, value: T) -> &mut T {
-        if self.nodes[last].has_room(cluster) {
-            self.nodes[last].put(cluster, value)
+    fn append(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
+        let halves = Halves::of(cluster);
+        let last = end.last as usize;
+        if end.before < NEAR && self.nodes[last].has_room(halves) {
+            self.nodes[last].put(halves, value)
         } else {
-            self.append_node(last, cluster, value)
+            self.append_far(process, end, cluster, value)
         }
     }
 
-    /// Adds a node with a pair behind the last one of a process.
+    /// The same with a node behind the last one, or behind the first nodes.
     #[inline(never)]
-    fn append_node(&mut self, last: usize, cluster: Halves, value: T) -> &mut T {
-        let at = match self.free {
-            NONE => {
-                self.nodes.push(Node::empty());
-                self.nodes.len() - 1
-            }
-            free => {
-                let node = &mut self.nodes[free as usize];
-                self.free = std::mem::replace(&mut node.next, NONE);
-                free as usize
-            }
-        };
-        self.nodes[last].next = number(at);
-        self.nodes[at].put(cluster, value)
+    fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
+        let halves = Halves::of(cluster);
+        let End {
+            last: mut at,
+            mut before,
+        } = end;
+        if !self.nodes[at as usize].has_room(halves) {
+            let last = std::mem::replace(&mut at, self.new_node());
+            self.nodes[last as usize].next = at;
+            before += 1;
+        }
+        if before >= NEAR {
+            self.note_far(process, cluster, at);
+        }
+        self.nodes[at as usize].put(halves, value)
+    }
+
+    fn new_node(&mut self) -> u32 {
+        if self.free == NONE {
+            self.nodes.push(Node::empty());
+            return number(self.nodes.len() - 1);
+        }
+        let node = &mut self.nodes[self.free as usize];
+        std::mem::replace(&mut self.free, std::mem::replace(&mut node.next, NONE))
     }
 }
 
@@ -280,31 +440,48 @@ fn number(at: usize) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     proptest! {
         #[test]
-        fn sparse_pairs_are_a_map(
-            adds in prop::collection::vec((0_usize..4, prop_oneof![0_usize..6, 65_533_usize..65_537], 1_u32..9), 0..40),
+        fn sparse_pairs_are_a_list_by_process_in_the_order_in_which_they_came(
+            adds in prop::collection::vec((0_usize..3, prop_oneof![0_usize..30, 65_530_usize..65_540], 1_u32..9), 0..200),
+            (divisor, calls) in (2_u32..5, 1_usize..90),
         ) {
             let mut pairs = Pairs::<u32>::default();
+            let mut known: Vec<(usize, usize, u32)> = Vec::new();
             // What is forgotten leaves nothing behind.
-            for round in 0..2 {
-                pairs.clear(4);
-                let mut map = BTreeMap::new();
-                for &(process, cluster, value) in &adds {
-                    *pairs.get_or_default(process, cluster) += value;
-                    *map.entry((process, cluster)).or_insert(0) += value;
-                }
-                for process in 0..4 {
-                    let mut of: Vec<_> = pairs.of(process).map(|(cluster, &value)| (cluster, value)).collect();
-                    of.sort_unstable();
-                    let expected: Vec<_> = map.range((process, 0)..(process + 1, 0)).map(|(key, &value)| (key.1, value)).collect();
-                    for &(cluster, value) in &expected {
-                        prop_assert_eq!(pairs.get(process, cluster), Some(&value));
+            for _ in 0..2 {
+                pairs.clear(3);
+                known.clear();
+                for (at, &(process, cluster, value)) in adds.iter().enumerate() {
+                    let before = known.iter_mut().find(|pair| (pair.0, pair.1) == (process, cluster));
+                    prop_assert_eq!(pairs.get(process, cluster), before.as_ref().map(|pair| &pair.2));
+                    match before {
+                        Some(pair) => {
+                            pair.2 += value;
+                            *pairs.get_mut(process, cluster).unwrap() += value;
+                        }
+                        None if value % 2 == 0 => {
+                            known.push((process, cluster, value));
+                            *pairs.get_or_default(process, cluster) += value;
+                        }
+                        None => {
+                            known.push((process, cluster, value));
+                            pairs.push(process, cluster, value);
+                        }
                     }
-                    prop_assert_eq!(of, expected, "round {}", round);
+                    if at % calls == 0 {
+                        let is_kept = |value: u32| !value.is_multiple_of(divisor);
+                        known.retain(|pair| is_kept(pair.2));
+                        pairs.retain(|value| is_kept(*value));
+                    }
                 }
+                for process in 0..3 {
+                    let of = pairs.of(process).map(|(cluster, &value)| (process, cluster, value));
+                    let expected = known.iter().copied().filter(|pair| pair.0 == process);
+                    prop_assert!(of.eq(expected));
+                }
+                prop_assert_eq!(pairs.get(3, 0), None);
             }
         }
     }
