@@ -111,6 +111,13 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         slot.filter(|&slot| slot < u32::from(self.count) && self.upper == cluster.upper)
     }
 
+    /// The clusters of its pairs.
+    fn clusters(&self) -> impl Iterator<Item = Halves> {
+        let upper = self.upper;
+        let lower = self.lower.iter().take(usize::from(self.count));
+        lower.map(move |&lower| Halves { upper, lower })
+    }
+
     /// Whether there is room for one more pair, of this cluster.
     #[inline]
     fn has_room(&self, cluster: Halves) -> bool {
@@ -297,26 +304,18 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
             // The kept ones move to the front of the list, none of them into a node behind its own; nodes behind them are free.
             let (mut from, mut to) = (process, process);
             loop {
-                let Node {
-                    next,
-                    count,
-                    upper,
-                    lower,
-                    mut values,
-                } = self.nodes[from];
+                let node = self.nodes[from];
                 self.nodes[from].count = 0;
-                let pairs = lower.into_iter().zip(&mut values);
-                for (lower, value) in pairs.take(usize::from(count)) {
-                    if !is_kept(value) {
+                for (cluster, mut value) in node.clusters().zip(node.values) {
+                    if !is_kept(&mut value) {
                         continue;
                     }
-                    let cluster = Halves { upper, lower };
                     if !self.nodes[to].has_room(cluster) {
                         to = self.nodes[to].next as usize;
                     }
-                    self.nodes[to].put(cluster, *value);
+                    self.nodes[to].put(cluster, value);
                 }
-                match next {
+                match node.next {
                     NONE => break,
                     next => from = next as usize,
                 }
@@ -337,23 +336,16 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         for process in 0..self.processes {
             let (mut at, mut before) = (number(process), 0);
             loop {
-                let Node {
-                    next,
-                    count,
-                    upper,
-                    lower,
-                    ..
-                } = self.nodes[at as usize];
+                let node = self.nodes[at as usize];
                 if before >= NEAR {
-                    for lower in lower.into_iter().take(usize::from(count)) {
-                        let cluster = Halves { upper, lower }.cluster();
-                        self.note_far(process, number(cluster), at);
+                    for cluster in node.clusters() {
+                        self.note_far(process, number(cluster.cluster()), at);
                     }
                 }
-                if next == NONE {
+                if node.next == NONE {
                     break;
                 }
-                (at, before) = (next, before + 1);
+                (at, before) = (node.next, before + 1);
             }
         }
     }
