@@ -258,7 +258,7 @@ impl HoldingMaxMin {
         self.overloaded.map(Fault::Overload)
     }
 
-    /// A link that carries more than it can: `Σ P · level of the holder > capacity`. A level that no number holds is not judged.
+    /// A link that carries more than it can: `Σ P · level of the holder > capacity`.
     fn find_overloaded(&self) -> Option<u32> {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
@@ -266,8 +266,7 @@ impl HoldingMaxMin {
                 let Class { holder, pull, .. } = self.classes[class as usize];
                 pull * self.level[holder as usize]
             });
-            let taken: f64 = taken.sum();
-            !state.is_bound && taken.is_finite() && taken > state.capacity * OVER
+            !state.is_bound && taken.sum::<f64>() > state.capacity * OVER
         };
         let mut links = 1..to_u32(self.links.len());
         links.find(is_over).map(|link| link - 1)
