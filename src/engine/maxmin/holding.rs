@@ -24,10 +24,10 @@ use hashbrown::HashTable;
 
 use super::held;
 use super::segment::{Rising, level_of};
-use super::solve::OVER;
+use super::solve::{HIGHEST, OVER};
 use super::worklist::{Entry, Worklist};
 use crate::engine::checks::Fault;
-use crate::units::{greater, to_u32};
+use crate::units::{greater, lesser, to_u32};
 
 /// Groups of flows, each at the level of the link that holds it.
 #[derive(Clone, Debug, Default)]
@@ -809,7 +809,7 @@ impl HoldingMaxMin {
                 continue;
             }
             let found = left / rising;
-            let is_level = (0.0..f64::INFINITY).contains(&found);
+            let is_level = (0.0..=HIGHEST).contains(&found);
             if !is_level {
                 return false; // also if it is no number
             }
@@ -1139,6 +1139,7 @@ impl HoldingMaxMin {
             filling.last[at] = 0.0;
             if !state.is_bound || has_bounds {
                 let level = (filling.left[at] / filling.pull[at]).max(0.0);
+                let level = lesser(level, HIGHEST);
                 first.push(Reverse(Entry::new(level, link)));
             }
         }
@@ -1159,7 +1160,8 @@ impl HoldingMaxMin {
                 continue;
             }
             // Nothing is left, but for rounding, where a group of next to no weight is fixed: the others reach its level, not none.
-            let reached = greater(filling.left[at] / filling.pull[at], filling.last[at]);
+            let level = lesser(filling.left[at] / filling.pull[at], HIGHEST);
+            let reached = greater(level, filling.last[at]);
             let now = Entry::new(reached, link);
             if let Some(Reverse(next)) = filling.heap.peek()
                 && *next < now
@@ -1422,6 +1424,26 @@ mod tests {
             check(&mut levels, &groups, &capacities, &mut holders)?;
         }
         Ok(())
+    }
+
+    #[test]
+    fn a_bound_is_met_even_if_the_level_of_the_link_would_be_no_number() {
+        for solves_anew in [false, true] {
+            let mut levels = HoldingMaxMin::new([1.425e307], true);
+            levels.put(0, (1e60, 2e-139, 10), [(0, 1.05)].into_iter());
+            levels.put(1, (1.0, 1.425e307, 1), [(0, 1.0)].into_iter());
+            if solves_anew {
+                levels.solve_anew();
+            }
+            levels.repair();
+            let rate = |group: u32| {
+                let Group { holder, weight, .. } = levels.groups[group as usize];
+                levels.level[holder as usize] / weight
+            };
+            assert!((rate(0) / 2e-139 - 1.0).abs() < 1e-12, "{}", rate(0));
+            assert!((rate(1) / 1.425e307 - 1.0).abs() < 1e-12, "{}", rate(1));
+            assert_eq!(levels.fault(), None);
+        }
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! The level of one link: the root of a piecewise linear equation.
 
+use super::solve::HIGHEST;
 use crate::units::lesser;
 
 /// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
@@ -63,7 +64,8 @@ impl Segment {
 
 /// The level of a link: by Newton's method on a sum that is concave and linear in segments. From wherever it starts (`from`: the level that
 /// the link has had) it goes to or below the level, then up segment by segment; on the last segment it is exact. A link that is not full
-/// has no level (infinite); then the second number is what is wanted of it.
+/// has no level (infinite); then the second number is what is wanted of it. A level that would be no number (1e307 B/s times a weight of 1e60 s)
+/// is [`HIGHEST`]: what rises so high meets its bound before.
 #[inline]
 pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
     let full = capacity * NOT_FULL;
@@ -79,7 +81,7 @@ pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64
     loop {
         let level = (capacity - segment.taken) / segment.rising;
         if segment.holds(level) {
-            return (level, capacity);
+            return (lesser(level, HIGHEST), capacity);
         }
         let next = Segment::at(level, groups);
         if climbs && next.below < segment.below {

@@ -48,8 +48,8 @@ pub(in crate::engine) const OVER: f64 = 1.0 + 1e-6;
 const SAME_LEVEL: f64 = 1.0 + 1e-13;
 /// A running difference that has lost this much of its value is summed afresh.
 const RESUM_BELOW: f64 = 1e-4;
-/// The level of a bound \[B\] that would be no number counts as this.
-const HIGHEST: f64 = 1e300;
+/// A level \[B\] above this counts as this: more would soon be no number.
+pub(super) const HIGHEST: f64 = 1e300;
 /// An infinite weight (a link that is down, in the models that weigh with bandwidths) counts as this.
 const HEAVIEST: f64 = 1e300;
 /// A weight whose inverse no number could hold (a latency next to nothing) counts as this.
@@ -283,7 +283,7 @@ impl SharingProblem {
 #[inline]
 pub(in crate::engine) fn held(weight: f64, bound: f64) -> f64 {
     let weight = weight.clamp(LIGHTEST, HEAVIEST);
-    if weight * bound < f64::INFINITY || !bound.is_finite() {
+    if weight * bound <= HIGHEST || !bound.is_finite() {
         weight
     } else {
         HIGHEST / bound
