@@ -16,7 +16,7 @@ use std::ops::{Deref, DerefMut};
 use super::event::Token;
 use crate::engine::{NetworkModel, Simulation};
 use crate::error::{Error, Problem};
-use crate::platform::{Host, Link, Platform, Profile, Steps};
+use crate::platform::{Host, Link, Platform, Profile};
 use crate::units::{Bytes, HostId, Instructions, Seconds};
 
 /// Changes of capacity during one activity that are refused: several times those that the engine follows without an end of anything.
@@ -182,9 +182,7 @@ impl<'a> Patience<'a> {
             let hosts = hosts.iter().map(|host| &self.platform.hosts[host.index()]);
             let count = links.clone().count() + hosts.clone().count();
             let of_one = (LOOKED_AT / count.max(1)).clamp(OF_ONE.0, OF_ONE.1);
-            let latency = |link: &Link| -> Option<Box<dyn Steps>> {
-                Some(Box::new(link.latency_profile.as_ref()?.steps()))
-            };
+            let latency = |link: &Link| link.latency_profile.as_ref().map(Profile::steps);
             let of_link = |link: &Link| {
                 change_rate(link.capacity(), of_one) + change_rate(latency(link), of_one)
             };
@@ -212,7 +210,7 @@ impl DerefMut for Patience<'_> {
 }
 
 /// The changes of a capacity per second, from the first ones; 0 if they end.
-fn change_rate(steps: Option<Box<dyn Steps>>, count: usize) -> f64 {
+fn change_rate(steps: Option<impl Iterator<Item = (f64, f64)>>, count: usize) -> f64 {
     let last = steps.and_then(|mut steps| steps.nth(count - 1));
     last.map_or(0.0, |(date, _)| count as f64 / date)
 }

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::platform::{Host, Link, Platform, ProfileSteps, Steps};
+use crate::platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
 use crate::units::{HostId, LinkId, to_u32};
 
 /// What changes.
@@ -69,7 +69,7 @@ struct Varying {
 #[derive(Debug)]
 enum Course {
     Profile(ProfileSteps),
-    Generated(Box<dyn Steps>),
+    Generated(Box<dyn StepsAhead>),
 }
 
 const NONE: u32 = u32::MAX;
@@ -101,6 +101,27 @@ impl Course {
             Self::Profile(steps) => steps.next(),
             Self::Generated(steps) => steps.next(),
         }
+    }
+
+    /// Hands out those of the next changes that are known already, as long as they are due, and `most` of them at most; how many they were.
+    #[inline]
+    fn take_ahead(
+        &mut self,
+        most: usize,
+        is_due: impl Fn(f64) -> bool,
+        mut take: impl FnMut(f64, f64),
+    ) -> usize {
+        let Self::Generated(steps) = self else {
+            return 0;
+        };
+        let ahead = steps.ahead();
+        let ahead = &ahead[..most.min(ahead.len())];
+        let count = ahead.partition_point(|step| step.0.is_finite() && is_due(step.0));
+        for &(date, value) in &ahead[..count] {
+            take(date, value);
+        }
+        steps.pass(count);
+        count
     }
 }
 
@@ -306,8 +327,10 @@ impl Changes {
         let (mut date, mut value) = (varying.date, varying.value);
         while count < most && date.is_finite() && is_due(date) {
             take(date, value);
-            (date, value) = varying.course.next().unwrap_or((f64::INFINITY, 0.0));
             count += 1;
+            let left = usize::try_from(most - count).unwrap_or(usize::MAX);
+            count += varying.course.take_ahead(left, &is_due, &mut take) as u64;
+            (date, value) = varying.course.next().unwrap_or((f64::INFINITY, 0.0));
         }
         (varying.date, varying.value) = (date, value);
         count
@@ -337,17 +360,27 @@ impl Changes {
         self.date_at(self.of_host[host.index()])
     }
 
-    /// The changes of a host that are still to come, if they are known beforehand: absolute date \[s\] and available fraction.
-    pub(crate) fn known_changes(&self, host: HostId) -> Option<impl Iterator<Item = (f64, f64)>> {
+    /// The changes of a host that are still to come, as far as they are known beforehand: absolute date \[s\] and available fraction; and
+    /// the date up to which they are all.
+    pub(crate) fn known_changes(
+        &self,
+        host: HostId,
+    ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let varying = self.varying.get(self.of_host[host.index()] as usize);
-        let steps = match varying.map(|varying| &varying.course) {
-            None => None,
-            Some(Course::Profile(steps)) => Some(steps.clone()),
-            Some(Course::Generated(_)) => return None,
-        };
         let next = varying.map(|varying| (varying.date, varying.value));
         let next = next.filter(|next| next.0.is_finite());
-        Some(next.into_iter().chain(steps.into_iter().flatten()))
+        let (mut steps, mut ahead, mut until) = (None, &[][..], f64::INFINITY);
+        match varying.map(|varying| &varying.course) {
+            Some(Course::Profile(profile)) => steps = Some(profile.clone()),
+            Some(Course::Generated(generated)) => {
+                ahead = generated.ahead();
+                let last = ahead.last().copied().or(next);
+                until = last.map_or(f64::INFINITY, |last| last.0);
+            }
+            None => {}
+        }
+        let then = ahead.iter().copied().chain(steps.into_iter().flatten());
+        (next.into_iter().chain(then), until)
     }
 
     /// The absolute date of the next change of a link's bandwidth \[s\]; infinite if there is none.

@@ -141,11 +141,16 @@ impl<'p, T: Copy> Simulation<'p, T> {
         })
     }
 
-    /// The changes of a host that are still to come, if they are known beforehand: local date \[s\] and available fraction.
-    pub(crate) fn known_changes(&self, host: HostId) -> Option<impl Iterator<Item = (f64, f64)>> {
+    /// The changes of a host that are still to come, as far as they are known beforehand: local date \[s\] and available fraction; and the
+    /// local date up to which they are all.
+    pub(crate) fn known_changes(
+        &self,
+        host: HostId,
+    ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
-        let changes = self.changes.known_changes(host)?;
-        Some(changes.map(move |(date, value)| (clock.to_local(date), value)))
+        let (changes, until) = self.changes.known_changes(host);
+        let changes = changes.map(move |(date, value)| (clock.to_local(date), value));
+        (changes, clock.to_local(until))
     }
 
     /// Whether the bandwidth of a link varies.

@@ -1,16 +1,17 @@
-//! The course of a load on one host or link, drawn once for all that follow it: scenarios, and the runs of a sweep.
+//! What a load leaves of one host or link over time: drawn once for all scenarios and all runs of a sweep.
 //!
 //! ```text
-//! drawn:   block 0 (2 steps), block 1 (4), ..., then 64 each, as far as any run has come and there is room
+//! share = 1 - load
+//! drawn:   block 0 (8 steps), block 1 (16), ..., then 256 each, as far as any run has come and there is room
 //! ```
 //! A run reads the blocks without asking the generator; beyond the room it draws for itself, from the beginning. The steps are the same
-//! either way. Cost: 3 ns a step that is drawn already, 16 B of memory each.
+//! either way, and whoever is not asked meanwhile takes those of a block at once. Cost: 3 ns a step that is drawn already, 16 B of memory each.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Load;
-use crate::platform::Steps;
+use super::{Load, MOST_LOAD};
+use crate::platform::{Steps, StepsAhead};
 use crate::random::Stream;
 
 /// The steps that the loads of one platform may keep.
@@ -39,7 +40,7 @@ impl Room {
 /// Steps that were drawn together.
 type Block = Arc<[(f64, f64)]>;
 
-/// A load, its random numbers, and the steps that were drawn.
+/// A load, its random numbers, and the shares that were drawn.
 #[derive(Debug)]
 pub(super) struct Course {
     load: Arc<dyn Load>,
@@ -65,7 +66,7 @@ impl Course {
         }
     }
 
-    /// The steps, from the first one on.
+    /// The shares that the load leaves, from the first one on.
     pub(super) fn follow(self: &Arc<Self>) -> Follower {
         Follower {
             course: Arc::clone(self),
@@ -78,7 +79,11 @@ impl Course {
     }
 
     fn start(&self) -> Box<dyn Steps> {
-        self.load.steps(self.random.clone())
+        let loads = self.load.steps(self.random.clone());
+        Box::new(loads.map(|(date, load)| {
+            debug_assert!((0.0..=MOST_LOAD).contains(&load), "{load} is no load");
+            (date, 1.0 - load)
+        }))
     }
 
     /// A block, which is empty after the last step; none if there is no room for it.
@@ -87,7 +92,7 @@ impl Course {
         if let Some(block) = drawn.blocks.get(number) {
             return Some(Arc::clone(block));
         }
-        let size = 2 << number.min(5);
+        let size = 8 << number.min(5);
         if !self.room.take(size) {
             return None;
         }
@@ -145,18 +150,30 @@ impl Iterator for Follower {
     }
 }
 
+impl StepsAhead for Follower {
+    #[inline]
+    fn ahead(&self) -> &[(f64, f64)] {
+        self.block.get(self.at..).unwrap_or_default() // nothing behind the last step
+    }
+
+    #[inline]
+    fn pass(&mut self, count: usize) {
+        self.at += count;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::random::Purpose;
 
-    /// So many steps, each a number drawn.
+    /// So many steps, each a load drawn.
     #[derive(Debug)]
     struct Drawing(usize);
 
     impl Load for Drawing {
         fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
-            let step = move |at: usize| (at as f64, random.unit());
+            let step = move |at: usize| (at as f64, MOST_LOAD * random.unit());
             Box::new((0..self.0).map(step).collect::<Vec<_>>().into_iter())
         }
     }
@@ -166,7 +183,8 @@ mod tests {
         for count in [0, 1, 2, 6, 7, 300] {
             let load: Arc<dyn Load> = Arc::new(Drawing(count));
             let random = || Stream::named(1, Purpose::HostLoad, "a host");
-            let expected: Vec<_> = load.steps(random()).collect();
+            let loads = load.steps(random());
+            let expected: Vec<_> = loads.map(|(date, load)| (date, 1.0 - load)).collect();
             for room in [0, 2, 5, 6, 100, 1000] {
                 let course = Arc::new(Course::new(&load, random(), &Room::of(room)));
                 let few: Vec<_> = course.follow().take(3).collect();
@@ -175,6 +193,14 @@ mod tests {
                     let mut all = course.follow();
                     assert!(all.by_ref().eq(expected.iter().copied()), "{count} {room}");
                     assert_eq!(all.next(), None);
+                    let (mut at_once, mut ahead) = (course.follow(), Vec::new());
+                    while let Some(step) = at_once.next() {
+                        ahead.push(step);
+                        let known = at_once.ahead().len().min(40);
+                        ahead.extend_from_slice(&at_once.ahead()[..known]);
+                        at_once.pass(known);
+                    }
+                    assert_eq!(ahead, expected);
                 }
             }
         }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::MOST_LOAD;
 use super::config::{Loads, On, Spec};
 use super::course::{Course, Room};
 use crate::error::{Error, Problem};
-use crate::platform::{Background, Platform, Steps};
+use crate::platform::{Background, Platform, StepsAhead};
 use crate::random::{Purpose, Stream};
 use crate::units::{BytesPerSecond, InstructionsPerSecond};
 
@@ -53,11 +52,8 @@ fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
 struct Placed(Arc<Course>);
 
 impl Background for Placed {
-    fn shares(&self) -> Box<dyn Steps> {
-        Box::new(self.0.follow().map(|(date, load)| {
-            debug_assert!((0.0..=MOST_LOAD).contains(&load), "{load} is no load");
-            (date, 1.0 - load)
-        }))
+    fn shares(&self) -> Box<dyn StepsAhead> {
+        Box::new(self.0.follow())
     }
 }
 

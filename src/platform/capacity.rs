@@ -9,12 +9,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::profile::{Profile, Steps};
+use super::profile::{Profile, Steps, StepsAhead};
 
 /// What others take of a host or link: the same from run to run.
 pub trait Background: fmt::Debug + Send + Sync {
     /// The share of the capacity that is left, above 0 and at most 1, from the start of a run on.
-    fn shares(&self) -> Box<dyn Steps>;
+    fn shares(&self) -> Box<dyn StepsAhead>;
 }
 
 /// A capacity over time: the product of its parts.
@@ -65,7 +65,7 @@ impl Capacity {
         nominal: f64,
         profile: Option<&Profile>,
         loads: &[Arc<dyn Background>],
-    ) -> Option<Box<dyn Steps>> {
+    ) -> Option<Box<dyn StepsAhead>> {
         match (profile, loads) {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
@@ -74,6 +74,8 @@ impl Capacity {
         }
     }
 }
+
+impl StepsAhead for Capacity {}
 
 impl Iterator for Capacity {
     type Item = (f64, f64);
@@ -100,8 +102,10 @@ mod tests {
     #[derive(Debug)]
     struct Written(&'static [(f64, f64)]);
 
+    impl StepsAhead for std::iter::Copied<std::slice::Iter<'static, (f64, f64)>> {}
+
     impl Background for Written {
-        fn shares(&self) -> Box<dyn Steps> {
+        fn shares(&self) -> Box<dyn StepsAhead> {
             Box::new(self.0.iter().copied())
         }
     }

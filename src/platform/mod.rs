@@ -54,7 +54,7 @@ pub use load::from_json;
 pub use mapping::{Mapping, Rule};
 pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
 pub(crate) use profile::SHORTEST_PERIOD;
-pub use profile::{Integral, Profile, ProfileSteps, Steps};
+pub use profile::{Integral, Profile, ProfileSteps, Steps, StepsAhead};
 pub(crate) use simgrid::TreeText;
 pub(crate) use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::capacity::{Background, Capacity};
-use super::profile::{Profile, Steps};
+use super::profile::{Profile, StepsAhead};
 use super::zones::Zones;
 use crate::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
@@ -72,7 +72,7 @@ impl Host {
     }
 
     /// The available fraction of its speed over time; none if it does not vary.
-    pub fn availability(&self) -> Option<Box<dyn Steps>> {
+    pub fn availability(&self) -> Option<Box<dyn StepsAhead>> {
         Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
     }
 }
@@ -106,7 +106,7 @@ impl Link {
     }
 
     /// Its capacity over time \[B/s\]; none if that does not vary.
-    pub fn capacity(&self) -> Option<Box<dyn Steps>> {
+    pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
         let nominal = self.bandwidth.get();
         Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
     }

@@ -16,6 +16,21 @@ pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
+/// Steps of which the next ones may be known already, so that many can be taken at once.
+pub trait StepsAhead: Steps {
+    /// Some of the next steps, the very next one first; none if they are not known yet.
+    fn ahead(&self) -> &[(f64, f64)] {
+        &[]
+    }
+
+    /// Goes over the next `count` steps, of those that [`Self::ahead`] tells.
+    fn pass(&mut self, count: usize) {
+        for _ in 0..count {
+            self.next();
+        }
+    }
+}
+
 /// A schedule of values, each from its date on; copies share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Arc<Schedule>);
@@ -171,6 +186,8 @@ impl ProfileSteps {
         self.next()
     }
 }
+
+impl StepsAhead for ProfileSteps {}
 
 impl Iterator for ProfileSteps {
     type Item = (f64, f64);

@@ -322,7 +322,7 @@ impl Direct {
         }
     }
 
-    /// The end of each computation while the speeds of hosts change; whether all changes are known beforehand.
+    /// The end of each computation while the speeds of hosts change; whether all changes until then are known beforehand.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
         let processes = 0..to_u32(input.placement.len());
         let executions = processes.map(|process| execution(input, process));
@@ -334,17 +334,17 @@ impl Direct {
         let mut by_host = self.executions.chunk_by(|a, b| a.host == b.host);
         by_host.all(|group| {
             let host = group[0].host;
-            let Some(changes) = input.engine.known_changes(host) else {
-                return false;
-            };
+            let (changes, known) = input.engine.known_changes(host);
             let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
             let host = &input.platform.hosts[host.index()];
-            share_changing_host(
+            let has_ended = share_changing_host(
                 (group, &mut self.running),
                 host,
                 changes,
                 &mut self.computed,
-            )
+            );
+            let is_known = |one: &Execution| self.computed[one.process as usize] < known;
+            has_ended && group.iter().all(is_known)
         })
     }
 
