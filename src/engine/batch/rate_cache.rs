@@ -27,14 +27,13 @@ pub(in crate::engine) struct RateCache {
     rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
     problem: SharingProblem,
-    /// The flows of the problem: their pairs of hosts, and their places in the row.
-    order: Vec<(u64, u32)>,
+    /// The flows of the problem by pair of hosts: the pair, then the place in the row, in the lower 32 bits.
+    order: Vec<u128>,
     /// Rates by place in the problem, and in the row.
     solved: Vec<f64>,
     rates: Vec<f64>,
-    /// Per link of the platform: its number in the problem at hand, if `seen` is the number of that problem.
-    local: Vec<u32>,
-    seen: Vec<u64>,
+    /// Per link of the platform: the last problem that it was part of, and its number there.
+    local: Vec<(u64, u32)>,
     problems: u64,
     /// The first link that was ever found over its capacity.
     overloaded: Option<u32>,
@@ -97,21 +96,21 @@ impl RateCache {
 
     fn solve(&mut self, flows: &[ActiveFlow], paths: &PathTable, platform: &Platform) {
         self.problems += 1;
-        self.local.resize(platform.links.len(), 0);
-        self.seen.resize(platform.links.len(), 0);
+        self.local.resize(platform.links.len(), (0, 0));
         self.problem.clear();
         self.order.clear();
-        for (place, flow) in (0..).zip(flows) {
-            self.order.push((paths.get(flow.path).pair, place));
-        }
+        let key = |(flow, place): (&ActiveFlow, u32)| {
+            u128::from(paths.get(flow.path).pair) << 32 | u128::from(place)
+        };
+        self.order.extend(flows.iter().zip(0..).map(key));
         self.order.sort_unstable();
-        for &(_, place) in &self.order {
-            let flow = flows[place as usize].path;
+        for &key in &self.order {
+            let flow = flows[place(key)].path;
             for &(link, _) in paths.uses(flow) {
-                let at = link as usize;
-                if self.seen[at] != self.problems {
-                    self.seen[at] = self.problems;
-                    self.local[at] = self.problem.add_link(platform.links[at].bandwidth.get());
+                let local = &mut self.local[link as usize];
+                if local.0 != self.problems {
+                    let capacity = platform.links[link as usize].bandwidth.get();
+                    *local = (self.problems, self.problem.add_link(capacity));
                 }
             }
             let path = paths.get(flow);
@@ -120,22 +119,27 @@ impl RateCache {
             self.problem.add_flow(
                 path.weight,
                 path.bound,
-                uses.map(|&(link, share)| (local[link as usize], share)),
+                uses.map(|&(link, share)| (local[link as usize].1, share)),
             );
         }
         self.problem.solve(&mut self.solved);
         if cfg!(debug_assertions)
             && let Some(link) = self.problem.overloaded(&self.solved)
         {
-            let is_it = |at: &usize| self.seen[*at] == self.problems && self.local[*at] == link;
+            let is_it = |at: &usize| self.local[*at] == (self.problems, link);
             let link = (0..self.local.len()).find(is_it);
             self.overloaded = self.overloaded.or(link.map(|at| LinkId::from_index(at).0));
         }
         self.rates.resize(flows.len(), 0.0);
-        for (&(_, place), &rate) in self.order.iter().zip(&self.solved) {
-            self.rates[place as usize] = rate;
+        for (&key, &rate) in self.order.iter().zip(&self.solved) {
+            self.rates[place(key)] = rate;
         }
     }
+}
+
+/// The place in the row of a flow by its key in the order.
+fn place(key: u128) -> usize {
+    (key & 0xffff_ffff) as usize
 }
 
 /// Names are sums of numbers that look random: any part of them does.

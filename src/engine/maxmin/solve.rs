@@ -7,7 +7,7 @@
 //!
 //! Cost: O(rounds · links + uses), where a round fixes the flows of all links that fill up at the same level.
 
-use crate::units::to_u32;
+use crate::units::{lesser, to_u32};
 
 /// One sharing problem; its arrays are reused from one to the next.
 #[derive(Clone, Debug, Default)]
@@ -26,20 +26,39 @@ pub struct SharingProblem {
 
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    /// Per link: capacity left, sum of c/w of the flows that still rise, their number.
-    left: Vec<f64>,
-    pull: Vec<f64>,
-    rising: Vec<u32>,
-    /// Per link: the value of `pull` when it was last summed afresh.
-    summed: Vec<f64>,
+    links: Vec<Link>,
+    /// The level at which each link fills up; infinite if nothing rises there.
+    level: Vec<f64>,
+    /// Per use: c/w.
+    pulls: Vec<f64>,
     /// The flows of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
     flow_of: Vec<u32>,
     first_flow: Vec<u32>,
-    /// Links with rising flows.
-    open: Vec<u32>,
     /// Flows whose bound can bind before any link does, by the level of the bound.
     bounded: Vec<(f64, u32)>,
     is_fixed: Vec<bool>,
+    /// What rates take of each link.
+    taken: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    /// Capacity left, sum of c/w of the flows that still rise, that sum when it was last summed afresh.
+    left: f64,
+    pull: f64,
+    summed: f64,
+    /// How many flows still rise.
+    rising: u32,
+}
+
+impl Link {
+    fn level(&self) -> f64 {
+        if self.rising > 0 {
+            self.left / self.pull
+        } else {
+            f64::INFINITY
+        }
+    }
 }
 
 /// A link that carries more than this (relative to its capacity) is a fault of ours.
@@ -121,7 +140,7 @@ impl SharingProblem {
 
     /// A link that `rates` would overload by more than a millionth: `Σ c · r > C`.
     pub(in crate::engine) fn overloaded(&mut self, rates: &[f64]) -> Option<u32> {
-        let taken = &mut self.scratch.left; // the solver fills it anew
+        let taken = &mut self.scratch.taken;
         taken.clear();
         taken.resize(self.capacity.len(), 0.0);
         for (uses, rate) in self.first_use.windows(2).zip(rates) {
@@ -143,52 +162,64 @@ impl SharingProblem {
             first_use,
             scratch,
         } = self;
-        let links = capacity.len();
-        scratch.left.clone_from(capacity);
-        scratch.pull.clear();
-        scratch.pull.resize(links, 0.0);
-        scratch.rising.clear();
-        scratch.rising.resize(links, 0);
+        scratch.links.clear();
+        scratch.links.extend(capacity.iter().map(|&left| Link {
+            left,
+            ..Link::default()
+        }));
         scratch.is_fixed.clear();
         scratch.is_fixed.resize(weight.len(), false);
         scratch.bounded.clear();
-        for flow in 0..weight.len() {
+        scratch.pulls.clear();
+        scratch.pulls.resize(uses.len(), 0.0);
+        let links = &mut *scratch.links;
+        let limits = weight.iter().zip(&*bound);
+        for ((flow, ends), (&weight, &bound)) in (0..).zip(first_use.windows(2)).zip(limits) {
+            let range = ends[0] as usize..ends[1] as usize;
+            let whole = 1.0 / weight;
             let mut ceiling = f64::INFINITY;
-            for &(link, share) in &uses[first_use[flow] as usize..first_use[flow + 1] as usize] {
-                let link = link as usize;
-                scratch.pull[link] += share / weight[flow];
-                scratch.rising[link] += 1;
-                ceiling = ceiling.min(capacity[link] / share);
+            for (&(link, share), pull) in uses[range.clone()].iter().zip(&mut scratch.pulls[range])
+            {
+                let link = &mut links[link as usize];
+                let is_whole = share == 1.0; // most are: no need to divide
+                *pull = if is_whole { whole } else { share / weight };
+                link.pull += *pull;
+                link.rising += 1;
+                let most = if is_whole {
+                    link.left
+                } else {
+                    link.left / share
+                };
+                ceiling = lesser(most, ceiling);
             }
-            if bound[flow] < ceiling {
-                scratch
-                    .bounded
-                    .push((bound[flow] * weight[flow], to_u32(flow)));
+            if bound < ceiling {
+                scratch.bounded.push((bound * weight, flow));
             }
         }
         scratch
             .bounded
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        scratch.summed.clone_from(&scratch.pull);
         scratch.first_flow.clear();
         scratch.first_flow.push(0);
-        scratch.open.clear();
+        scratch.level.clear();
         let mut total = 0;
-        for (link, &count) in scratch.rising.iter().enumerate() {
-            total += count;
-            scratch.first_flow.push(total);
-            if count > 0 {
-                scratch.open.push(to_u32(link));
-            }
-        }
+        let ends = links.iter_mut().map(|link| {
+            link.summed = link.pull;
+            scratch.level.push(link.level());
+            total += link.rising;
+            total
+        });
+        scratch.first_flow.extend(ends);
         scratch.flow_of.clear();
         scratch.flow_of.resize(total as usize, 0);
         // Fill from the back: `first_flow[l + 1]` walks down to the first entry of link l and becomes `first_flow[l]`.
-        for flow in (0..weight.len()).rev() {
-            for &(link, _) in &uses[first_use[flow] as usize..first_use[flow + 1] as usize] {
-                let end = &mut scratch.first_flow[link as usize + 1];
+        let flow_of = &mut *scratch.flow_of;
+        let first_flow = &mut scratch.first_flow[1..];
+        for (flow, ends) in (0..to_u32(weight.len())).zip(first_use.windows(2)).rev() {
+            for &(link, _) in &uses[ends[0] as usize..ends[1] as usize] {
+                let end = &mut first_flow[link as usize];
                 *end -= 1;
-                scratch.flow_of[*end as usize] = to_u32(flow);
+                flow_of[*end as usize] = flow;
             }
         }
         scratch.first_flow.remove(0);
@@ -197,29 +228,22 @@ impl SharingProblem {
 
     /// The level at which the next link fills up; infinite if none will.
     fn least_level(&self) -> f64 {
-        let Scratch {
-            left,
-            pull,
-            open,
-            rising,
-            ..
-        } = &self.scratch;
-        let rising_only = open
-            .iter()
-            .map(|&link| link as usize)
-            .filter(|&link| rising[link] > 0);
-        rising_only
-            .map(|link| left[link] / pull[link])
-            .fold(f64::INFINITY, f64::min)
+        let mut lanes = [f64::INFINITY; 8];
+        let (chunks, rest) = self.scratch.level.as_chunks::<8>();
+        for chunk in chunks {
+            for (least, level) in lanes.iter_mut().zip(chunk) {
+                *least = lesser(*level, *least);
+            }
+        }
+        let lanes = rest.iter().chain(&lanes);
+        lanes.fold(f64::INFINITY, |least, level| lesser(*level, least))
     }
 
     /// Fixes the flows of all links that are full at `level`.
     fn fill_links(&mut self, level: f64, rates: &mut [f64]) {
-        for at in 0..self.scratch.open.len() {
-            let link = self.scratch.open[at] as usize;
-            if self.scratch.rising[link] > 0
-                && self.scratch.left[link] / self.scratch.pull[link] <= level * SAME_LEVEL
-            {
+        let full = level * SAME_LEVEL;
+        for link in 0..self.scratch.level.len() {
+            if self.scratch.level[link] <= full && self.scratch.links[link].rising > 0 {
                 for entry in self.scratch.first_flow[link]..self.scratch.first_flow[link + 1] {
                     let flow = self.scratch.flow_of[entry as usize];
                     if !self.scratch.is_fixed[flow as usize] {
@@ -230,27 +254,30 @@ impl SharingProblem {
                 }
             }
         }
-        let rising = &self.scratch.rising;
-        self.scratch.open.retain(|&link| rising[link as usize] > 0);
     }
 
     /// Takes `flow`, which has reached its rate, out of the sums of its links.
     fn fix(&mut self, flow: u32, rate: f64) {
         self.scratch.is_fixed[flow as usize] = true;
-        for at in self.first_use[flow as usize]..self.first_use[flow as usize + 1] {
-            let (link, share) = self.uses[at as usize];
+        let first = self.first_use[flow as usize];
+        let end = self.first_use[flow as usize + 1];
+        for at in first as usize..end as usize {
+            let (link, share) = self.uses[at];
             let link = link as usize;
-            let scratch = &mut self.scratch;
-            scratch.left[link] = (scratch.left[link] - share * rate).max(0.0);
-            scratch.pull[link] -= share / self.weight[flow as usize];
-            scratch.rising[link] -= 1;
-            if scratch.rising[link] > 0 && scratch.pull[link] < RESUM_BELOW * scratch.summed[link] {
+            let pull = self.scratch.pulls[at];
+            let state = &mut self.scratch.links[link];
+            state.left = (state.left - share * rate).max(0.0);
+            state.pull -= pull;
+            state.rising -= 1;
+            self.scratch.level[link] = state.level();
+            if state.rising > 0 && state.pull < RESUM_BELOW * state.summed {
                 self.resum(link);
             }
         }
     }
 
     /// Sums the pull of a link afresh: the running difference has lost its digits.
+    #[cold]
     fn resum(&mut self, link: usize) {
         let Self {
             weight,
@@ -274,8 +301,9 @@ impl SharingProblem {
                 pull += share / weight[flow];
             }
         }
-        scratch.pull[link] = pull;
-        scratch.summed[link] = pull;
+        let state = &mut scratch.links[link];
+        (state.pull, state.summed) = (pull, pull);
+        scratch.level[link] = state.level();
     }
 }
 
@@ -286,8 +314,14 @@ pub(in crate::engine) fn held(weight: f64, bound: f64) -> f64 {
     if weight * bound <= HIGHEST || !bound.is_finite() {
         weight
     } else {
-        HIGHEST / bound
+        weight_at_highest(bound)
     }
+}
+
+/// The weight with which the level at a bound is [`HIGHEST`].
+#[cold]
+fn weight_at_highest(bound: f64) -> f64 {
+    HIGHEST / bound
 }
 
 #[cfg(test)]
