@@ -133,24 +133,33 @@ fn the_resolved_load_is_complete_and_means_the_same_again() {
 }
 
 #[test]
-fn supersteps_between_two_changes_are_done_at_once_with_the_same_result() {
-    let run = |shortcuts: &str| {
+fn supersteps_between_two_changes_and_through_them_are_done_at_once_with_the_same_result() {
+    let host = |process: u64| format!("Aquario-{}", process / 2);
+    let run = |(name, n): (&str, u64), load: &Value, shortcuts: &str| {
         let settings = [
             ("workload.procs", json!(10)),
             ("runtime.shortcuts", json!(shortcuts)),
+            ("mapping", json!((0..10).map(host).collect::<Vec<_>>())),
         ];
-        let load =
-            json!([{ "kind": "walk", "period": "10 ms" }, { "kind": "on-off", "busy": "1 s" }]);
-        let results = under("lu", 200, load, &settings).run(&Progress::default());
+        let results = under(name, n, load.clone(), &settings).run(&Progress::default());
         results.expect("it runs").runs
     };
-    for (fast, slow) in run("all").iter().zip(&run("none")) {
+    let two = json!([{ "kind": "walk", "period": "10 ms" }, { "kind": "on-off", "busy": "1 s" }]);
+    // Of one load alone, many changes are known beforehand.
+    let one = json!({ "kind": "walk", "period": "0.5 s" });
+    let other = json!({ "kind": "ar", "period": "70 ms" });
+    let cases = [("lu", 200), ("sw", 10)].map(|app| [(app, &two), (app, &one), (app, &other)]);
+    let runs = cases.as_flattened().iter().flat_map(|&(app, load)| {
+        let [fast, slow] = ["all", "none"].map(|shortcuts| run(app, load, shortcuts));
+        fast.into_iter().zip(slow)
+    });
+    for (fast, slow) in runs {
         assert_eq!(fast.outcome.migrations.len(), slow.outcome.migrations.len());
         let ends = |run: &ScenarioRun| {
             let dates = run.outcome.supersteps.iter().map(|dates| dates.end.get());
             dates.collect::<Vec<_>>()
         };
-        for (fast, slow) in ends(fast).iter().zip(ends(slow)) {
+        for (fast, slow) in ends(&fast).iter().zip(ends(&slow)) {
             assert_close(*fast, slow, ROUNDING, "the end of a superstep");
         }
     }
