@@ -10,7 +10,9 @@
 //! duration     = what the barrier makes of the arrivals ([`Barrier::predict`])
 //! ```
 //! It holds when all processes begin together, nothing else is in progress, and no capacity changes before the end. Where capacities vary,
-//! supersteps between two changes are evaluated this way. The choice depends on the platform, the options, the plan and the time.
+//! supersteps between two changes are evaluated this way. Speeds of hosts may change while processes compute, as far as the changes are known
+//! beforehand: those of profiles, and the steps of a load that are drawn already. The choice depends on the platform, the options, the plan
+//! and the time.
 //!
 //! Cost: 5 ns a process, 10 ns a message, and the batch.
 //!

@@ -94,18 +94,18 @@ fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     migrations.map(|one| change(one.process)).collect()
 }
 
+/// Supersteps, both ends included.
+fn named(from: u64, until: u64) -> String {
+    if from == until {
+        format!("superstep {from}")
+    } else {
+        format!("supersteps {from} to {until}")
+    }
+}
+
 /// Prediction and outcome, in sentences.
 pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
-    let supersteps = format!(
-        "{} {} to {}",
-        if effect.supersteps() == 1 {
-            "superstep"
-        } else {
-            "supersteps"
-        },
-        effect.from,
-        effect.until
-    );
+    let supersteps = named(effect.from, effect.until);
     let compared = |without: f64, with: f64| {
         let gain = without - with;
         let verb = if gain < 0.0 { "lost" } else { "gained" };
@@ -126,10 +126,9 @@ pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
     )];
     sentences.push(match &effect.predicted {
         Some(predicted) => format!(
-            "  predicted: {} (from what all took in supersteps {} to {}, for those that moved times t2 / t1).",
+            "  predicted: {} (from what all took in {}, for those that moved times t2 / t1).",
             compared(predicted.without.get(), predicted.with.get()),
-            predicted.from,
-            predicted.until,
+            named(predicted.from, predicted.until),
         ),
         None => "  predicted: nothing, since the policy foresees no times.".into(),
     });
