@@ -103,7 +103,7 @@ impl Course {
         }
     }
 
-    /// Hands out those of the next changes that are known already, as long as they are due, and `most` of them at most; how many they were.
+    /// Hands out the next changes that are known already, as long as they are due, `most` of them at most. Returns how many.
     #[inline]
     fn take_ahead(
         &mut self,
@@ -360,8 +360,8 @@ impl Changes {
         self.date_at(self.of_host[host.index()])
     }
 
-    /// The changes of a host that are still to come, as far as they are known beforehand: absolute date \[s\] and available fraction; and
-    /// the date up to which they are all.
+    /// The changes of a host that are still to come, as far as they are known beforehand: absolute date \[s\] and available fraction. Then the
+    /// date up to which they are all.
     pub(crate) fn known_changes(
         &self,
         host: HostId,

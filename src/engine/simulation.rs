@@ -141,7 +141,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
         })
     }
 
-    /// The changes of a host that are still to come, as far as they are known beforehand: local date \[s\] and available fraction; and the
+    /// The changes of a host that are still to come, as far as they are known beforehand: local date \[s\] and available fraction. Then the
     /// local date up to which they are all.
     pub(crate) fn known_changes(
         &self,

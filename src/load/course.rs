@@ -1,4 +1,4 @@
-//! What a load leaves of one host or link over time: drawn once for all scenarios and all runs of a sweep.
+//! The share that a load leaves of one host or link over time: drawn once for all scenarios and all runs of a sweep.
 //!
 //! ```text
 //! share = 1 - load
@@ -40,7 +40,7 @@ impl Room {
 /// Steps that were drawn together.
 type Block = Arc<[(f64, f64)]>;
 
-/// How many steps a block has.
+/// The number of steps of a block.
 fn size(number: usize) -> usize {
     8 << number.min(4)
 }

@@ -37,7 +37,7 @@ struct Scratch {
     /// Flows whose bound can bind before any link does, by the level of the bound.
     bounded: Vec<(f64, u32)>,
     is_fixed: Vec<bool>,
-    /// What rates take of each link.
+    /// The sum of the rates on each link.
     taken: Vec<f64>,
 }
 
@@ -47,7 +47,7 @@ struct Link {
     left: f64,
     pull: f64,
     summed: f64,
-    /// How many flows still rise.
+    /// The number of flows that still rise.
     rising: u32,
 }
 
