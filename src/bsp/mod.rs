@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run: for each superstep
-//!   a shortcut computes it (direct evaluation, memo), or its events do:
+//!   it is the one before once more (repeat), a shortcut computes it (direct evaluation, memo), or its events do:
 //!   compute (shared host) -> send all -> receive all -> barrier                 superstep, exchange, barrier
 //!   then rescheduling: is a call due? decision -> price -> migrations           reschedule, call, migration
 //! ```
@@ -24,6 +24,7 @@ mod migration;
 mod packets;
 mod patience;
 mod record;
+mod repeat;
 mod reschedule;
 mod run;
 mod script;

@@ -37,8 +37,8 @@ pub(super) struct Run<'a, 'r> {
     /// The open supersteps, where there is no barrier between them.
     pub(super) ahead: Option<Ahead>,
     pub(super) rescheduling: Rescheduling<'a>,
-    recorder: &'r mut dyn Recorder,
-    checks: invariants::Sums,
+    pub(super) recorder: &'r mut dyn Recorder,
+    pub(super) checks: invariants::Sums,
 }
 
 impl<'a, 'r> Run<'a, 'r> {
@@ -61,12 +61,17 @@ impl<'a, 'r> Run<'a, 'r> {
     }
 
     fn run(mut self) -> Result<Outcome, Error> {
-        for superstep in 0..self.world.setup.workload.supersteps() {
-            self.begin(superstep)?;
-            self.complete()?;
+        let mut done = 0;
+        while done < self.world.setup.workload.supersteps() {
+            let repeated = self.repeat(done)?;
+            if repeated == 0 {
+                self.begin(done)?;
+                self.complete()?;
+            }
+            done += repeated.max(1);
             self.reschedule()?;
             if self.recorder.is_stopped() {
-                let message = format!("the run was stopped after superstep {}", superstep + 1);
+                let message = format!("the run was stopped after superstep {done}");
                 return Err(Error::Run(Problem::new(message)));
             }
         }

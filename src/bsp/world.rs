@@ -107,8 +107,6 @@ impl<'a> World<'a> {
 
     /// Opens the plan of a superstep; returns whether it differs from the plan before it.
     pub(super) fn open(&mut self, superstep: usize) -> bool {
-        self.superstep = superstep;
-        self.engine.is_last = superstep + 1 == self.setup.workload.supersteps();
         let repeats = self.setup.workload.repeats(superstep);
         if !repeats {
             self.plan.clear(self.placement.len());
@@ -116,14 +114,21 @@ impl<'a> World<'a> {
             let sizes = self.plan.messages.iter().map(|message| message.size.get());
             self.volume = sizes.sum();
         }
-        self.outcome.sent.messages += self.plan.messages.len() as u64;
-        self.outcome.sent.bytes += self.volume;
+        self.enter(superstep);
         !repeats
     }
 
-    /// Whether there is a superstep after the open one, with the same plan.
-    pub(super) fn repeats_next(&self) -> bool {
-        !self.engine.is_last && self.setup.workload.repeats(self.superstep + 1)
+    /// A superstep begins, whose plan is open.
+    pub(super) fn enter(&mut self, superstep: usize) {
+        self.superstep = superstep;
+        self.engine.is_last = superstep + 1 == self.setup.workload.supersteps();
+        self.outcome.sent.messages += self.plan.messages.len() as u64;
+        self.outcome.sent.bytes += self.volume;
+    }
+
+    /// Whether there is such a superstep, with the plan of the one before it.
+    pub(super) fn repeats(&self, superstep: usize) -> bool {
+        superstep < self.setup.workload.supersteps() && self.setup.workload.repeats(superstep)
     }
 
     /// Whether the superstep that is ending is the last one.

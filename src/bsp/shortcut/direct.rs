@@ -250,6 +250,7 @@ impl Direct {
     fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.path.clear();
         self.path.reserve(input.plan.messages.len());
+        self.paths.expect(input.plan.messages.len());
         for message in &input.plan.messages {
             let from = input.placement[message.from.index()];
             let to = input.placement[message.to.index()];

@@ -1,7 +1,8 @@
 //! Shortcuts: ways to compute a superstep without scheduling its events.
 //!
-//! [`Shortcuts::try_run`] is the only door: it takes the result of an earlier superstep (`memo`), or evaluates the plan (`direct`), or says
-//! that the superstep needs events. The options of the runtime can switch both off, and results agree.
+//! [`Shortcuts::try_run`] takes the result of a superstep of another run (`memo`), or evaluates the plan (`direct`), or says that the superstep
+//! needs events. [`Shortcuts::repeated`] tells the superstep before, if it may be repeated. The options of the runtime can switch all off,
+//! and results agree.
 
 mod direct;
 mod input;
@@ -14,7 +15,7 @@ use input::SuperstepInput;
 pub(super) use memo::CallMessage;
 use memo::{Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
-use result::{Digest, SuperstepResult};
+pub(super) use result::{Digest, SuperstepResult};
 
 use super::barrier::Barrier;
 use super::config::Shortcuts as Allowed;
@@ -23,7 +24,7 @@ use crate::engine::EventLog;
 use crate::error::Error;
 use crate::platform::Platform;
 use crate::policy::Measures;
-use crate::units::{ProcessId, Seconds, greater};
+use crate::units::{HostId, ProcessId, Seconds, greater};
 use crate::workload::Plan;
 
 /// The result of a longer list of messages of a call is not kept: the memory of a list is better spent on supersteps.
@@ -96,11 +97,8 @@ impl<'a> Shortcuts<'a> {
                 return Ok(false);
             }
         }
-        let repeated = self.previous.recall(&world.placement);
-        let entry = match &mut self.shared {
-            Some(shared) if repeated.is_none() => shared.recall(world.superstep, &world.placement),
-            _ => None,
-        };
+        let shared = self.shared.as_mut();
+        let entry = shared.and_then(|shared| shared.recall(world.superstep, &world.placement));
         let input = SuperstepInput {
             platform: world.setup.platform,
             plan: &world.plan,
@@ -110,7 +108,7 @@ impl<'a> Shortcuts<'a> {
             engine: &world.engine,
             steady,
         };
-        let recalled = repeated.or_else(|| entry.as_ref().map(|entry| entry.result));
+        let recalled = entry.as_ref().map(|entry| entry.result);
         let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
         let Some(result) = result.filter(|result| world.engine.pass(result.duration, result.flows))
         else {
@@ -126,15 +124,14 @@ impl<'a> Shortcuts<'a> {
             let places = (world.setup.platform, &*world.placement);
             entry.restore(places, &world.plan, has_policy, &mut world.measures);
             self.digest = Some(entry.digest);
-            self.keep_previous(result, world);
-        } else if repeated.is_none() {
+        } else {
             let measures = &mut world.measures;
             self.direct
                 .measure((&world.plan, begins), has_policy, measures);
             self.digest = None;
-            self.keep_previous(result, world);
             self.evaluated = Some(result);
         }
+        self.keep_previous(result, world);
         world.outcome.supersteps[world.superstep].start = start;
         Ok(true)
     }
@@ -155,6 +152,12 @@ impl<'a> Shortcuts<'a> {
             shared.keep_step(messages, result);
         }
         Some(result)
+    }
+
+    /// The superstep that was closed last, if it may be repeated with this placement: all processes began and left it together. The plan of
+    /// the next one is to be equal.
+    pub(super) fn repeated(&self, placement: &[HostId]) -> Option<(SuperstepResult, Digest)> {
+        self.previous.recall(placement).zip(self.digest)
     }
 
     /// The open superstep is simulated by events; `is_alone`: all processes begin together, and nothing else is in progress.
@@ -197,7 +200,7 @@ impl<'a> Shortcuts<'a> {
     }
 
     fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
-        if self.may_repeat && world.repeats_next() {
+        if self.may_repeat && world.repeats(world.superstep + 1) {
             self.previous.keep(result, &world.placement);
         }
     }
