@@ -119,6 +119,7 @@ impl IncrementalBatch {
             let capacities = platform.links.iter().map(|link| link.bandwidth.get());
             self.levels = IncrementalMaxMin::new(capacities);
         }
+        self.levels.widen(paths.widest());
         self.number.resize(paths.len(), NOT_IN_USE);
         self.classes
             .reserve(starts.len().saturating_sub(self.classes.len()));

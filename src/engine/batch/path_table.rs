@@ -71,9 +71,12 @@ pub(crate) struct PathTable {
     table: Vec<u32>,
     /// Start of the row of each class in the table; 0, a row of zeros, until first used.
     row: Vec<u32>,
-    /// For many classes.
+    /// For many classes; and the path after the one that was found last.
     lookup: HashTable<PathId>,
+    next: PathId,
     list: Vec<Path>,
+    /// The most shared links of a path.
+    widest: usize,
     /// Of each path, if messages ask for them.
     details: Vec<Details>,
     has_details: bool,
@@ -113,7 +116,9 @@ impl PathTable {
             table,
             row: vec![0; if is_small { endpoint_classes } else { 0 }],
             lookup: HashTable::new(),
+            next: LOOPBACK,
             list: Vec::with_capacity(ROOM),
+            widest: 0,
             details: Vec::new(),
             has_details: !model.is_plain() || model.slow_start,
             is_plain: model.is_plain(),
@@ -174,14 +179,35 @@ impl PathTable {
         let pair = self.pair(from, to);
         let list = &self.list;
         let is_it = |path: &PathId| list[*path as usize].pair == pair;
-        let known = self.lookup.find(hash(pair), is_it).copied();
-        known.or_else(|| {
+        // Those who send to the same ones again ask in the same order.
+        let next = list
+            .get(self.next as usize)
+            .filter(|next| next.pair == pair);
+        let known = match next {
+            Some(_) => Some(self.next),
+            None => self.lookup.find(hash(pair), is_it).copied(),
+        };
+        let found = known.or_else(|| {
             let path = self.add(platform, from, to)?;
             let list = &self.list;
             let hash_of = |path: &PathId| hash(list[*path as usize].pair);
             self.lookup.insert_unique(hash(pair), path, hash_of);
             Some(path)
-        })
+        })?;
+        self.next = found + 1;
+        Some(found)
+    }
+
+    /// Makes room for so many paths, unless there are any yet.
+    pub(crate) fn expect(&mut self, paths: usize) {
+        if self.list.len() <= LOOPBACK as usize + 1 && paths > ROOM {
+            self.list.reserve(paths);
+            self.uses.reserve(2 * paths);
+            let list = &self.list;
+            let hash_of = |path: &PathId| hash(list[*path as usize].pair);
+            let room = if self.row.is_empty() { paths } else { 0 };
+            self.lookup.reserve(room, hash_of);
+        }
     }
 
     /// The pair of endpoint classes, as a number.
@@ -298,6 +324,11 @@ impl PathTable {
         &self.list[path as usize]
     }
 
+    /// The most shared links that a path has had.
+    pub(super) fn widest(&self) -> usize {
+        self.widest
+    }
+
     /// How many endpoint classes there are.
     pub(super) fn endpoint_classes(&self) -> usize {
         self.endpoint_classes
@@ -323,6 +354,7 @@ impl PathTable {
         let id = u32::try_from(self.list.len()).expect("fewer than 2^32 pairs of hosts");
         let first_use = self.uses.len();
         let path = self.measure(platform, from, to)?;
+        self.widest = self.widest.max(self.uses.len() - first_use);
         self.list.push(Path {
             pair,
             first_use: u32::try_from(first_use).expect("fewer than 2^32 uses of links"),

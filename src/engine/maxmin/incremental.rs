@@ -56,6 +56,8 @@ const FULL: f64 = 1.0 + 1e-9;
 const SAME: f64 = 1e-15;
 /// There is room for so many groups from the first one on.
 const ROOM: usize = 512;
+/// And for so many groups on a link, once it has any: often there are no more, as in rings.
+const FIRST_GROUPS: usize = 2;
 /// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
 const MOST_REPAIRS: usize = 50;
 /// When the capacities of more links with flows change together, all is solved anew: each repair would disturb all the others.
@@ -102,9 +104,7 @@ impl IncrementalMaxMin {
         uses: impl ExactSizeIterator<Item = (u32, f64)>,
     ) {
         let at = group as usize;
-        if uses.len() > self.width {
-            self.widen(uses.len());
-        }
+        self.widen(uses.len());
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two().max(ROOM);
             self.groups.resize(room, Group::default());
@@ -118,6 +118,9 @@ impl IncrementalMaxMin {
         entry.uses = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
             let slots = &mut self.links[link as usize].groups;
+            if slots.capacity() == 0 {
+                slots.reserve_exact(FIRST_GROUPS);
+            }
             let slot = to_u32(slots.len());
             slots.push(Membership {
                 group,
@@ -203,7 +206,15 @@ impl IncrementalMaxMin {
     }
 
     /// Makes room for groups of so many links.
-    fn widen(&mut self, width: usize) {
+    #[inline]
+    pub(in crate::engine) fn widen(&mut self, width: usize) {
+        if width > self.width {
+            self.widen_rows(width);
+        }
+    }
+
+    #[cold]
+    fn widen_rows(&mut self, width: usize) {
         let before = std::mem::take(&mut self.uses);
         self.uses.resize(self.groups.len() * width, Use::default());
         if self.width > 0 {
