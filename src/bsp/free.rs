@@ -63,7 +63,7 @@ impl Run<'_, '_> {
     /// A process has done its superstep: it begins the next one, unless all meet before that or it is too far ahead.
     fn advance(&mut self, process: u32) -> Result<(), Error> {
         let number = self.superstep.at[process as usize];
-        let is_last = number + 1 == self.world.setup.workload.supersteps();
+        let is_last = number + 1 == self.world.supersteps;
         let Some(ahead) = &mut self.ahead else {
             return Ok(());
         };

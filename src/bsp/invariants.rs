@@ -22,6 +22,7 @@
 use std::collections::BTreeMap;
 
 use super::event::Stage;
+use super::record::SuperstepDates;
 use super::shortcut::Shortcuts;
 use super::superstep::Superstep;
 use super::world::World;
@@ -43,6 +44,7 @@ const NAMED: usize = 6;
 pub(super) struct Sums(Vec<(f64, f64)>);
 
 /// Checks the superstep whose barrier has just opened.
+#[inline]
 pub(super) fn check_superstep(
     world: &World<'_>,
     superstep: &Superstep,
@@ -83,9 +85,18 @@ fn check_dates(world: &World<'_>) -> Result<(), Error> {
     {
         return Ok(());
     }
-    let (start, computed) = (dates.start, dates.computed);
+    Err(time_went_back(world, began))
+}
+
+/// The error of a superstep whose dates fall, or begin before `began`.
+#[cold]
+fn time_went_back(world: &World<'_>, began: Time) -> Error {
+    let SuperstepDates {
+        start, computed, ..
+    } = world.outcome.supersteps[world.superstep];
+    let now = world.engine.now();
     let what = format!("time went back: its dates are {began}, {start}, {computed}, {now}");
-    Err(world.broken(None, &what))
+    world.broken(None, &what)
 }
 
 /// Checks a run that is over.

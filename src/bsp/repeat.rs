@@ -15,6 +15,7 @@ use super::record::{Beginnings, SuperstepDates};
 use super::run::Run;
 use super::shortcut::{Digest, SuperstepResult};
 use crate::error::Error;
+use crate::units::Time;
 
 impl Run<'_, '_> {
     /// Goes through the supersteps from `first` on that equal the one before, until all processes meet after one of them or the recorder
@@ -30,8 +31,9 @@ impl Run<'_, '_> {
         self.superstep.is_by_events = false;
         self.superstep.began.clear();
         let mut next = first;
+        let mut start = self.world.engine.now();
         while self.world.repeats(next) && self.pass(result) {
-            self.date(next, &digest)?;
+            start = self.date(next, start, &digest)?;
             next += 1;
             if self.rescheduling.is_held || self.recorder.is_stopped() {
                 break;
@@ -46,15 +48,16 @@ impl Run<'_, '_> {
     /// Lets the time of one more superstep pass, on a clock that begins with it; returns whether the clock could.
     fn pass(&mut self, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
-        if !engine.rebase() {
-            return false;
-        }
-        self.superstep.origin = engine.now();
-        engine.pass(result.duration, result.flows)
+        engine.rebase() && engine.pass(result.duration, result.flows)
     }
 
-    /// Dates a superstep whose time has passed, checks and records it; the policy observes it.
-    fn date(&mut self, superstep: usize, (digest, longest): &Digest) -> Result<(), Error> {
+    /// Dates a superstep whose time has passed, checks and records it; the policy observes it. Returns its end.
+    fn date(
+        &mut self,
+        superstep: usize,
+        start: Time,
+        (digest, longest): &Digest,
+    ) -> Result<Time, Error> {
         let Self {
             world,
             recorder,
@@ -62,7 +65,8 @@ impl Run<'_, '_> {
             ..
         } = self;
         world.enter(superstep);
-        let (start, end) = (self.superstep.origin, world.engine.now());
+        let end = world.engine.now();
+        self.superstep.origin = start;
         world.log.log(digest);
         world.outcome.supersteps[superstep] = SuperstepDates {
             start,
@@ -79,6 +83,6 @@ impl Run<'_, '_> {
         world.ending = superstep;
         self.rescheduling.observe(world);
         world.log.date(end.get());
-        Ok(())
+        Ok(end)
     }
 }

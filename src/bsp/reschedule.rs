@@ -55,16 +55,10 @@ impl<'a> Rescheduling<'a> {
     }
 
     /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it.
+    #[inline]
     pub(super) fn observe(&mut self, world: &mut World<'a>) {
         self.supersteps_since_call += 1;
-        self.is_due =
-            world.has_policy() && self.policy.is_call_due(&world.view(&self.external_load));
-        if world.has_policy() && !self.is_due {
-            let left = world.setup.workload.supersteps() - 1 - world.ending;
-            if self.policy.is_done(left) {
-                world.dismiss_policy();
-            }
-        }
+        self.is_due = world.has_policy() && self.ask(world);
         if self.postponed_to.is_some_and(|to| to <= world.ending) {
             self.postponed_to = None;
             self.is_due = true;
@@ -72,6 +66,16 @@ impl<'a> Rescheduling<'a> {
         self.prescribed = world.setup.workload.prescribed_moves(world.ending);
         self.is_held = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
+    }
+
+    /// Whether the policy wants a call after the superstep that is ending; one that wants none any more is dismissed.
+    fn ask(&mut self, world: &mut World<'a>) -> bool {
+        let is_due = self.policy.is_call_due(&world.view(&self.external_load));
+        let left = world.supersteps - 1 - world.ending;
+        if !is_due && self.policy.is_done(left) {
+            world.dismiss_policy();
+        }
+        is_due
     }
 
     /// Puts off a call that is due: all meet after this superstep, which is the furthest that a process has begun.

@@ -62,7 +62,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     fn run(mut self) -> Result<Outcome, Error> {
         let mut done = 0;
-        while done < self.world.setup.workload.supersteps() {
+        while done < self.world.supersteps {
             let repeated = self.repeat(done)?;
             if repeated == 0 {
                 self.begin(done)?;

@@ -45,6 +45,8 @@ pub(super) struct World<'a> {
     pub(super) plan: Plan,
     /// The bytes that the plan sends.
     volume: f64,
+    /// How many supersteps there are.
+    pub(super) supersteps: usize,
     /// The superstep whose plan is open.
     pub(super) superstep: usize,
     /// The superstep whose barrier is being left, or was left last.
@@ -83,6 +85,7 @@ impl<'a> World<'a> {
             may_pass: true,
             plan: Plan::default(),
             volume: 0.0,
+            supersteps: setup.workload.supersteps(),
             superstep: 0,
             ending: 0,
             placement: setup.placement.to_vec(),
@@ -121,19 +124,19 @@ impl<'a> World<'a> {
     /// A superstep begins, whose plan is open.
     pub(super) fn enter(&mut self, superstep: usize) {
         self.superstep = superstep;
-        self.engine.is_last = superstep + 1 == self.setup.workload.supersteps();
+        self.engine.is_last = superstep + 1 == self.supersteps;
         self.outcome.sent.messages += self.plan.messages.len() as u64;
         self.outcome.sent.bytes += self.volume;
     }
 
     /// Whether there is such a superstep, with the plan of the one before it.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
-        superstep < self.setup.workload.supersteps() && self.setup.workload.repeats(superstep)
+        superstep < self.supersteps && self.setup.workload.repeats(superstep)
     }
 
     /// Whether the superstep that is ending is the last one.
     pub(super) fn is_last(&self) -> bool {
-        self.ending + 1 == self.setup.workload.supersteps()
+        self.ending + 1 == self.supersteps
     }
 
     /// Whether a policy decides.
@@ -165,7 +168,7 @@ impl<'a> World<'a> {
             cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
             migrations_happen: self.setup.scenario == Scenario::Iii,
             messages: &self.plan.messages,
-            supersteps: self.setup.workload.supersteps(),
+            supersteps: self.supersteps,
             last_price: (self.outcome.calls.last())
                 .map_or_else(Seconds::default, |call| call.cost + call.migration),
             pinned: &self.pinned,

@@ -193,7 +193,14 @@ impl<T: Copy> Network<T> {
 
     /// Forgets the order in which flows have ended, while there is none: equal flows are then shared in an equal order, to the bit.
     /// Local dates begin anew, after so long \[s\].
+    #[inline]
     pub(super) fn tidy(&mut self, elapsed: f64) {
+        if !self.flows.is_empty() || self.connections.is_some() {
+            self.tidy_flows(elapsed);
+        }
+    }
+
+    fn tidy_flows(&mut self, elapsed: f64) {
         debug_assert_eq!(self.free.len(), self.flows.len());
         self.free.clear();
         self.free.extend((0..).take(self.flows.len()));

@@ -100,6 +100,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     ///
     /// What follows then depends on the state of the platform only, not on the date: equal activities take equal times to
     /// the last bit.
+    #[inline]
     pub fn rebase(&mut self) -> bool {
         let is_idle = self.is_idle();
         if is_idle {

@@ -78,6 +78,7 @@ impl Contention {
         self.links.resize(platform.links.len(), UNUSED);
         self.list_users(paths, starts);
         self.find_busy(platform, paths, starts);
+        self.latest.clear();
         if self.find_contention(paths, starts) {
             self.find_contention(paths, starts);
         }
@@ -161,18 +162,7 @@ impl Contention {
 
     /// Finds the links where flows can meet, among those where that is not excluded yet. Whether it has freed any.
     fn find_contention(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
-        let links = &self.links;
-        self.latest.clear();
-        self.latest.extend(starts.iter().map(|start| {
-            let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
-            for &(link, _) in paths.uses(start.path) {
-                let link = &links[link as usize];
-                if link.is_contended {
-                    latest += link.busy;
-                }
-            }
-            latest
-        }));
+        self.find_latest(paths, starts);
         let mut has_freed = false;
         for &link in &self.used {
             let link = &mut self.links[link as usize];
@@ -189,6 +179,31 @@ impl Contention {
             has_freed |= !link.is_contended;
         }
         has_freed
+    }
+
+    /// Finds when flows have ended at the latest: all, at first, then those on links where they may still meet others.
+    fn find_latest(&mut self, paths: &PathTable, starts: &[Start]) {
+        let links = &self.links;
+        let latest = |start: &Start| {
+            let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
+            for &(link, _) in paths.uses(start.path) {
+                let link = &links[link as usize];
+                if link.is_contended {
+                    latest += link.busy;
+                }
+            }
+            latest
+        };
+        if self.latest.is_empty() {
+            self.latest.extend(starts.iter().map(latest));
+            return;
+        }
+        let used = self.used.iter().map(|&link| &links[link as usize]);
+        for link in used.filter(|link| link.is_contended) {
+            for &user in &self.users[link.users()] {
+                self.latest[user as usize] = latest(&starts[user as usize]);
+            }
+        }
     }
 
     /// Groups the flows that can meet, by date.
