@@ -7,7 +7,7 @@
 //! This holds on a platform whose capacities are constant: local time starts from zero, so that neither the past nor the policy matters. What is
 //! left of a superstep then is done here, in the order of [`Run::begin`], [`Run::complete`] and `Run::close`.
 //!
-//! Cost: some 200 instructions a superstep, whatever the number of processes. Twin: the supersteps themselves, simulated again
+//! Cost: some 370 instructions a superstep, whatever the number of processes. Twin: the supersteps themselves, simulated again
 //! (`shortcuts` of the runtime: `at-once`).
 
 use super::invariants;

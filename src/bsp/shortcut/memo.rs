@@ -203,7 +203,7 @@ pub(super) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
     one.len() == other.len() && (0..one.len()).fold(0, difference) == 0
 }
 
-/// The superstep before the open one, if all processes began and ended it together.
+/// The superstep before the next one, if all processes began and ended it together.
 #[derive(Debug, Default)]
 pub(super) struct Previous {
     result: Option<SuperstepResult>,
@@ -211,7 +211,7 @@ pub(super) struct Previous {
 }
 
 impl Previous {
-    /// Its result, if the open superstep has this placement, too; the plans are equal if nobody has called [`Self::forget`] since.
+    /// Its result, if the next superstep has this placement, too; the plans are equal if nobody has called [`Self::forget`] since.
     pub(super) fn recall(&self, placement: &[HostId]) -> Option<SuperstepResult> {
         self.result
             .filter(|_| are_equal(&self.placement, placement))
