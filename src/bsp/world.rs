@@ -45,7 +45,7 @@ pub(super) struct World<'a> {
     pub(super) plan: Plan,
     /// The bytes that the plan sends.
     volume: f64,
-    /// How many supersteps there are.
+    /// The number of supersteps.
     pub(super) supersteps: usize,
     /// The superstep whose plan is open.
     pub(super) superstep: usize,

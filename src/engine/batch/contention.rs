@@ -39,7 +39,7 @@ pub(in crate::engine) struct Contention {
 struct Link {
     /// How long all bytes keep it busy \[s\].
     busy: f64,
-    /// Where `users` has its flows.
+    /// The places of its flows in `users`.
     first: u32,
     end: u32,
     /// Another link of its group, itself for one of them (a forest of disjoint sets).
@@ -56,7 +56,7 @@ const UNUSED: Link = Link {
     is_contended: true,
 };
 
-/// Where more flows than this use one link, all flows are put in order first.
+/// More flows than this on one link: all flows are put in order first.
 const MANY: u32 = 64;
 
 impl Link {
