@@ -68,7 +68,12 @@ impl Ord for InOrder {
 
 /// Starts chained to the ends of other flows.
 #[derive(Clone, Debug, Default)]
-pub(in crate::engine) struct ChainedStarts(BinaryHeap<Reverse<InOrder>>);
+pub(in crate::engine) struct ChainedStarts {
+    starts: BinaryHeap<Reverse<InOrder>>,
+    /// Those that were chained at the current date to a later one which counts as the same: they wait for the next date. Who reacts to an
+    /// end and waits, however shortly, is not there yet.
+    next: Vec<Start>,
+}
 
 /// Flows that have not started: those with known starts, sorted by time, and those chained to the end of another flow.
 #[derive(Debug)]
@@ -82,11 +87,11 @@ impl PendingStarts<'_> {
     #[inline]
     pub(in crate::engine) fn next_date(&self) -> f64 {
         let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
-        let later = self.later.0.peek();
+        let later = self.later.starts.peek();
         later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
     }
 
-    /// Removes and returns a flow that starts at `date`, if there is one.
+    /// Removes and returns a flow that starts at `date`, if there is one. After the last one, those that were chained at this date can start.
     #[inline]
     pub(in crate::engine) fn take(&mut self, date: f64) -> Option<Start> {
         let limit = same_until(date);
@@ -96,22 +101,30 @@ impl PendingStarts<'_> {
             self.known = others;
             return Some(*start);
         }
-        let Reverse(InOrder(start)) = *self.later.0.peek()?;
-        if start.date > limit {
-            return None;
+        let ChainedStarts { starts, next } = &mut *self.later;
+        let is_due = |Reverse(InOrder(start)): &Reverse<InOrder>| start.date <= limit;
+        if starts.peek().is_some_and(is_due) {
+            return starts.pop().map(|Reverse(InOrder(start))| start);
         }
-        self.later.0.pop();
-        Some(start)
+        if !next.is_empty() {
+            starts.extend(next.drain(..).map(|start| Reverse(InOrder(start))));
+        }
+        None
     }
 
-    /// Adds a flow that is chained to an end.
-    pub(in crate::engine) fn push(&mut self, start: Start) {
-        self.later.0.push(Reverse(InOrder(start)));
+    /// Adds a flow that is chained to an end at `now`.
+    pub(in crate::engine) fn push(&mut self, start: Start, now: f64) {
+        if start.date > now && start.date <= same_until(now) {
+            self.later.next.push(start);
+        } else {
+            self.later.starts.push(Reverse(InOrder(start)));
+        }
     }
 
     /// Drops the flows whose start time is not a finite number.
     pub(in crate::engine) fn clear(&mut self) {
         self.known = &[];
-        self.later.0.clear();
+        self.later.starts.clear();
+        self.later.next.clear();
     }
 }

@@ -143,7 +143,7 @@ impl HoldingBatch {
         } = self;
         flows.end(now, |number, name, is_last| {
             if let Some(start) = ended(name, now) {
-                pending.push(start);
+                pending.push(start, now);
             }
             if is_last {
                 group[path[number as usize] as usize] = NOT_IN_USE;

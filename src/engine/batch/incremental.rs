@@ -208,7 +208,7 @@ impl IncrementalBatch {
             let limit = class.moved + class.rate * SAME_DATE * now;
             while let Some(name) = class.pop(limit) {
                 if let Some(start) = ended(name, now) {
-                    pending.push(start);
+                    pending.push(start, now);
                 }
             }
             let count = class.len();

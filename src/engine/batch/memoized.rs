@@ -93,7 +93,7 @@ impl MemoizedBatch {
                     take_ended(flows, left, |flow| {
                         set = set.wrapping_sub(numbers[flow.path as usize]);
                         if let Some(start) = ended(flow.name, now) {
-                            pending.push(start);
+                            pending.push(start, now);
                         }
                     });
                 } else {

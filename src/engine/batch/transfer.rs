@@ -294,6 +294,42 @@ mod tests {
         }
     }
 
+    /// A latency is over when it is over, be it less than what counts as one date.
+    #[test]
+    fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
+        let platform = line(&[1e9; 4], 1e3, 0.0);
+        let mut paths = PathTable::new(&platform, NetworkModel::default());
+        let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
+        // 5e-15 of the date.
+        let (first, latency, count) = (1e10, 5e-5, 200);
+        let start = |name, date| Start {
+            date,
+            path,
+            bytes: 1e3,
+            name,
+        };
+        let expected = first + f64::from(count) + f64::from(count - 1) * latency;
+        for solver in ["memoized", "incremental", "holding"] {
+            let mut end = f64::NAN;
+            let ended = |name: u32, date: f64| {
+                end = date;
+                (name + 1 < count).then(|| start(name + 1, date + latency))
+            };
+            let mut starts = [start(0, first)];
+            let starts = &mut starts;
+            match solver {
+                "memoized" => MemoizedBatch::default().solve(&platform, &paths, starts, ended),
+                "incremental" => {
+                    IncrementalBatch::default().solve(&platform, &paths, starts, ended);
+                }
+                _ => HoldingBatch::default().solve(&platform, &paths, starts, ended),
+            }
+            // The sum of 400 roundings.
+            let apart = (end - expected).abs();
+            assert!(apart <= 200.0 * 2e-6, "{solver}: {end} {expected}");
+        }
+    }
+
     #[test]
     fn equal_flows_of_one_time_to_one_host_end_together_and_no_others() {
         let platform = line(&[1e9; 6], 1e3, 0.0);
