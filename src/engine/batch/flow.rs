@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::path_table::PathId;
-use crate::engine::clock::same_until;
+use crate::engine::clock::{SAME_DATE, same_until};
 
 /// A flow whose transfer begins at a known time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,6 +75,16 @@ pub(in crate::engine) struct ChainedStarts {
     next: Vec<Start>,
 }
 
+impl ChainedStarts {
+    /// Lets those start that had to wait for the next date.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&mut self) {
+        let next = self.next.drain(..).map(|start| Reverse(InOrder(start)));
+        self.starts.extend(next);
+    }
+}
+
 /// Flows that have not started: those with known starts, sorted by time, and those chained to the end of another flow.
 #[derive(Debug)]
 pub(in crate::engine) struct PendingStarts<'s> {
@@ -101,20 +111,24 @@ impl PendingStarts<'_> {
             self.known = others;
             return Some(*start);
         }
-        let ChainedStarts { starts, next } = &mut *self.later;
-        let is_due = |Reverse(InOrder(start)): &Reverse<InOrder>| start.date <= limit;
-        if starts.peek().is_some_and(is_due) {
-            return starts.pop().map(|Reverse(InOrder(start))| start);
+        if let Some(&Reverse(InOrder(start))) = self.later.starts.peek()
+            && start.date <= limit
+        {
+            self.later.starts.pop();
+            return Some(start);
         }
-        if !next.is_empty() {
-            starts.extend(next.drain(..).map(|start| Reverse(InOrder(start))));
+        if !self.later.next.is_empty() {
+            self.later.go_on();
         }
         None
     }
 
     /// Adds a flow that is chained to an end at `now`.
+    #[inline]
     pub(in crate::engine) fn push(&mut self, start: Start, now: f64) {
-        if start.date > now && start.date <= same_until(now) {
+        let wait = start.date - now;
+        // One that is a little later than what counts as now may wait as well.
+        if wait > 0.0 && wait <= now * (2.0 * SAME_DATE) {
             self.later.next.push(start);
         } else {
             self.later.starts.push(Reverse(InOrder(start)));

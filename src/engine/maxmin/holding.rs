@@ -102,9 +102,11 @@ const PRICE_OF_USE: usize = 6;
 struct Link {
     capacity: f64,
     /// Its classes, by holder.
-    classes: Vec<u32>,
+    classes: Vec<Share>,
+    /// The class that a group joined last: the next one often joins it, too.
+    joined: u32,
     /// The classes of other links that it holds, and its own; those of tight links come first.
-    holds: Vec<u32>,
+    holds: Vec<Held>,
     tight: u32,
     /// At least its level while that is finite and it holds anything.
     estimate: f64,
@@ -125,6 +127,7 @@ impl Link {
         Self {
             capacity,
             classes: Vec::new(),
+            joined: NONE,
             holds: Vec::new(),
             tight: 0,
             estimate: 0.0,
@@ -144,13 +147,29 @@ impl Link {
     }
 }
 
+/// A class as its link lists it: what is looked at when the link gets a level.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    holder: u32,
+    class: u32,
+    /// P.
+    pull: f64,
+}
+
+/// A class as its holder lists it.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    link: u32,
+    class: u32,
+}
+
 /// The groups of a link that one link holds.
 #[derive(Clone, Debug)]
 struct Class {
+    /// [`NOBODY`]: there is no such class now.
     link: u32,
     holder: u32,
-    /// P, the greatest that it was since it was last summed afresh, and how often it has changed since.
-    pull: f64,
+    /// The greatest P since it was last summed afresh, and how often it has changed since.
     greatest: f64,
     steps: u32,
     /// (group, which of its uses).
@@ -262,10 +281,8 @@ impl HoldingMaxMin {
     fn find_overloaded(&self) -> Option<u32> {
         let is_over = |link: &u32| {
             let state = &self.links[*link as usize];
-            let taken = state.classes.iter().map(|&class| {
-                let Class { holder, pull, .. } = self.classes[class as usize];
-                pull * self.level[holder as usize]
-            });
+            let classes = state.classes.iter();
+            let taken = classes.map(|share| share.pull * self.level[share.holder as usize]);
             !state.is_bound && taken.sum::<f64>() > state.capacity * OVER
         };
         let mut links = 1..to_u32(self.links.len());
@@ -308,11 +325,9 @@ impl HoldingMaxMin {
     /// What would be wanted of a link if its holders had the levels that they are estimated at.
     fn reserved(&self, link: u32) -> f64 {
         let classes = self.links[link as usize].classes.iter();
-        let each = classes.map(|&class| {
-            let Class { holder, pull, .. } = self.classes[class as usize];
-            pull * self.links[holder as usize].estimate
-        });
-        each.sum()
+        classes
+            .map(|share| share.pull * self.links[share.holder as usize].estimate)
+            .sum()
     }
 
     /// Puts `count` flows of one weight and bound \[B/s\] on `uses`: links, numbered from 0 on, each once, with what a flow takes there of its
@@ -540,34 +555,41 @@ impl HoldingMaxMin {
     /// Adds to the pull of a class.
     fn pull(&mut self, class: u32, more: f64) {
         let state = &mut self.classes[class as usize];
-        state.pull += more;
+        let share = &mut self.links[state.link as usize].classes[state.at_link as usize];
+        share.pull += more;
         state.steps += 1;
-        state.greatest = greater(state.pull, state.greatest);
-        let is_worn = state.pull < RESUM_BELOW * state.greatest
+        state.greatest = greater(share.pull, state.greatest);
+        let is_worn = share.pull < RESUM_BELOW * state.greatest
             || state.steps as usize > 2 * state.members.len() + 32;
         if is_worn {
             let pulls = state.members.iter().map(|&(group, which)| {
                 self.uses[group as usize * self.width + which as usize].pull
             });
-            state.pull = pulls.sum();
-            (state.greatest, state.steps) = (state.pull, 0);
+            share.pull = pulls.sum();
+            (state.greatest, state.steps) = (share.pull, 0);
         }
     }
 
     /// The class of a link and a holder, which may be new.
     fn class(&mut self, link: u32, holder: u32) -> u32 {
         let classes = &self.classes;
-        let is_it = |class: &u32| {
-            let class = &classes[*class as usize];
-            class.link == link && class.holder == holder
-        };
-        if let Some(&class) = self.lookup.find(hash(link, holder), is_it) {
-            return class;
+        let is_it = |class: &Class| class.link == link && class.holder == holder;
+        let joined = self.links[link as usize].joined;
+        if classes.get(joined as usize).is_some_and(is_it) {
+            return joined;
         }
+        let is_found = |class: &u32| is_it(&classes[*class as usize]);
+        let found = self.lookup.find(hash(link, holder), is_found).copied();
+        let class = found.unwrap_or_else(|| self.open_class(link, holder));
+        self.links[link as usize].joined = class;
+        class
+    }
+
+    /// A new class, without members.
+    fn open_class(&mut self, link: u32, holder: u32) -> u32 {
         let new = Class {
             link,
             holder,
-            pull: 0.0,
             greatest: 0.0,
             steps: 0,
             members: Vec::new(),
@@ -584,8 +606,16 @@ impl HoldingMaxMin {
         };
         let state = &mut self.links[link as usize];
         self.in_use += usize::from(state.classes.is_empty() && !state.is_bound);
-        state.classes.push(number);
-        self.links[holder as usize].holds.push(number);
+        state.classes.push(Share {
+            holder,
+            class: number,
+            pull: 0.0,
+        });
+        let holds = &mut self.links[holder as usize].holds;
+        holds.push(Held {
+            link,
+            class: number,
+        });
         if self.links[link as usize].is_tight {
             self.swap_tight(number, true);
         }
@@ -621,14 +651,15 @@ impl HoldingMaxMin {
         self.in_use -= usize::from(state.classes.len() == 1 && !state.is_bound);
         let list = &mut state.classes;
         list.swap_remove(at_link as usize);
-        if let Some(&other) = list.get(at_link as usize) {
-            self.classes[other as usize].at_link = at_link;
+        if let Some(other) = list.get(at_link as usize) {
+            self.classes[other.class as usize].at_link = at_link;
         }
         let list = &mut self.links[holder as usize].holds;
         list.swap_remove(at_holder as usize);
-        if let Some(&other) = list.get(at_holder as usize) {
-            self.classes[other as usize].at_holder = at_holder;
+        if let Some(other) = list.get(at_holder as usize) {
+            self.classes[other.class as usize].at_holder = at_holder;
         }
+        self.classes[class as usize].link = NOBODY;
         self.free_classes.push(class);
     }
 
@@ -645,7 +676,7 @@ impl HoldingMaxMin {
             holder.tight -= 1;
             holder.tight
         };
-        let other = holder.holds[to as usize];
+        let other = holder.holds[to as usize].class;
         holder.holds.swap(to as usize, at_holder as usize);
         self.classes[other as usize].at_holder = at_holder;
         self.classes[class as usize].at_holder = to;
@@ -658,8 +689,8 @@ impl HoldingMaxMin {
         }
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);
-        for &class in &classes {
-            self.swap_tight(class, is_tight);
+        for share in &classes {
+            self.swap_tight(share.class, is_tight);
         }
         self.links[link as usize].classes = classes;
     }
@@ -754,8 +785,7 @@ impl HoldingMaxMin {
             });
             for &link in &filling.in_use {
                 for place in 0..self.links[link as usize].tight as usize {
-                    let class = self.links[link as usize].holds[place];
-                    let other = self.classes[class as usize].link;
+                    let other = self.links[link as usize].holds[place].link;
                     if !self.level[other as usize].is_finite() {
                         self.disturb(other);
                     }
@@ -787,8 +817,7 @@ impl HoldingMaxMin {
         for &link in &*in_use {
             let state = &self.links[link as usize];
             let (mut taken, mut rising, mut fastest) = (0.0, 0.0, 0.0);
-            for &class in &state.classes {
-                let Class { holder, pull, .. } = self.classes[class as usize];
+            for &Share { holder, pull, .. } in &state.classes {
                 let by = level[holder as usize];
                 // Those that are still to come, at the same level as this one, rise with it.
                 if holder == NOBODY {
@@ -815,14 +844,16 @@ impl HoldingMaxMin {
             }
             level[link as usize] = found;
         }
-        let is_held = |class: &u32| {
-            let Class { link, holder, .. } = self.classes[*class as usize];
+        let is_held = |link: u32, holder: u32| {
             let (by, here) = (level[holder as usize], level[link as usize]);
             let order = |link: u32| Entry::new(self.level[link as usize], link);
             let has_risen_alike = order(holder) <= order(link) || here * (1.0 - NEAR) <= by;
             by * (1.0 - NEAR) <= here && has_risen_alike
         };
-        let is_right = |link: &u32| self.links[*link as usize].classes.iter().all(is_held);
+        let is_right = |&link: &u32| {
+            let mut classes = self.links[link as usize].classes.iter();
+            classes.all(|share| is_held(link, share.holder))
+        };
         wrong.clear();
         wrong.extend(in_use.iter().copied().filter(|link| !is_right(link)));
         true
@@ -880,27 +911,27 @@ impl HoldingMaxMin {
         let at = link as usize;
         self.links[at].is_marked = false;
         let old = self.level[at];
-        let mut new = self.find_level(link, old);
+        let (mut new, mut highest) = self.find_level(link, old);
         self.level[at] = new;
         while self.give_up(link, new) {
-            new = self.find_level(link, new);
+            (new, highest) = self.find_level(link, new);
             self.level[at] = new;
         }
         let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
         if is_same {
             self.level[at] = old;
-            self.take_over(link, old);
+            self.take_over(link, old, highest);
             self.keep_estimate(link, old);
             return;
         }
         self.set_level(link, new);
         self.keep_estimate(link, new);
-        self.take_over(link, new);
+        self.take_over(link, new, highest);
         // The others of the tight links it holds have more or less room.
         let lowest = if new < old { new } else { old };
-        for place in 0..self.links[at].tight as usize {
-            let class = self.links[at].holds[place];
-            let other = self.classes[class as usize].link;
+        let tight = self.links[at].tight as usize;
+        let holds = std::mem::take(&mut self.links[at].holds);
+        for &Held { link: other, .. } in &holds[..tight] {
             let level = self.level[other as usize];
             let matters = other != link
                 && if level.is_finite() {
@@ -912,43 +943,52 @@ impl HoldingMaxMin {
                 self.disturb(other);
             }
         }
-        self.price += self.links[at].tight as usize;
+        self.links[at].holds = holds;
+        self.price += tight;
     }
 
-    /// The level of a link as its groups are held; decides whether it is tight.
-    fn find_level(&mut self, link: u32, from: f64) -> f64 {
+    /// The level of a link as its groups are held, and the highest level of another holder; decides whether the link is tight.
+    fn find_level(&mut self, link: u32, from: f64) -> (f64, f64) {
         let mut rising = std::mem::take(&mut self.rising);
         rising.clear();
+        let mut highest = f64::NEG_INFINITY;
         let state = &self.links[link as usize];
-        let mut reserved = 0.0;
-        for &class in &state.classes {
-            let Class { holder, pull, .. } = self.classes[class as usize];
-            let ceiling = if holder == link {
+        rising.extend(state.classes.iter().map(|share| {
+            let ceiling = if share.holder == link {
                 f64::INFINITY
             } else {
-                self.level[holder as usize]
+                let level = self.level[share.holder as usize];
+                highest = greater(level, highest);
+                level
             };
-            rising.push((pull, ceiling));
-            reserved += pull * self.links[holder as usize].estimate;
-        }
+            (share.pull, ceiling)
+        }));
         self.price += rising.len() + 4;
         let (level, _) = level_of(state.capacity, &rising, from);
         self.rising = rising;
-        let state = &mut self.links[link as usize];
-        state.reserved = reserved;
-        let is_tight = level.is_finite() || state.may_be_full();
+        let mut is_tight = level.is_finite();
+        if !is_tight {
+            self.links[link as usize].reserved = self.reserved(link);
+            is_tight = self.links[link as usize].may_be_full();
+        }
         self.tighten(link, is_tight);
-        level
+        (level, highest)
     }
 
     /// Moves the groups that a link of this level holds, but another one would hold lower; whether there are any.
     fn give_up(&mut self, link: u32, level: f64) -> bool {
-        let mut any = false;
-        let mut place = 0;
+        let state = &self.links[link as usize];
+        let lowest = level * (1.0 - NEAR);
+        let keeps = |levels: &[f64], other: u32| other == link || levels[other as usize] >= lowest;
+        let tight = &state.holds[..state.tight as usize];
+        let mut all = tight.iter().map(|held| held.link);
+        let Some(first) = all.position(|other| !keeps(&self.level, other)) else {
+            return false;
+        };
+        let mut place = first;
         while place < self.links[link as usize].tight as usize {
-            let class = self.links[link as usize].holds[place];
-            let Class { link: other, .. } = self.classes[class as usize];
-            if other == link || self.level[other as usize] >= level * (1.0 - NEAR) {
+            let Held { link: other, class } = self.links[link as usize].holds[place];
+            if keeps(&self.level, other) {
                 place += 1;
                 continue;
             }
@@ -958,17 +998,18 @@ impl HoldingMaxMin {
                 .expect("a class has members");
             let least = self.least(group);
             self.hand_over(group, least, link);
-            any = true;
         }
-        any
+        true
     }
 
-    /// Takes over the groups of a link of this level that others hold higher.
-    fn take_over(&mut self, link: u32, level: f64) {
+    /// Takes over the groups of a link of this level that others hold higher; the highest of them is known.
+    fn take_over(&mut self, link: u32, level: f64, highest: f64) {
+        if highest * (1.0 - NEAR) <= level {
+            return;
+        }
         let mut place = 0;
         while place < self.links[link as usize].classes.len() {
-            let class = self.links[link as usize].classes[place];
-            let Class { holder, .. } = self.classes[class as usize];
+            let Share { holder, class, .. } = self.links[link as usize].classes[place];
             if holder == link || self.level[holder as usize] * (1.0 - NEAR) <= level {
                 place += 1;
                 continue;
@@ -1023,11 +1064,9 @@ impl HoldingMaxMin {
         self.price += self.links[link as usize].holds.len();
         let mut place = self.links[link as usize].tight as usize;
         while place < self.links[link as usize].holds.len() {
-            let class = self.links[link as usize].holds[place];
-            let Class {
-                link: other, pull, ..
-            } = self.classes[class as usize];
+            let Held { link: other, class } = self.links[link as usize].holds[place];
             let state = &mut self.links[other as usize];
+            let pull = state.classes[self.classes[class as usize].at_link as usize].pull;
             state.reserved += pull * (now - before);
             if now > before && state.may_be_full() {
                 self.disturb(other);
@@ -1105,9 +1144,10 @@ impl HoldingMaxMin {
         });
         bounds.any(|&link| {
             let state = &self.links[link as usize];
-            let class = &self.classes[state.classes[0] as usize];
+            let share = state.classes[0];
+            let class = &self.classes[share.class as usize];
             let holder = filling.holder[class.members[0].0 as usize];
-            class.pull * filling.level[holder as usize] >= state.capacity
+            share.pull * filling.level[holder as usize] >= state.capacity
         })
     }
 
@@ -1131,8 +1171,7 @@ impl HoldingMaxMin {
             let at = link as usize;
             filling.in_use.push(link);
             let classes = state.classes.iter();
-            let pull = classes.map(|&class| self.classes[class as usize].pull);
-            filling.pull[at] = pull.sum();
+            filling.pull[at] = classes.map(|share| share.pull).sum();
             filling.summed[at] = filling.pull[at];
             filling.left[at] = state.capacity;
             filling.level[at] = f64::INFINITY;
@@ -1190,8 +1229,8 @@ impl HoldingMaxMin {
     /// Fixes the groups of a link that still rise at the level that it has reached; how many there are.
     fn fix_all(&self, link: u32, reached: f64, filling: &mut Filling) -> usize {
         let mut fixed = 0;
-        for &class in &self.links[link as usize].classes {
-            for &(group, _) in &self.classes[class as usize].members {
+        for share in &self.links[link as usize].classes {
+            for &(group, _) in &self.classes[share.class as usize].members {
                 if filling.holder[group as usize] != NOBODY {
                     continue;
                 }
@@ -1215,7 +1254,7 @@ impl HoldingMaxMin {
     /// The pull of the groups of a link that no link holds yet, summed afresh.
     fn still_rising(&self, link: u32, holder: &[u32]) -> f64 {
         let classes = self.links[link as usize].classes.iter();
-        let members = classes.flat_map(|&class| &self.classes[class as usize].members);
+        let members = classes.flat_map(|share| &self.classes[share.class as usize].members);
         let rising = members.filter(|(group, _)| holder[*group as usize] == NOBODY);
         rising
             .map(|&(group, which)| self.uses[group as usize * self.width + which as usize].pull)
@@ -1299,11 +1338,14 @@ mod tests {
             let level = levels.level[link as usize];
             prop_assert!(!state.is_marked);
             let (mut reserved, mut taken) = (0.0, 0.0);
-            for (at, &number) in (0..).zip(&state.classes) {
+            for (at, share) in (0..).zip(&state.classes) {
+                let number = share.class;
                 let class = &levels.classes[number as usize];
                 let holder = &levels.links[class.holder as usize];
                 prop_assert_eq!((class.link, class.at_link), (link, at));
-                prop_assert_eq!(holder.holds[class.at_holder as usize], number);
+                let held = holder.holds[class.at_holder as usize];
+                prop_assert_eq!((held.link, held.class), (link, number));
+                prop_assert_eq!(share.holder, class.holder);
                 prop_assert_eq!(class.at_holder < holder.tight, state.is_tight);
                 let mut pull = 0.0;
                 for (at, &(group, which)) in (0..).zip(&class.members) {
@@ -1312,7 +1354,7 @@ mod tests {
                     prop_assert_eq!(levels.groups[group as usize].holder, class.holder);
                     pull += used.pull;
                 }
-                prop_assert!(near(class.pull, pull));
+                prop_assert!(near(share.pull, pull));
                 let by = levels.level[class.holder as usize];
                 prop_assert!(
                     by <= level * (1.0 + 1e-9),
