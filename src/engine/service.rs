@@ -532,8 +532,7 @@ impl HeldFlows {
             self.count -= 1;
         }
         self.levels.repair();
-        self.levels.settle();
-        while self.levels.next_changed().is_some() {}
+        self.levels.forget();
         for service in &mut self.services {
             service.targets.clear();
             (service.done, service.updated, service.pace) = (0.0, 0.0, 0.0);
@@ -542,7 +541,7 @@ impl HeldFlows {
         self.stale.clear();
         self.ends.clear();
         self.factor /= self.unit;
-        (self.unit, self.largest) = (1.0, 0.0);
+        (self.unit, self.largest, self.heaviest, self.finer) = (1.0, 0.0, 0.0, 0);
     }
 }
 

@@ -261,6 +261,7 @@ impl IncrementalBatch {
         self.free.clear();
         self.free.extend((0..to_u32(self.classes.len())).rev());
         self.levels.repair(|_, _| {});
+        self.levels.forget();
     }
 }
 

@@ -9,6 +9,9 @@
 //! ```
 //! [`FlowBatch`] chooses between the four, and `path_table` has the constants of each route. The choice depends on the flows alone, never on
 //! what was simulated before. Completion times of all agree to 1e-13, not to the bit. The slow twin is [`super::Simulation`].
+//!
+//! A batch ends to the last bit as if it were the first one. Superstep memory relies on it: which supersteps are solved at all depends on
+//! what other runs of the process have solved already.
 
 mod contention;
 mod flow;

@@ -230,10 +230,12 @@ impl FlowBatch {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::engine::NetworkModel;
     use crate::engine::testing::line;
-    use crate::units::{HostId, Seconds};
+    use crate::units::{BytesPerSecond, HostId, Seconds};
 
     /// Two flows with high latency (a large weight) end just as a flow with almost none starts and takes their whole link for a second.
     /// Returns expected and computed ends of the three; the third starts at that time up to rounding, or is chained to an end at that time.
@@ -327,6 +329,71 @@ mod tests {
             // The sum of 400 roundings.
             let apart = (end - expected).abs();
             assert!(apart <= 200.0 * 2e-6, "{solver}: {end} {expected}");
+        }
+    }
+
+    /// Flows that each solver takes, and their ends to the bit, by a solver that has solved these batches before.
+    fn ends_after(
+        before: &[Vec<(f64, u32, u32, f64)>],
+        flows: &[(f64, u32, u32, f64)],
+        (latency, narrow): (f64, f64),
+    ) -> [Vec<u64>; 3] {
+        let mut platform = line(&[1e9; 8], 1e3, 1e-3);
+        for link in &mut platform.links[4..] {
+            link.latency = Seconds::of(latency);
+        }
+        for link in &mut platform.links[2..4] {
+            link.bandwidth = BytesPerSecond::of(1e3 * narrow);
+        }
+        let mut paths = PathTable::new(&platform, NetworkModel::preset("lv08").unwrap());
+        let mut starts_of = |flows: &[(f64, u32, u32, f64)]| -> Vec<Start> {
+            let start = |(name, &(date, from, to, bytes))| Start {
+                date,
+                path: paths.find(&platform, HostId(from), HostId(to)).unwrap(),
+                bytes,
+                name,
+            };
+            (0..).zip(flows).map(start).collect()
+        };
+        // The paths are numbered by the last batch, whatever was before.
+        let last = starts_of(flows);
+        let batches: Vec<_> = before.iter().map(|flows| starts_of(flows)).collect();
+        let mut solvers = FlowBatch::default();
+        let mut ends = [(); 3].map(|()| vec![0; flows.len()]);
+        for batch in batches.iter().chain([&last]) {
+            for (solver, ends) in ends.iter_mut().enumerate() {
+                ends.resize(batch.len(), 0);
+                let ended = |name: u32, date: f64| {
+                    ends[name as usize] = date.to_bits();
+                    None
+                };
+                let mut starts = batch.clone();
+                let FlowBatch {
+                    memoized,
+                    incremental,
+                    holding,
+                    ..
+                } = &mut solvers;
+                match solver {
+                    0 => memoized.solve(&platform, &paths, &mut starts, ended),
+                    1 => incremental.solve(&platform, &paths, &mut starts, ended),
+                    _ => holding.solve(&platform, &paths, &mut starts, ended),
+                }
+            }
+        }
+        ends
+    }
+
+    proptest! {
+        #[test]
+        fn a_batch_ends_to_the_bit_as_if_it_were_the_first(
+            before in prop::collection::vec(crate::engine::testing::flows(3), 1..4),
+            flows in crate::engine::testing::flows(3),
+            latency in prop_oneof![Just(1e-3), Just(0.2), Just(1e-150)],
+            narrow in prop_oneof![Just(1.0), Just(0.1), Just(1e8)],
+        ) {
+            let machine = (latency, narrow);
+            prop_assert_eq!(ends_after(&before, &flows, machine), ends_after(&[], &flows, machine));
         }
     }
 

@@ -56,6 +56,8 @@ pub(in crate::engine) struct HoldingMaxMin {
     worklist: Worklist,
     /// How many links, those that stand for bounds aside, have groups.
     in_use: usize,
+    /// Links that have had groups since [`Self::forget`].
+    entered: Vec<u32>,
     /// Links whose level may have changed since the last repair, and groups whose holder may have.
     changed: Vec<u32>,
     moved: Vec<u32>,
@@ -116,6 +118,8 @@ struct Link {
     is_tight: bool,
     is_marked: bool,
     has_changed: bool,
+    /// Whether the list of those that have had groups has it.
+    is_entered: bool,
     /// Whether it stands for the bound of a group.
     is_bound: bool,
     /// Where the list of full links has it; `NONE`: it is not full.
@@ -135,6 +139,7 @@ impl Link {
             is_tight: false,
             is_marked: false,
             has_changed: false,
+            is_entered: false,
             is_bound: false,
             at_full: NONE,
         }
@@ -492,6 +497,20 @@ impl HoldingMaxMin {
         link
     }
 
+    /// Forgets what the groups of before have left behind, once all have left: the next ones are served as if they were the first, to the
+    /// last bit.
+    pub(in crate::engine) fn forget(&mut self) {
+        self.settle();
+        while self.next_changed().is_some() {}
+        for link in self.entered.drain(..) {
+            let state = &mut self.links[link as usize];
+            (state.joined, state.is_tight, state.is_entered) = (NONE, false, false);
+            (state.estimate, state.reserved) = (0.0, 0.0);
+        }
+        // Links that stand for bounds are taken from the end of the list: the lowest number first, as from a new machine.
+        self.free_bounds.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
     /// Where the uses of a group are.
     fn range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
@@ -606,6 +625,10 @@ impl HoldingMaxMin {
         };
         let state = &mut self.links[link as usize];
         self.in_use += usize::from(state.classes.is_empty() && !state.is_bound);
+        if !state.is_entered {
+            state.is_entered = true;
+            self.entered.push(link);
+        }
         state.classes.push(Share {
             holder,
             class: number,

@@ -40,6 +40,8 @@ pub(in crate::engine) struct IncrementalMaxMin {
     worklist: Worklist,
     /// Groups whose level may have changed since the last repair.
     touched: Vec<u32>,
+    /// Links that have had groups since [`Self::forget`], or may have more than nothing wanted of them.
+    entered: Vec<u32>,
     /// Capacities of links with groups that have changed since the last repair.
     changed_capacities: usize,
     /// The first link that was ever found over its capacity, and those that are looked at.
@@ -117,7 +119,12 @@ impl IncrementalMaxMin {
         let weight = entry.weight;
         entry.uses = to_u32(uses.len());
         for (which, (link, share)) in (0..).zip(uses) {
-            let slots = &mut self.links[link as usize].groups;
+            let state = &mut self.links[link as usize];
+            if !state.is_entered {
+                state.is_entered = true;
+                self.entered.push(link);
+            }
+            let slots = &mut state.groups;
             if slots.capacity() == 0 {
                 slots.reserve_exact(FIRST_GROUPS);
             }
@@ -196,6 +203,15 @@ impl IncrementalMaxMin {
                     other[moved.at_other as usize].at_other = slot;
                 }
             }
+        }
+    }
+
+    /// Forgets what the groups of before have left behind, once all have left: the next ones are served as if they were the first, to the
+    /// last bit.
+    pub(in crate::engine) fn forget(&mut self) {
+        for link in self.entered.drain(..) {
+            let state = &mut self.links[link as usize];
+            (state.wanted, state.is_entered) = (0.0, false);
         }
     }
 
@@ -415,6 +431,10 @@ impl IncrementalMaxMin {
         for (link, state) in self.links.iter_mut().enumerate() {
             state.is_marked = false;
             state.wanted = f64::INFINITY; // to be found when more is wanted
+            if !state.is_entered {
+                state.is_entered = true;
+                self.entered.push(to_u32(link));
+            }
             let is_full = !state.groups.is_empty() && taken[link] * FULL >= state.capacity;
             self.level[link] = if is_full {
                 fastest[link]

@@ -16,6 +16,8 @@ pub(super) struct Link {
     pub(super) wanted: f64,
     pub(super) groups: Vec<Membership>,
     pub(super) is_marked: bool,
+    /// Whether the list of those that have had groups has it.
+    pub(super) is_entered: bool,
 }
 
 impl Link {
