@@ -191,7 +191,7 @@ impl<T: Copy> Network<T> {
         }
     }
 
-    /// Forgets the order in which flows have ended, while there is none: equal flows are then shared in an equal order, to the bit.
+    /// Forgets the flows that have ended, while there is none: equal flows are then shared in an equal order, to the bit.
     /// Local dates begin anew, after so long \[s\].
     #[inline]
     pub(super) fn tidy(&mut self, elapsed: f64) {
@@ -208,6 +208,7 @@ impl<T: Copy> Network<T> {
         if !self.levels.is_settled() {
             self.levels.repair(|_, _| {});
         }
+        self.levels.forget();
         if self.held.has_links() {
             self.held = HeldFlows::default();
         }

@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Flows that each solver takes, and their ends to the bit, by a solver that has solved these batches before.
+    /// The ends of flows, to the bit, by each of three solvers that have solved other batches before.
     fn ends_after(
         before: &[Vec<(f64, u32, u32, f64)>],
         flows: &[(f64, u32, u32, f64)],
