@@ -650,9 +650,12 @@ pub struct Availability {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::engine::testing::{line, run};
+    use crate::engine::testing::{flows, line, run};
     use crate::platform::{ClusterPath, Routes};
+    use crate::units::BytesPerSecond;
 
     #[test]
     fn an_execution_takes_its_work_over_the_speed() {
@@ -830,6 +833,52 @@ mod tests {
                 .iter()
                 .all(|duration| duration.to_bits() == durations[0].to_bits())
         );
+    }
+
+    /// The local ends of messages, each sent when its sender has computed so long.
+    fn local_ends(
+        simulation: &mut Simulation<'_, (bool, usize)>,
+        flows: &[(f64, u32, u32, f64)],
+    ) -> Vec<u64> {
+        for (at, &(seconds, from, ..)) in flows.iter().enumerate() {
+            let work = Instructions::new(1e9 * seconds + 1e6).unwrap();
+            simulation.execute(HostId(from), work, (false, at)).unwrap();
+        }
+        let mut ends = vec![0; flows.len()];
+        while let Some((is_message, at)) = simulation.next_ended().unwrap() {
+            if is_message {
+                ends[at] = simulation.local_now().to_bits();
+                continue;
+            }
+            let (_, from, to, bytes) = flows[at];
+            let size = Bytes::new(bytes).unwrap();
+            simulation
+                .send(HostId(from), HostId(to), size, (true, at))
+                .unwrap();
+        }
+        ends
+    }
+
+    proptest! {
+        #[test]
+        fn messages_after_a_rebase_end_to_the_bit_as_if_they_were_the_first(
+            before in prop::collection::vec(flows(3), 1..4),
+            flows in flows(3),
+            narrow in prop_oneof![Just(1.0), Just(0.1)],
+        ) {
+            let mut platform = line(&[1e9; 8], 1e3, 1e-3);
+            for link in &mut platform.links[2..4] {
+                link.bandwidth = BytesPerSecond::new(1e3 * narrow).unwrap();
+            }
+            let model = NetworkModel::preset("lv08").unwrap();
+            let first = local_ends(&mut Simulation::new(&platform, model), &flows);
+            let mut simulation = Simulation::new(&platform, model);
+            for flows in &before {
+                local_ends(&mut simulation, flows);
+                prop_assert!(simulation.rebase());
+            }
+            prop_assert_eq!(local_ends(&mut simulation, &flows), first);
+        }
     }
 
     #[test]
