@@ -23,7 +23,7 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::held;
-use super::segment::{Rising, level_of};
+use super::segment::{Rising, Segment, level_of};
 use super::solve::{HIGHEST, OVER};
 use super::worklist::{Entry, Worklist};
 use crate::engine::checks::Fault;
@@ -52,6 +52,7 @@ pub(in crate::engine) struct HoldingMaxMin {
     /// How many full links have had another capacity since the last repair.
     altered: usize,
     /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
+    is_marked: Vec<bool>,
     marked: Vec<u32>,
     worklist: Worklist,
     /// How many links, those that stand for bounds aside, have groups.
@@ -68,6 +69,8 @@ pub(in crate::engine) struct HoldingMaxMin {
     price: usize,
     /// What rises on the link that is being repaired.
     rising: Vec<(f64, f64)>,
+    /// The tight links that it holds and whose level its own may change.
+    concerned: Vec<u32>,
     filling: Filling,
     /// The first link that was ever found over its capacity.
     overloaded: Option<u32>,
@@ -116,7 +119,6 @@ struct Link {
     reserved: f64,
     /// Whether it is told of each new level of its holders: it is full, or may soon be.
     is_tight: bool,
-    is_marked: bool,
     has_changed: bool,
     /// Whether the list of those that have had groups has it.
     is_entered: bool,
@@ -137,7 +139,6 @@ impl Link {
             estimate: 0.0,
             reserved: 0.0,
             is_tight: false,
-            is_marked: false,
             has_changed: false,
             is_entered: false,
             is_bound: false,
@@ -244,6 +245,7 @@ struct Filling {
     /// Per group: the link that fixed it.
     holder: Vec<u32>,
     in_use: Vec<u32>,
+    order: Vec<Entry>,
     /// Links that should not hold what they hold, or not at that level.
     wrong: Vec<u32>,
     heap: BinaryHeap<Reverse<Entry>>,
@@ -261,6 +263,7 @@ impl HoldingMaxMin {
             .collect();
         Self {
             level: vec![f64::INFINITY; links.len()],
+            is_marked: vec![false; links.len()],
             links,
             varies,
             ..Self::default()
@@ -490,6 +493,7 @@ impl HoldingMaxMin {
         let link = self.free_bounds.pop().unwrap_or_else(|| {
             self.links.push(Link::new(0.0));
             self.level.push(f64::INFINITY);
+            self.is_marked.push(false);
             to_u32(self.links.len() - 1)
         });
         let state = &mut self.links[link as usize];
@@ -707,9 +711,6 @@ impl HoldingMaxMin {
 
     /// Sets whether a link is told of each new level of its holders.
     fn tighten(&mut self, link: u32, is_tight: bool) {
-        if self.links[link as usize].is_tight == is_tight {
-            return;
-        }
         self.links[link as usize].is_tight = is_tight;
         let classes = std::mem::take(&mut self.links[link as usize].classes);
         for share in &classes {
@@ -737,18 +738,18 @@ impl HoldingMaxMin {
     }
 
     fn mark(&mut self, link: u32) {
-        let state = &mut self.links[link as usize];
-        if !state.is_marked && link != NOBODY {
-            state.is_marked = true;
+        let is_marked = &mut self.is_marked[link as usize];
+        if !*is_marked && link != NOBODY {
+            *is_marked = true;
             self.marked.push(link);
         }
     }
 
     /// Marks a link while others are repaired.
     fn disturb(&mut self, link: u32) {
-        let state = &mut self.links[link as usize];
-        if !state.is_marked && link != NOBODY {
-            state.is_marked = true;
+        let is_marked = &mut self.is_marked[link as usize];
+        if !*is_marked && link != NOBODY {
+            *is_marked = true;
             let level = self.level[link as usize];
             self.worklist.push(Entry::new(level, link));
         }
@@ -800,19 +801,21 @@ impl HoldingMaxMin {
                 }
             }
             let level = &self.level;
-            let links = &mut self.links;
+            let is_marked = &mut self.is_marked;
             self.marked.retain(|&link| {
                 let is_found = level[link as usize].is_finite();
-                links[link as usize].is_marked &= !is_found;
+                is_marked[link as usize] &= !is_found;
                 !is_found
             });
             for &link in &filling.in_use {
-                for place in 0..self.links[link as usize].tight as usize {
-                    let other = self.links[link as usize].holds[place].link;
-                    if !self.level[other as usize].is_finite() {
+                let state = &mut self.links[link as usize];
+                let (holds, tight) = (std::mem::take(&mut state.holds), state.tight as usize);
+                for &Held { link: other, .. } in &holds[..tight] {
+                    if self.level[other as usize] == f64::INFINITY {
                         self.disturb(other);
                     }
                 }
+                self.links[link as usize].holds = holds;
             }
             for link in filling.wrong.drain(..) {
                 self.disturb(link);
@@ -826,30 +829,38 @@ impl HoldingMaxMin {
     fn find_shifted(&self, filling: &mut Filling) -> bool {
         let Filling {
             in_use,
+            order,
             level,
             wrong,
             ..
         } = filling;
         level.resize(self.links.len(), f64::INFINITY);
+        order.clear();
+        let entry = |&link: &u32| Entry::new(self.level[link as usize], link);
+        order.extend(self.full.iter().map(entry));
+        order.sort_unstable();
         in_use.clear();
-        in_use.extend_from_slice(&self.full);
-        in_use.sort_unstable_by_key(|&link| Entry::new(self.level[link as usize], link));
+        in_use.extend(order.iter().map(|entry| entry.link()));
         for &link in &*in_use {
             level[link as usize] = f64::INFINITY;
         }
+        wrong.clear();
         for &link in &*in_use {
             let state = &self.links[link as usize];
             let (mut taken, mut rising, mut fastest) = (0.0, 0.0, 0.0);
+            let mut is_doubtful = false;
             for &Share { holder, pull, .. } in &state.classes {
                 let by = level[holder as usize];
-                // Those that are still to come, at the same level as this one, rise with it.
-                if holder == NOBODY {
-                    return false;
-                } else if by.is_finite() && holder != link {
+                if by < f64::INFINITY {
                     taken += pull * by;
                     fastest = greater(by, fastest);
-                } else {
-                    rising += pull;
+                    continue;
+                }
+                // Those that are still to come, at the same level as this one, rise with it.
+                rising += pull;
+                is_doubtful |= holder != link;
+                if holder == NOBODY {
+                    return false;
                 }
             }
             let left = state.capacity - taken;
@@ -858,14 +869,18 @@ impl HoldingMaxMin {
                 if left <= state.capacity * FULL && !state.classes.is_empty() {
                     level[link as usize] = fastest;
                 }
-                continue;
+            } else {
+                let found = left / rising;
+                let is_level = (0.0..=HIGHEST).contains(&found);
+                if !is_level {
+                    return false; // also if it is no number
+                }
+                level[link as usize] = found;
             }
-            let found = left / rising;
-            let is_level = (0.0..=HIGHEST).contains(&found);
-            if !is_level {
-                return false; // also if it is no number
+            // Holders that came before it need no other look than at the fastest.
+            if is_doubtful || fastest * (1.0 - NEAR) > level[link as usize] {
+                wrong.push(link);
             }
-            level[link as usize] = found;
         }
         let is_held = |link: u32, holder: u32| {
             let (by, here) = (level[holder as usize], level[link as usize]);
@@ -877,8 +892,7 @@ impl HoldingMaxMin {
             let mut classes = self.links[link as usize].classes.iter();
             classes.all(|share| is_held(link, share.holder))
         };
-        wrong.clear();
-        wrong.extend(in_use.iter().copied().filter(|link| !is_right(link)));
+        wrong.retain(|link| !is_right(link));
         true
     }
 
@@ -932,11 +946,11 @@ impl HoldingMaxMin {
     /// Gives a link its level, moves the groups whose holder this changes, and marks the links that this concerns.
     fn bring_to_level(&mut self, link: u32) {
         let at = link as usize;
-        self.links[at].is_marked = false;
+        self.is_marked[at] = false;
         let old = self.level[at];
         let (mut new, mut highest) = self.find_level(link, old);
         self.level[at] = new;
-        while self.give_up(link, new) {
+        while self.give_up(link, old, new) {
             (new, highest) = self.find_level(link, new);
             self.level[at] = new;
         }
@@ -950,68 +964,100 @@ impl HoldingMaxMin {
         self.set_level(link, new);
         self.keep_estimate(link, new);
         self.take_over(link, new, highest);
-        // The others of the tight links it holds have more or less room.
-        let lowest = if new < old { new } else { old };
-        let tight = self.links[at].tight as usize;
-        let holds = std::mem::take(&mut self.links[at].holds);
-        for &Held { link: other, .. } in &holds[..tight] {
-            let level = self.level[other as usize];
-            let matters = other != link
-                && if level.is_finite() {
-                    level > lowest
-                } else {
-                    new > old
-                };
-            if matters {
+        // Those of which it takes groups over are marked by then.
+        let concerned = std::mem::take(&mut self.concerned);
+        for &other in &concerned {
+            if other != link {
                 self.disturb(other);
             }
         }
-        self.links[at].holds = holds;
-        self.price += tight;
+        self.concerned = concerned;
+        self.price += self.links[at].tight as usize;
     }
 
     /// The level of a link as its groups are held, and the highest level of another holder; decides whether the link is tight.
     fn find_level(&mut self, link: u32, from: f64) -> (f64, f64) {
-        let mut rising = std::mem::take(&mut self.rising);
-        rising.clear();
-        let mut highest = f64::NEG_INFINITY;
+        let (segment, highest) = self.segment(link, from);
         let state = &self.links[link as usize];
-        rising.extend(state.classes.iter().map(|share| {
-            let ceiling = if share.holder == link {
-                f64::INFINITY
-            } else {
-                let level = self.level[share.holder as usize];
-                highest = greater(level, highest);
-                level
-            };
-            (share.pull, ceiling)
-        }));
-        self.price += rising.len() + 4;
-        let (level, _) = level_of(state.capacity, &rising, from);
-        self.rising = rising;
+        self.price += state.classes.len() + 4;
+        let level = segment
+            .level(state.capacity)
+            .unwrap_or_else(|| self.find_far_level(link, from));
         let mut is_tight = level.is_finite();
         if !is_tight {
             self.links[link as usize].reserved = self.reserved(link);
             is_tight = self.links[link as usize].may_be_full();
         }
-        self.tighten(link, is_tight);
+        if self.links[link as usize].is_tight != is_tight {
+            self.tighten(link, is_tight);
+        }
         (level, highest)
     }
 
-    /// Moves the groups that a link of this level holds, but another one would hold lower; whether there are any.
-    fn give_up(&mut self, link: u32, level: f64) -> bool {
+    /// What the groups of a link take at a level that is not above its own, and the highest level of another holder. Most holders are below it, and
+    /// most links come to a level at which the same ones are.
+    #[inline(never)] // in its own registers
+    fn segment(&self, link: u32, level: f64) -> (Segment, f64) {
+        debug_assert!(self.level[link as usize] >= level);
+        let mut segment = Segment::default();
+        let mut highest = f64::NEG_INFINITY;
+        for &Share { holder, pull, .. } in &self.links[link as usize].classes {
+            let ceiling = self.level[holder as usize];
+            if ceiling < level {
+                segment.add_below(pull, ceiling);
+            } else if holder == link {
+                segment.add(pull, f64::INFINITY);
+            } else {
+                segment.add(pull, ceiling);
+                highest = greater(ceiling, highest);
+            }
+        }
+        (segment, greater(segment.highest_below(), highest))
+    }
+
+    /// The level of a link, which may be far from this one.
+    fn find_far_level(&mut self, link: u32, from: f64) -> f64 {
+        let mut rising = std::mem::take(&mut self.rising);
+        rising.clear();
         let state = &self.links[link as usize];
+        rising.extend(state.classes.iter().map(|share| {
+            let is_own = share.holder == link;
+            let level = self.level[share.holder as usize];
+            (share.pull, if is_own { f64::INFINITY } else { level })
+        }));
+        let (level, _) = level_of(state.capacity, &rising, from);
+        self.rising = rising;
+        level
+    }
+
+    /// Moves the groups that a link of this level holds, but another one would hold lower; whether there are any. Else lists the tight links
+    /// that it holds and whose others have more or less room than at its old level.
+    fn give_up(&mut self, link: u32, old: f64, level: f64) -> bool {
         let lowest = level * (1.0 - NEAR);
-        let keeps = |levels: &[f64], other: u32| other == link || levels[other as usize] >= lowest;
+        let above = lesser(level, old);
+        // Links that are not full care for more only.
+        let highest = if level > old { f64::INFINITY } else { f64::MAX };
+        let state = &self.links[link as usize];
         let tight = &state.holds[..state.tight as usize];
-        let mut all = tight.iter().map(|held| held.link);
-        let Some(first) = all.position(|other| !keeps(&self.level, other)) else {
+        self.concerned.clear();
+        self.concerned.resize(tight.len(), NOBODY);
+        let concerned = &mut self.concerned[..];
+        let (mut count, mut has_lower) = (0, false);
+        for held in tight {
+            let other = self.level[held.link as usize];
+            has_lower |= other < lowest;
+            concerned[count] = held.link;
+            let is_new = usize::from(!self.is_marked[held.link as usize]);
+            count += is_new & usize::from(other > above) & usize::from(other <= highest);
+        }
+        self.concerned.truncate(count);
+        if !has_lower {
             return false;
-        };
-        let mut place = first;
+        }
+        let mut place = 0;
         while place < self.links[link as usize].tight as usize {
             let Held { link: other, class } = self.links[link as usize].holds[place];
-            if keeps(&self.level, other) {
+            if other == link || self.level[other as usize] >= lowest {
                 place += 1;
                 continue;
             }
@@ -1109,13 +1155,13 @@ impl HoldingMaxMin {
         }
         for &link in &filling.in_use {
             let at = link as usize;
-            self.links[at].is_marked = false;
+            self.is_marked[at] = false;
             if self.level[at].to_bits() != filling.level[at].to_bits() {
                 self.set_level(link, filling.level[at]);
             }
         }
         for link in std::mem::take(&mut self.marked) {
-            self.links[link as usize].is_marked = false;
+            self.is_marked[link as usize] = false;
             if self.links[link as usize].classes.is_empty() {
                 self.set_level(link, f64::INFINITY);
             }
@@ -1138,7 +1184,9 @@ impl HoldingMaxMin {
             self.links[link as usize].reserved = self.reserved(link);
             let is_full = self.level[link as usize].is_finite();
             let is_tight = is_full || self.links[link as usize].may_be_full();
-            self.tighten(link, is_tight);
+            if self.links[link as usize].is_tight != is_tight {
+                self.tighten(link, is_tight);
+            }
         }
         self.worklist.clear();
         self.filling = filling;
@@ -1359,7 +1407,7 @@ mod tests {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
         for (link, state) in (0..).zip(&levels.links).skip(1) {
             let level = levels.level[link as usize];
-            prop_assert!(!state.is_marked);
+            prop_assert!(!levels.is_marked[link as usize]);
             let (mut reserved, mut taken) = (0.0, 0.0);
             for (at, share) in (0..).zip(&state.classes) {
                 let number = share.class;

@@ -1,7 +1,7 @@
 //! The level of one link: the root of a piecewise linear equation.
 
 use super::solve::HIGHEST;
-use crate::units::lesser;
+use crate::units::{greater, lesser};
 
 /// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
 const NOT_FULL: f64 = 1.0 + 1e-14;
@@ -16,25 +16,31 @@ pub(super) trait Rising: Copy {
 
 /// What the groups of a link take of it when they rise to a level: those whose ceiling is lower, and each of the others per level.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+pub(super) struct Segment {
     taken: f64,
     rising: f64,
-    below: usize,
     /// The piece holds for levels above `from`, up to `to`.
     from: f64,
     to: f64,
 }
 
-impl Segment {
-    #[inline]
-    fn at(level: f64, groups: &[impl Rising]) -> Self {
-        let mut segment = Self {
+impl Default for Segment {
+    fn default() -> Self {
+        Self {
             taken: 0.0,
             rising: 0.0,
-            below: 0,
             from: f64::NEG_INFINITY,
             to: f64::INFINITY,
-        };
+        }
+    }
+}
+
+impl Segment {
+    /// The piece at a level, and how many groups do not reach it.
+    #[inline]
+    fn at(level: f64, groups: &[impl Rising]) -> (Self, usize) {
+        let mut segment = Self::default();
+        let mut count = 0;
         for group in groups {
             let (pull, ceiling) = (group.pull(), group.ceiling());
             let is_below = ceiling < level;
@@ -45,7 +51,7 @@ impl Segment {
             };
             segment.taken += if is_below { pull * ceiling } else { 0.0 };
             segment.rising += if is_below { 0.0 } else { pull };
-            segment.below += usize::from(is_below);
+            count += usize::from(is_below);
             segment.from = if low > segment.from {
                 low
             } else {
@@ -53,7 +59,36 @@ impl Segment {
             };
             segment.to = lesser(high, segment.to);
         }
-        segment
+        (segment, count)
+    }
+
+    /// Adds a group that does not reach the level.
+    #[inline]
+    pub(super) fn add_below(&mut self, pull: f64, ceiling: f64) {
+        self.taken += pull * ceiling;
+        self.from = greater(self.from, ceiling);
+    }
+
+    /// Adds a group that does.
+    #[inline]
+    pub(super) fn add(&mut self, pull: f64, ceiling: f64) {
+        self.rising += pull;
+        self.to = lesser(self.to, ceiling);
+    }
+
+    /// The highest ceiling of those that do not reach the level.
+    pub(super) fn highest_below(&self) -> f64 {
+        self.from
+    }
+
+    /// The level of a link of this capacity, infinite if it is not full, if this is the piece to tell it.
+    #[inline]
+    pub(super) fn level(&self, capacity: f64) -> Option<f64> {
+        if self.rising <= 0.0 {
+            return (self.taken <= capacity * NOT_FULL).then_some(f64::INFINITY);
+        }
+        let level = (capacity - self.taken) / self.rising;
+        self.holds(level).then(|| lesser(level, HIGHEST))
     }
 
     /// Whether it is the piece at `level`, too.
@@ -69,13 +104,13 @@ impl Segment {
 #[inline]
 pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
     let full = capacity * NOT_FULL;
-    let mut segment = Segment::at(from, groups);
+    let (mut segment, mut below) = Segment::at(from, groups);
     if segment.rising <= 0.0 {
         // Nobody wants more than before.
         if segment.taken <= full {
             return (f64::INFINITY, segment.taken);
         }
-        segment = Segment::at(0.0, groups);
+        (segment, below) = Segment::at(0.0, groups);
     }
     let mut climbs = false;
     loop {
@@ -83,8 +118,8 @@ pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64
         if segment.holds(level) {
             return (lesser(level, HIGHEST), capacity);
         }
-        let next = Segment::at(level, groups);
-        if climbs && next.below < segment.below {
+        let (next, next_below) = Segment::at(level, groups);
+        if climbs && next_below < below {
             // Rounded to below the piece that it is on.
             return (level.max(segment.from), capacity);
         }
@@ -94,6 +129,6 @@ pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64
             }
             return (f64::INFINITY, next.taken);
         }
-        (segment, climbs) = (next, true);
+        (segment, below, climbs) = (next, next_below, true);
     }
 }
