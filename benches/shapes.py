@@ -1,6 +1,7 @@
 """Shapes on which links change, are full between clusters, or are many on a route: made platforms and settings for `versus-simgrid`.
 
-Each is run at three sizes; what counts is how the time grows, and the ratio to SimGrid where that ends in reasonable time.
+Each is run at three sizes or more; what counts is how the time grows over the last three, and the ratio to SimGrid where that ends in
+reasonable time.
 """
 
 import json
@@ -112,7 +113,7 @@ SHAPES = [
     shape("random-uplinks", "3 random messages, full uplinks", uplinks(), RANDOM, (1000, 2000, 4000), 25),
     shape("beside-uplinks", "ring and 1 random message, full uplinks", uplinks(), BESIDE, (1000, 2000, 4000), None),
     shape("all-two", "all-to-all, drawn, one link between two clusters", two(), DRAWN, (25, 50, 100), None),
-    shape("pairs-ufrgs", "2 random messages, one after another, clusters of the papers", ufrgs(), PAIRS, (2000, 4000, 8000), None, "sequential"),
-    shape("pairs-one", "2 random messages, one switch", one(), PAIRS, (1000, 2000, 4000), None),
+    shape("pairs-ufrgs", "2 random messages, one after another, clusters of the papers", ufrgs(), PAIRS, (2000, 8000, 16000, 32000), None, "sequential"),
+    shape("pairs-one", "2 random messages, one switch", one(), PAIRS, (1000, 2000, 4000, 8000), None),
     shape("sequential-changing", "3 random messages, one after another, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), None, "sequential"),
 ]

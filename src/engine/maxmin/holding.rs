@@ -994,9 +994,9 @@ impl HoldingMaxMin {
         (level, highest)
     }
 
-    /// What the groups of a link take at a level that is not above its own, and the highest level of another holder. Most holders are below it, and
-    /// most links come to a level at which the same ones are.
-    #[inline(never)] // in its own registers
+    /// The piece of a link's equation at a level that is not above its own, and the highest level of another holder. Most links come to a level
+    /// that is on this piece.
+    #[inline(never)] // so that its sums stay in registers
     fn segment(&self, link: u32, level: f64) -> (Segment, f64) {
         debug_assert!(self.level[link as usize] >= level);
         let mut segment = Segment::default();
@@ -1015,7 +1015,7 @@ impl HoldingMaxMin {
         (segment, greater(segment.highest_below(), highest))
     }
 
-    /// The level of a link, which may be far from this one.
+    /// The level of a link, on whatever piece it is.
     fn find_far_level(&mut self, link: u32, from: f64) -> f64 {
         let mut rising = std::mem::take(&mut self.rising);
         rising.clear();

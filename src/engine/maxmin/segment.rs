@@ -132,3 +132,44 @@ pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64
         (segment, below, climbs) = (next, next_below, true);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Ceilings, of which many are equal, or none.
+    fn ceilings() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            4 => (0_u8..6).prop_map(f64::from),
+            1 => 0.0..6.0_f64,
+            2 => Just(f64::INFINITY),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_piece_tells_the_level_of_a_link_to_the_bit_unless_a_ceiling_is_between(
+            groups in prop::collection::vec((0.1..3.0_f64, ceilings()), 0..8),
+            capacity in prop_oneof![(0_u8..40).prop_map(f64::from), 0.0..40.0_f64],
+            from in ceilings(),
+        ) {
+            let mut segment = Segment::default();
+            for &(pull, ceiling) in &groups {
+                if ceiling < from {
+                    segment.add_below(pull, ceiling);
+                } else {
+                    segment.add(pull, ceiling);
+                }
+            }
+            let (level, _) = level_of(capacity, &groups, from);
+            if let Some(told) = segment.level(capacity) {
+                prop_assert_eq!(told.to_bits(), level.to_bits());
+            } else {
+                let between = lesser(level, from)..=greater(level, from);
+                prop_assert!(groups.iter().any(|(_, ceiling)| between.contains(ceiling)));
+            }
+        }
+    }
+}
