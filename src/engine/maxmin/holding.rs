@@ -52,9 +52,10 @@ pub(in crate::engine) struct HoldingMaxMin {
     /// How many full links have had another capacity since the last repair.
     altered: usize,
     /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
-    is_marked: Vec<bool>,
     marked: Vec<u32>,
     worklist: Worklist,
+    /// Whether a link is on one of these two lists.
+    is_marked: Vec<bool>,
     /// How many links, those that stand for bounds aside, have groups.
     in_use: usize,
     /// Links that have had groups since [`Self::forget`].
@@ -245,6 +246,7 @@ struct Filling {
     /// Per group: the link that fixed it.
     holder: Vec<u32>,
     in_use: Vec<u32>,
+    /// The full links in the order of their levels.
     order: Vec<Entry>,
     /// Links that should not hold what they hold, or not at that level.
     wrong: Vec<u32>,
