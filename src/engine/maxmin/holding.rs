@@ -170,8 +170,9 @@ struct Held {
     class: u32,
 }
 
-/// The groups of a link that one link holds.
+/// The groups of a link that one link holds. Aligned so that it is one line of the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Class {
     /// [`NOBODY`]: there is no such class now.
     link: u32,
@@ -350,7 +351,8 @@ impl HoldingMaxMin {
     ) {
         let at = group as usize;
         if uses.len() + 1 > self.width {
-            self.widen(uses.len() + 1);
+            // In steps that grow: each one moves the uses of all groups.
+            self.widen((uses.len() + 1).max(self.width * 3 / 2));
         }
         if at >= self.groups.len() {
             let room = (at + 1).next_power_of_two();
