@@ -51,7 +51,7 @@ pub(in crate::engine) struct HoldingMaxMin {
     varies: bool,
     /// How many full links have had another capacity since the last repair.
     altered: usize,
-    /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
+    /// Links to repair: those marked since the last repair, and those that a repair concerns, by level.
     marked: Vec<u32>,
     worklist: Worklist,
     /// Whether a link is on one of these two lists.
@@ -773,12 +773,11 @@ impl HoldingMaxMin {
             self.solve_anew();
             return true;
         }
-        let mut marked = std::mem::take(&mut self.marked);
-        for &link in &marked {
-            self.bring_to_level(link);
+        // The lowest first: a higher one would take groups over, and give them back when the lower one gets its level.
+        for link in self.marked.drain(..) {
+            let level = self.level[link as usize];
+            self.worklist.push(Entry::new(level, link));
         }
-        marked.clear();
-        self.marked = marked;
         while let Some(entry) = self.worklist.pop() {
             self.bring_to_level(entry.link());
             if self.price > limit {
