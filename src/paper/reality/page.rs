@@ -144,8 +144,9 @@ ideal barriers between the supersteps instead. The library's own barrier would c
 | run | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] |\n|---|---|---|---|---|---|\n";
 
 const FIRST_COME: &str = "\nWhat is left of LAMMPS is the model of sharing. Its messages are 3 to 10 packets long. Where four of them meet in one queue, the first one that comes is served first. \
-Here all of them get equal shares, so that each one takes as long as the last one. The same traces in queues of packets (a prototype without acknowledgements and windows) take 3.38 to \
-3.43 s, 11 % less than measured. Heat hardly changes there (1.164 to 1.168 s). Nothing was fitted to these programs.\n";
+Here all of them get equal shares, so that each one takes as long as the last one. The same traces in queues of packets (`benches/packets`, a prototype without windows and losses) take 3.39 to \
+3.45 s, 10 to 11 % less than measured. With acknowledgements, one for two packets, they take 3.41 to 3.47 s. If overheads wait for two cores, too, which the 8 processes of the measurement share, they take \
+3.44 to 3.50 s. Heat hardly changes in any of them (1.165 to 1.170 s). So queues are as far off on the other side, and neither acknowledgements nor cores close the gap. Nothing was fitted to these programs.\n";
 
 fn head_of_line(text: &mut String, reality: &Reality) {
     let told: Vec<String> = reality
