@@ -592,10 +592,11 @@ proptest! {
         places in prop::collection::vec(0_usize..9, 7),
         unshared in 0_u32..12,
         room in prop::sample::select(vec![0, 500, 1 << 20]),
-        (of_library, slow_start) in (prop::bool::weighted(0.5), any::<bool>()),
+        (of_library, slow_start, queues) in (prop::bool::weighted(0.5), any::<bool>(), prop::bool::weighted(0.2)),
         overlapped: bool,
     ) {
         let network = if of_library { library(network, slow_start) } else { network };
+        let network = NetworkModel { queues, ..network };
         if of_library && slow_start {
             // Some of these do not fit into the first window, and some begin with a handshake.
             for message in list.iter_mut().flat_map(|plan| &mut plan.messages) {

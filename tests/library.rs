@@ -85,6 +85,62 @@ fn equal_shares_do_not_look_at_latency() {
 }
 
 #[test]
+fn packets_in_queues_are_served_as_they_come() {
+    let network = NetworkModel {
+        overhead: seconds(0.5),
+        packet: Some(bytes(910.0)),
+        queues: true,
+        // Headers are counted instead.
+        bandwidth_factor: 0.5,
+        ..NetworkModel::default()
+    };
+    let run = |messages: &[(u32, u32, f64)]| {
+        let plans = Plans::new(vec![plan(&[0.0; 4], messages)]);
+        times(&plans, network, RuntimeConfig::default())
+    };
+    // Ten packets of 1000 B, 1 ms each on either link: the last one follows the others over the second link.
+    let one = 0.5 + 0.002 + 0.011;
+    let two = one + 0.01;
+    for (messages, expected) in [
+        (vec![(0, 2, 9100.0)], one),
+        // A byte more is one packet more, of 91 B.
+        (
+            vec![(0, 2, 9101.0)],
+            0.5 + 0.002 + 0.01 + 2.0 * 91e-6 + 0.001 - 91e-6,
+        ),
+        (vec![(0, 2, 9100.0), (1, 2, 9100.0)], two),
+        (vec![(0, 2, 9100.0), (1, 3, 9100.0)], one),
+        // Nothing is a packet of headers.
+        (vec![(0, 2, 0.0)], 0.5 + 0.002 + 2.0 * 90e-6),
+    ] {
+        for time in run(&messages) {
+            assert_close(time, expected, ROUNDING, "time");
+        }
+    }
+}
+
+#[test]
+fn a_message_of_too_many_packets_is_refused_at_once() {
+    let flags = [
+        "--procs",
+        "2",
+        "--set",
+        "workload.bytes=1e20 B",
+        "--net",
+        "queues=true",
+        "--scenario",
+        "i",
+    ];
+    let output = migsim(&[&["run", "--app", "synthetic"][..], &flags].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && errors.contains("packets, and each of them would wait"),
+        "{errors}"
+    );
+    assert!(errors.contains("leave `queues` off"), "{errors}");
+}
+
+#[test]
 fn overhead_and_packets_are_paid_for_each_message_of_a_barrier() {
     let network = NetworkModel {
         overhead: seconds(0.5),
@@ -254,6 +310,7 @@ proptest! {
     fn a_library_costs_by_shortcuts_what_it_costs_by_events(
         list in few_messages(),
         (is_equal, slow_start, has_packets, is_late) in any::<(bool, bool, bool, bool)>(),
+        queues in prop::bool::weighted(0.3),
         overhead in prop::sample::select(vec![0.0, 0.001, 0.03, 0.07]),
         kind in prop::sample::select(vec![BarrierKind::Ideal, BarrierKind::Ideal, BarrierKind::Library, BarrierKind::Dissemination, BarrierKind::DoubleRing]),
         notice in 0_u32..3,
@@ -263,6 +320,7 @@ proptest! {
             weights: if is_equal { Weights::Equal } else { Weights::Latency },
             overhead: seconds(overhead),
             packet: has_packets.then(|| bytes(1448.0)),
+            queues,
             slow_start,
             ..NetworkModel::default()
         };

@@ -215,7 +215,10 @@ impl Barrier {
             | BarrierKind::Library => {
                 let script = Script::new(kind, processes);
                 let packets = Packets::of(setup);
-                let may_foresee = packets.is_some() && setup.runtime.shortcuts != Shortcuts::None;
+                // In queues the last digit of a date may decide which packet is first: there is one way to compute it.
+                let may_foresee = packets.is_some()
+                    && setup.runtime.shortcuts != Shortcuts::None
+                    && !setup.network.queues;
                 let waves = may_foresee.then(|| Waves::of(&script, processes));
                 match (packets, waves.flatten()) {
                     (Some(packets), Some(waves)) => {

@@ -20,7 +20,7 @@ use super::ways::hash_of;
 use crate::units::{HostId, to_u32};
 
 /// The headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
-const HEADERS: f64 = 90.0;
+pub(super) const HEADERS: f64 = 90.0;
 /// The initial window of TCP \[B\]: 10 segments of 1448 B.
 const WINDOW: f64 = 14_480.0;
 /// A connection that has sent nothing for so long is idle \[s\]: the least retransmission timeout of Linux.

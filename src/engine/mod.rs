@@ -9,6 +9,7 @@
 //!                          │  │ model    the network model: delay, weight and bound of a flow
 //!                          │  │ ways     what a message takes from its route while no link changes
 //!                          │  │ lone     flows that meet no other one
+//!                          │  │ packets  in the place of flows: queues of packets, first come, first served
 //!                          │  │ maxmin   weighted max-min shares: from scratch, incremental, and by holding links
 //!                          │  └ service  many flows: they end by the service of the links that hold them
 //!                          └  profile    capacities that change over time
@@ -54,6 +55,7 @@ mod maxmin;
 mod message;
 mod model;
 mod network;
+mod packets;
 mod profile;
 mod queue;
 mod service;

@@ -49,6 +49,10 @@ pub struct NetworkModel {
     /// Store and forward: routers pass on whole packets of this payload; none: bytes pass at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// Packets of this payload (of 1448 B, if none is given) wait in queues, first come, first served, instead of flows that share links.
+    /// Headers are counted then, not the bandwidth factor; weights, window and cross-traffic have no meaning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queues: bool,
     /// Whether a connection that was idle starts with a small window.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_start: bool,
@@ -96,6 +100,7 @@ const CM02: NetworkModel = NetworkModel {
     weights: Weights::Latency,
     overhead: Seconds::ZERO,
     packet: None,
+    queues: false,
     slow_start: false,
     factors: SizeFactors::NONE,
 };
@@ -251,7 +256,7 @@ impl NetworkModel {
 }
 
 /// The constants that [`NetworkModel::set`] knows.
-const CONSTANTS: [&str; 14] = [
+const CONSTANTS: [&str; 15] = [
     "sharing",
     "latency_factor",
     "bandwidth_factor",
@@ -264,6 +269,7 @@ const CONSTANTS: [&str; 14] = [
     "weights",
     "overhead",
     "packet",
+    "queues",
     "slow_start",
     "factors",
 ];
@@ -321,6 +327,7 @@ impl NetworkModel {
                     _ => Some(parse_quantity(key, Bytes::parse(value))?),
                 };
             }
+            "queues" => self.queues = parse_switch(key, value)?,
             "slow_start" => self.slow_start = parse_switch(key, value)?,
             "factors" => {
                 self.factors = match value {

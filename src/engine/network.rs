@@ -26,6 +26,7 @@ use super::maxmin::incremental::IncrementalMaxMin;
 use super::maxmin::pipes::PipesProblem;
 use super::message::Connections;
 use super::model::{ACKNOWLEDGEMENTS, NetworkModel};
+use super::packets::{MOST_PACKETS, Queues, Start, Step};
 use super::queue::{EventQueue, Key};
 use super::service::HeldFlows;
 use super::uses::Uses;
@@ -124,6 +125,9 @@ struct Users {
 /// So many flows that share links end by the service of links.
 const MANY: usize = 256;
 
+/// The payload of a packet if the model does not say \[B\]: a segment of TCP on Ethernet.
+const PAYLOAD: f64 = 1448.0;
+
 /// All links and the flows on them.
 #[derive(Clone, Debug)]
 pub(super) struct Network<T> {
@@ -152,6 +156,8 @@ pub(super) struct Network<T> {
     unweighed: Vec<u32>,
     /// With slow start.
     connections: Option<Connections>,
+    /// In the place of all flows, if packets wait in queues.
+    queues: Option<Box<Queues<T>>>,
     /// Whether a flow ended before or after its bytes had moved.
     lost_bytes: bool,
 }
@@ -166,10 +172,9 @@ impl<T: Copy> Network<T> {
         let capacities = platform.links.iter();
         let capacities = capacities.map(|link| (link.bandwidth.get(), !link.is_shared));
         let varies = platform.links.iter().any(crate::platform::Link::varies);
-        let pipes = model
-            .follows_pipes(platform)
-            .then(|| Box::new(PipesProblem::new(capacities)));
-        let is_constant = !varies && pipes.is_none();
+        let has_pipes = model.follows_pipes(platform) && !model.queues;
+        let pipes = has_pipes.then(|| Box::new(PipesProblem::new(capacities)));
+        let is_constant = !varies && pipes.is_none() && !model.queues;
         let may_be_alone = is_constant && model.sharing && model.weights == Weights::Equal;
         Self {
             model,
@@ -187,6 +192,10 @@ impl<T: Copy> Network<T> {
             users: vec![Users::default(); if varies { platform.links.len() } else { 0 }],
             unweighed: Vec::new(),
             connections: model.slow_start.then(Connections::default),
+            queues: model.queues.then(|| {
+                let packet = model.packet.map_or(PAYLOAD, crate::units::Bytes::get);
+                Box::new(Queues::new(platform.links.len(), packet.max(1.0)))
+            }),
             lost_bytes: false,
         }
     }
@@ -325,6 +334,110 @@ impl<T: Copy> Network<T> {
             self.keep_way(slot, (from, to), route);
         }
         self.begin(slot, (delay, bytes), now, queue, event(slot));
+    }
+
+    /// Tells whether packets wait in queues, in the place of flows.
+    #[inline]
+    pub(super) fn has_queues(&self) -> bool {
+        self.queues.is_some()
+    }
+
+    /// The packets of a message, if they are more than can be simulated one by one.
+    pub(super) fn too_many_packets(&self, bytes: f64) -> Option<f64> {
+        let packets = self.queues.as_ref()?.packets(bytes);
+        let are_few = packets <= MOST_PACKETS;
+        (!are_few).then_some(packets)
+    }
+
+    /// Starts a message of packets over `route`.
+    pub(super) fn start_packets<E: Copy>(
+        &mut self,
+        ends: (HostId, HostId),
+        route: &Route<'_>,
+        (bytes, is_late, token): (f64, bool, T),
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: impl Fn(Step) -> E,
+    ) {
+        let Self {
+            model,
+            links,
+            users,
+            connections,
+            queues,
+            ..
+        } = self;
+        let Some(queues) = queues else {
+            return;
+        };
+        let links_of_route = || route.links().map(|link| &links[link.index()]);
+        let fixed = route.latency.map(crate::units::Seconds::get);
+        let mut start = Start {
+            bytes,
+            delay: 0.0,
+            connection: None,
+        };
+        let mut factor = model.latency_factor;
+        if ends.0 != ends.1 {
+            let latency = fixed.unwrap_or_else(|| links_of_route().map(|link| link.latency).sum());
+            let round_trip = model.round_trip(latency);
+            start.bytes = model.amount(bytes);
+            start.delay = model.overhead.get() + if is_late { round_trip } else { 0.0 };
+            if let Some(connections) = connections {
+                let connection = connections.find(ends);
+                start.connection = Some(connection);
+                if connections.start(connection, now) {
+                    let bandwidths = links_of_route().map(|link| link.bandwidth);
+                    let narrowest = bandwidths.fold(f64::INFINITY, f64::min);
+                    start.delay += model.slow_start(bytes, narrowest, round_trip);
+                }
+            }
+            factor *= model.factors.of(bytes).latency;
+        }
+        if route.links().next().is_none() {
+            // Loopbacks of the model alone, or nothing at all.
+            start.delay += bytes / model.bound_of(route.loopbacks);
+        }
+        if let Some(fixed) = fixed {
+            start.delay += fixed * factor;
+        }
+        if !users.is_empty() {
+            route
+                .links()
+                .for_each(|link| users[link.index()].count += 1);
+        }
+        let way = route.links().map(|link| {
+            let state = &links[link.index()];
+            let latency = if fixed.is_some() {
+                0.0
+            } else {
+                state.latency * factor
+            };
+            (link.0, latency, state.is_shared && model.sharing)
+        });
+        queues.start(start, way, token, now, queue, &event);
+    }
+
+    /// A step of a packet has come. Returns the token of the message that it ends.
+    pub(super) fn on_step<E: Copy>(
+        &mut self,
+        step: Step,
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: impl Fn(Step) -> E,
+    ) -> Option<T> {
+        let links = &self.links;
+        let bandwidth = |link: u32| links[link as usize].bandwidth;
+        let queues = self.queues.as_mut()?;
+        let ended = queues.on_step(step, now, &bandwidth, queue, &event)?;
+        if !self.users.is_empty() {
+            let links = queues.links_of(&ended);
+            links.for_each(|link| self.users[link as usize].count -= 1);
+        }
+        if let (Some(connections), Some(connection)) = (&mut self.connections, ended.connection) {
+            connections.end(connection, now);
+        }
+        Some(ended.token)
     }
 
     /// The way between two hosts, if it was measured and no link varies.
@@ -488,8 +601,13 @@ impl<T: Copy> Network<T> {
         bandwidth: f64,
         now: f64,
         queue: &mut EventQueue<E>,
+        event: impl Fn(Step) -> E,
     ) {
         self.links[link].bandwidth = bandwidth;
+        if let Some(queues) = &mut self.queues {
+            queues.go_on(to_u32(link), bandwidth, now, queue, &event);
+            return;
+        }
         if let Some(pipes) = &mut self.pipes {
             pipes.set_capacity(link, bandwidth);
             self.is_changed = true;
@@ -521,7 +639,9 @@ impl<T: Copy> Network<T> {
         queue: &mut EventQueue<E>,
     ) {
         self.links[link].latency = latency;
-        self.reweigh(link, now, queue);
+        if self.queues.is_none() {
+            self.reweigh(link, now, queue);
+        }
     }
 
     /// The capacity \[B/s\] and the latency \[s\] of a link.
@@ -538,6 +658,9 @@ impl<T: Copy> Network<T> {
     /// The links that stop flows: those without capacity.
     pub(super) fn stopped_by(&self) -> impl Iterator<Item = usize> + '_ {
         let has_flow = |link: &usize| {
+            if let Some(queues) = &self.queues {
+                return queues.is_stopped(to_u32(*link));
+            }
             let mut flows = 0..to_u32(self.flows.len());
             flows.any(|slot| self.transfers_over(slot, *link))
         };

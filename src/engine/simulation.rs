@@ -9,6 +9,7 @@ use super::clock::{Clock, same_until};
 use super::cpu::Cpus;
 use super::model::NetworkModel;
 use super::network::Network;
+use super::packets::Step;
 use super::profile::{Change, Changes, Target};
 use super::queue::EventQueue;
 use crate::error::{Error, Problem};
@@ -22,8 +23,21 @@ enum Event<T> {
     Host(u32),
     /// A flow ends its latency or its transfer.
     Flow(u32),
+    /// A queue has sent a packet.
+    Sent(u32),
+    /// Packets join a queue.
+    Joins(u32),
     /// A wait, or a flow inside one host, ends.
     Wait(T),
+}
+
+impl<T> From<Step> for Event<T> {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Sent(queue) => Self::Sent(queue),
+            Step::Joins(packets) => Self::Joins(packets),
+        }
+    }
 }
 
 /// Until when capacities stay as they are, as local dates \[s\].
@@ -311,6 +325,15 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 self.wake_links(&back)?;
             }
         }
+        if self.network.has_queues() {
+            if let Some(packets) = self.network.too_many_packets(size.get()) {
+                return Err(self.endless_queue(size, packets));
+            }
+            let (message, queue) = ((size.get(), is_late, token), &mut self.queue);
+            self.network
+                .start_packets((from, to), &route, message, now, queue, Event::from);
+            return Ok(());
+        }
         let ends = (self.platform, from, to);
         self.network.start(
             ends,
@@ -540,6 +563,16 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 None
             }
             Event::Flow(flow) => self.network.on_event(flow, date, &mut self.queue, event),
+            Event::Sent(sent) => {
+                let step = Step::Sent(sent);
+                self.network
+                    .on_step(step, date, &mut self.queue, Event::from)
+            }
+            Event::Joins(packets) => {
+                let step = Step::Joins(packets);
+                self.network
+                    .on_step(step, date, &mut self.queue, Event::from)
+            }
             Event::Wait(token) => Some(token),
         }
     }
@@ -590,6 +623,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
                     change.value,
                     self.clock.local(),
                     &mut self.queue,
+                    Event::from,
                 );
             }
             Target::Latency(link) => {
@@ -601,6 +635,15 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 );
             }
         }
+    }
+
+    /// The error of a message of more packets than can be simulated one by one.
+    fn endless_queue(&self, size: Bytes, packets: f64) -> Error {
+        let problem = Problem::new(format!(
+            "a message of {size} has {packets:.3e} packets, and each of them would wait in its queues"
+        ));
+        let hint = "leave `queues` off: flows cost the same whatever their size; or give messages fewer bytes, or `packet` more";
+        Error::Run(problem.source(self.platform.name.clone()).hint(hint))
     }
 
     fn no_route(&self, from: HostId, to: HostId) -> Error {

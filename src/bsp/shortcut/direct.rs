@@ -100,11 +100,13 @@ impl Direct {
             config,
             is_constant: config.shortcuts != Shortcuts::None
                 && !network.slow_start
+                && !network.queues
                 && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
                 && !(network.slow_start && barrier.uses_links())
                 && !network.follows_pipes(platform)
+                && !network.queues
                 && barrier.is_predictable(),
             has_power: is_powered(platform),
             present: has_varying_links(platform).then(|| Box::new(platform.clone())),

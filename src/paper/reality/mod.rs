@@ -26,10 +26,11 @@ pub use page::{csv, figures, markdown};
 use recorded::{Recorded, recorded};
 
 /// The platforms, by the names that cases give.
-const PLATFORMS: [(&str, &str); 3] = [
+const PLATFORMS: [(&str, &str); 4] = [
     ("one", include_str!("one.json")),
     ("three", include_str!("three.json")),
     ("two", include_str!("two.json")),
+    ("two-slow", include_str!("two-slow.json")),
 ];
 
 #[derive(Debug, Deserialize)]
@@ -158,10 +159,11 @@ pub fn reality() -> Result<Reality, Error> {
         ablation,
         barriers,
         variants: variants.map(|one| (one.variant, one.median_s)).collect(),
-        recorded: recorded(|trace, placement, kind| {
-            let (network, mut runtime) = whole;
+        recorded: recorded(|platform, trace, placement, (kind, queues)| {
+            let (mut network, mut runtime) = whole;
             runtime.barrier.kind = kind;
-            run_on("two", trace, placement, (network, runtime))
+            network.queues = queues;
+            run_on(platform, trace, placement, (network, runtime))
         })?,
     })
 }
@@ -198,6 +200,9 @@ fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str
     models.0.overhead = network.overhead;
     models.1.receives = Receives::Early;
     all.push(("all, but no late receives", models));
+    models.1.receives = runtime.receives;
+    models.0.queues = true;
+    all.push(("all, but packets in queues", models));
     all
 }
 

@@ -12,6 +12,7 @@ use crate::workload::{Workload, trace::Trace};
 #[derive(Clone, Copy, Debug)]
 struct Program {
     name: &'static str,
+    platform: &'static str,
     /// The median of its times \[s\], 7 runs.
     median: f64,
     /// Their first and third quartile \[s\].
@@ -20,10 +21,11 @@ struct Program {
     traces: &'static [&'static str],
 }
 
-/// From `MPI_Init` to `MPI_Finalize`, 8 processes on the platform `two`.
-const PROGRAMS: [Program; 2] = [
+/// From `MPI_Init` to `MPI_Finalize`, 8 processes.
+const PROGRAMS: [Program; 3] = [
     Program {
         name: "heat, 512 x 512, 60 iterations",
+        platform: "two",
         median: 1.1758,
         quartiles: [1.1683, 1.1771],
         traces: &[
@@ -34,9 +36,20 @@ const PROGRAMS: [Program; 2] = [
     },
     Program {
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
+        platform: "two",
         median: 3.8072,
         quartiles: [3.7985, 3.8585],
         traces: &[include_str!("melt-1.trace"), include_str!("melt-2.trace")],
+    },
+    Program {
+        name: "LAMMPS melt, 4 000 atoms, 100 steps",
+        platform: "two-slow",
+        median: 12.2294,
+        quartiles: [12.1967, 12.2354],
+        traces: &[
+            include_str!("melt-slow-1.trace"),
+            include_str!("melt-slow-2.trace"),
+        ],
     },
 ];
 
@@ -44,17 +57,20 @@ const PROGRAMS: [Program; 2] = [
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     pub(super) name: String,
+    pub(super) platform: &'static str,
     /// What the program takes without the recorder: median and quartiles \[s\].
     pub(super) median: f64,
     pub(super) quartiles: [f64; 2],
-    /// The predicted time, and that with ideal barriers between the supersteps \[s\].
+    /// The predicted time, that with ideal barriers between the supersteps, and that with packets in queues \[s\].
     pub(super) predicted: f64,
     pub(super) with_barriers: f64,
+    pub(super) in_queues: f64,
 }
 
-/// Predicts all recorded runs; `run` gives the time of a trace from its placement under a barrier \[s\].
+/// Predicts all recorded runs; `run` gives the time of a trace on a platform from its placement, under a barrier, with packets in queues or
+/// without \[s\].
 pub(super) fn recorded(
-    run: impl Fn(&Trace, &[HostId], BarrierKind) -> Result<f64, Error>,
+    run: impl Fn(&str, &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
 ) -> Result<Vec<Recorded>, Error> {
     let mut all = Vec::new();
     for program in &PROGRAMS {
@@ -62,12 +78,15 @@ pub(super) fn recorded(
             let trace = Trace::parse(program.name, text)?;
             let hosts = 0..trace.processes();
             let placement: Vec<HostId> = hosts.map(HostId::from_index).collect();
+            let time = |kind, queues| run(program.platform, &trace, &placement, (kind, queues));
             all.push(Recorded {
                 name: format!("{}, run {number}", program.name),
                 median: program.median,
                 quartiles: program.quartiles,
-                predicted: run(&trace, &placement, BarrierKind::None)?,
-                with_barriers: run(&trace, &placement, BarrierKind::Ideal)?,
+                platform: program.platform,
+                predicted: time(BarrierKind::None, false)?,
+                with_barriers: time(BarrierKind::Ideal, false)?,
+                in_queues: time(BarrierKind::None, true)?,
             });
         }
     }
