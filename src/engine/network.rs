@@ -344,7 +344,8 @@ impl<T: Copy> Network<T> {
 
     /// The packets of a message, if they are more than can be simulated one by one.
     pub(super) fn too_many_packets(&self, bytes: f64) -> Option<f64> {
-        let packets = self.queues.as_ref()?.packets(bytes);
+        let amount = self.model.amount(bytes);
+        let packets = self.queues.as_ref()?.packets(amount);
         let are_few = packets <= MOST_PACKETS;
         (!are_few).then_some(packets)
     }

@@ -1,7 +1,7 @@
 //! Packets in queues: each link passes on one packet after the other, first come, first served.
 //!
 //! ```text
-//! message of m bytes    ⌈m / packet⌉ packets (at least one), of `packet` bytes and a last one of the rest, each with HEADERS on the wire
+//! message of m bytes    ⌈m / packet⌉ packets (at least one), of `packet` bytes (at least 1 B) and a last one of the rest, each with HEADERS
 //! packet                waits in the queue of a link, takes size / bandwidth there, then the link's latency, and joins the next queue
 //! message ends          when its last packet has passed the last link
 //! ```
