@@ -120,6 +120,18 @@ fn packets_in_queues_are_served_as_they_come() {
 }
 
 #[test]
+fn packets_in_queues_may_fill_a_link_whatever_the_bandwidth_factor() {
+    let network = NetworkModel {
+        packet: Some(bytes(910.0)),
+        queues: true,
+        bandwidth_factor: 0.5,
+        ..NetworkModel::default()
+    };
+    let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(0, 1, 91_000.0)])]);
+    assert_time(&plans, network, RuntimeConfig::default(), 0.002 + 0.101);
+}
+
+#[test]
 fn a_message_of_too_many_packets_is_refused_at_once() {
     let flags = [
         "--procs",

@@ -86,7 +86,13 @@ impl NetworkModel {
 
     /// The largest factor of any bandwidth.
     pub(crate) fn most_bandwidth_factor(&self) -> f64 {
-        self.bandwidth_factor * self.factors.most_bandwidth()
+        // In queues headers are counted instead.
+        let of_link = if self.queues {
+            1.0
+        } else {
+            self.bandwidth_factor
+        };
+        of_link * self.factors.most_bandwidth()
     }
 }
 
