@@ -1149,7 +1149,10 @@ impl HoldingMaxMin {
 
     /// Sets all levels from a solution of the whole, by progressive filling.
     fn solve_anew(&mut self) {
-        self.worklist.clear();
+        // Some of those that were still to be repaired may have no groups any more.
+        while let Some(entry) = self.worklist.pop() {
+            self.marked.push(entry.link());
+        }
         let mut filling = std::mem::take(&mut self.filling);
         // Bounds are seldom met.
         self.fill(&mut filling, false);
