@@ -242,14 +242,8 @@ impl HeldFlows {
         if !self.levels.reweigh(group, weight, bound) {
             return false;
         }
-        let price = self.price(group);
-        let had = self.served(group, now);
-        let state = &mut self.groups[group as usize];
-        let before = std::mem::replace(&mut state.price, price);
-        state
-            .targets
-            .rewrite(|target| had + (target - had).max(0.0) * (price / before));
-        if let Some(holder) = state.holder {
+        self.reprice(group, now);
+        if let Some(holder) = self.groups[group as usize].holder {
             self.schedule(group, holder);
         }
         true
@@ -261,13 +255,21 @@ impl HeldFlows {
         self.levels.set_count(group, 0);
         self.release(group);
         route(&mut self.levels);
+        self.reprice(group, now);
+    }
+
+    /// Takes over the weight of a group. What is left of its flows is counted from 0 again: next to the service of a heavy flow that becomes a
+    /// light one, it would be nothing.
+    fn reprice(&mut self, group: u32, now: f64) {
         let price = self.price(group);
+        let had = self.served(group, now);
         let state = &mut self.groups[group as usize];
         let before = std::mem::replace(&mut state.price, price);
-        let had = std::mem::take(&mut state.ahead);
         state
             .targets
             .rewrite(|target| (target - had).max(0.0) * (price / before));
+        let holder = state.holder.map(|link| &self.services[link as usize]);
+        state.ahead = holder.map_or(0.0, |service| -service.done);
     }
 
     /// The service that a byte of a group needs: its flows do not need more than a number holds.
@@ -602,6 +604,28 @@ mod tests {
         assert!(flows.reweigh(1, next, 1e197, 1e90));
         flows.share(next);
         assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
+        assert_eq!(flows.fault(), None);
+    }
+
+    #[test]
+    fn what_is_left_of_a_heavy_flow_is_not_lost_when_it_becomes_a_light_one() {
+        let mut flows = HeldFlows::new([1e3], true, 1.0);
+        for (group, bytes) in [(0, 2e3), (1, 3e3)] {
+            flows.start(group, (bytes, group), 0.0, |levels| {
+                levels.put(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
+            });
+        }
+        flows.share(0.0);
+        // After 1 s at half of the link each, 1 500 and 2 500 B are left.
+        for group in [0, 1] {
+            assert!(flows.reweigh(group, 1.0, 1e-7, 1e9));
+        }
+        flows.share(1.0);
+        let next = flows.next();
+        assert!((next - 4.0).abs() < 1e-12, "{next}");
+        flows.end(next, |group, _, _| assert_eq!(group, 0));
+        flows.share(next);
+        assert!((flows.next() - 5.0).abs() < 1e-12, "{}", flows.next());
         assert_eq!(flows.fault(), None);
     }
 

@@ -773,11 +773,7 @@ impl HoldingMaxMin {
             self.solve_anew();
             return true;
         }
-        // The lowest first: a higher one would take groups over, and give them back when the lower one gets its level.
-        for link in self.marked.drain(..) {
-            let level = self.level[link as usize];
-            self.worklist.push(Entry::new(level, link));
-        }
+        self.list_marked();
         while let Some(entry) = self.worklist.pop() {
             self.bring_to_level(entry.link());
             if self.price > limit {
@@ -788,6 +784,15 @@ impl HoldingMaxMin {
             self.overloaded = self.find_overloaded();
         }
         true
+    }
+
+    /// Puts the marked links into the worklist, the lowest first: a higher one would take groups over, and give them back when the lower one gets
+    /// its level.
+    fn list_marked(&mut self) {
+        for link in self.marked.drain(..) {
+            let level = self.level[link as usize];
+            self.worklist.push(Entry::new(level, link));
+        }
     }
 
     /// Gives all links that are full the levels at which they hold what they hold now, the lowest first; returns whether there are such
@@ -1150,6 +1155,7 @@ impl HoldingMaxMin {
     /// Sets all levels from a solution of the whole, by progressive filling.
     fn solve_anew(&mut self) {
         // Some of those that were still to be repaired may have no groups any more.
+        // Some of those that were still to be repaired may have no groups any more.
         while let Some(entry) = self.worklist.pop() {
             self.marked.push(entry.link());
         }
@@ -1498,7 +1504,16 @@ mod tests {
         Ok(())
     }
 
-    fn play(steps: Vec<Step>, solves_anew: bool) -> Result<(), TestCaseError> {
+    /// When the whole is solved anew, every other time, so that the repairs go on from there.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Anew {
+        Never,
+        AtOnce,
+        /// When so many links of the worklist have been brought to their level.
+        After(usize),
+    }
+
+    fn play(steps: Vec<Step>, anew: Anew) -> Result<(), TestCaseError> {
         let mut capacities = vec![1e6; LINKS as usize];
         let mut levels = HoldingMaxMin::new(capacities.iter().copied(), true);
         let mut groups: Plain = Vec::new();
@@ -1536,8 +1551,14 @@ mod tests {
                 }
                 Step::Wait => continue,
             }
-            // Every other time, so that the repairs go on from there.
-            if solves_anew && at % 2 == 0 {
+            if anew != Anew::Never && at % 2 == 0 {
+                if let Anew::After(count) = anew {
+                    levels.list_marked();
+                    for _ in 0..count {
+                        let next = levels.worklist.pop();
+                        next.inspect(|entry| levels.bring_to_level(entry.link()));
+                    }
+                }
                 levels.solve_anew();
             }
             check(&mut levels, &groups, &capacities, &mut holders)?;
@@ -1568,12 +1589,20 @@ mod tests {
     proptest! {
         #[test]
         fn the_levels_of_holders_agree_with_the_solver(steps in steps()) {
-            play(steps, false)?;
+            play(steps, Anew::Never)?;
         }
 
         #[test]
         fn levels_that_were_solved_anew_agree_too(steps in steps()) {
-            play(steps, true)?;
+            play(steps, Anew::AtOnce)?;
+        }
+
+        #[test]
+        fn levels_that_were_solved_anew_in_the_midst_of_a_repair_agree_too(
+            steps in steps(),
+            count in 0_usize..4,
+        ) {
+            play(steps, Anew::After(count))?;
         }
     }
 }
