@@ -62,4 +62,15 @@ fn the_committed_page_is_what_the_command_writes_and_its_errors_are_small() {
     let off: Vec<f64> = off.map(Result::unwrap).collect();
     assert_eq!(off.len(), 12);
     assert!(off.iter().all(|off| off.abs() <= 3.0), "{off:?}");
+    // Recorded programs in queues, where the emulated network is the one that is simulated.
+    let (_, recorded) = page.split_once("## Recorded programs").unwrap();
+    let rows = recorded.lines().filter(|line| line.ends_with(" |"));
+    let cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+    let programs = cells.filter(|cells| {
+        let is_heat = cells[1].starts_with("heat");
+        cells.len() == 12 && (is_heat || cells[2] == "second" || cells[3] == "`two-slow`")
+    });
+    let off: Vec<f64> = programs.map(|cells| cells[10].parse().unwrap()).collect();
+    assert_eq!(off.len(), 10);
+    assert!(off.iter().all(|off| off.abs() <= 5.0), "{off:?}");
 }

@@ -6,8 +6,8 @@
 //! message ends          when its last packet has passed the last link
 //! ```
 //! Fluid flows share a link, so that four messages that meet end together. In a switch the first one that comes is served first. That
-//! matters where messages are some packets long: LAMMPS on a network whose emulation is not the bottleneck takes 24 % more with equal
-//! shares than measured, and 2 % less with packets (`results/reality.md`).
+//! matters where messages are some packets long: LAMMPS on a network whose emulation is not the bottleneck takes 21 to 24 %
+//! more with equal shares than measured, and 1 to 3 % less with packets (`results/reality.md`).
 //!
 //! All packets of a message join the first queue together. A packet that is being sent is sent at the bandwidth that the link had when it
 //! began; a link without bandwidth begins none. Of a link that flows do not share, each message has a queue of its own. There are no

@@ -7,6 +7,7 @@
 //! traces of `migsim record` ────────────┴─> recorded programs
 //! ```
 //! No measured time enters a simulation but those of `pingpong.csv`, from which the library is calibrated. The times of the cases only compare.
+//! Programs that were recorded on a second machine have its library, from `pingpong-second.csv`.
 
 mod page;
 mod recorded;
@@ -23,7 +24,7 @@ use crate::units::{HostId, ProcessId, Seconds};
 use crate::workload::{Workload, trace::Trace};
 
 pub use page::{csv, figures, markdown};
-use recorded::{Recorded, recorded};
+use recorded::{Machine, Recorded, recorded};
 
 /// The platforms, by the names that cases give.
 const PLATFORMS: [(&str, &str); 4] = [
@@ -114,11 +115,15 @@ pub struct Reality {
     barriers: Vec<Barriers>,
     /// Backbone-both under other protocols: name and measured time \[s\].
     variants: Vec<(String, f64)>,
+    /// The library of the second machine.
+    second: Calibration,
     recorded: Vec<Recorded>,
 }
 
 /// The table that the library is calibrated on.
 const TABLE: &str = "pingpong.csv";
+/// The table of the second machine.
+const SECOND: &str = "pingpong-second.csv";
 
 /// Runs all cases.
 ///
@@ -131,6 +136,9 @@ pub fn reality() -> Result<Reality, Error> {
     let pings = read_pings(TABLE, include_str!("pingpong.csv"), &two, None)?;
     let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", TABLE))?;
     let whole = library_models(&calibration.library)?;
+    let second = read_pings(SECOND, include_str!("pingpong-second.csv"), &two, None)?;
+    let second = calibrate(&two, &second, "open-mpi", ("calibrated", SECOND))?;
+    let on_second = library_models(&second.library)?;
     let mut ablation = Vec::new();
     for (name, models) in steps(whole) {
         let predicted = predict(&measured.cases, models)?;
@@ -159,8 +167,12 @@ pub fn reality() -> Result<Reality, Error> {
         ablation,
         barriers,
         variants: variants.map(|one| (one.variant, one.median_s)).collect(),
-        recorded: recorded(|platform, trace, placement, (kind, queues)| {
-            let (mut network, mut runtime) = whole;
+        second,
+        recorded: recorded(|(machine, platform), trace, placement, (kind, queues)| {
+            let (mut network, mut runtime) = match machine {
+                Machine::First => whole,
+                Machine::Second => on_second,
+            };
             runtime.barrier.kind = kind;
             network.queues = queues;
             run_on(platform, trace, placement, (network, runtime))

@@ -8,10 +8,29 @@ use crate::error::Error;
 use crate::units::HostId;
 use crate::workload::{Workload, trace::Trace};
 
+/// A machine on which programs were recorded and measured. Each has its own overhead of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Machine {
+    /// That of the cases: its hosts shape what they send, and the network that they send it to shapes it again.
+    First,
+    /// Faster; there only the network shapes.
+    Second,
+}
+
+impl Machine {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Second => "second",
+        }
+    }
+}
+
 /// A program that was measured without the recorder, too.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     name: &'static str,
+    machine: Machine,
     platform: &'static str,
     /// The median of its times \[s\], 7 runs.
     median: f64,
@@ -22,9 +41,10 @@ struct Program {
 }
 
 /// From `MPI_Init` to `MPI_Finalize`, 8 processes.
-const PROGRAMS: [Program; 3] = [
+const PROGRAMS: [Program; 5] = [
     Program {
         name: "heat, 512 x 512, 60 iterations",
+        machine: Machine::First,
         platform: "two",
         median: 1.1758,
         quartiles: [1.1683, 1.1771],
@@ -36,6 +56,7 @@ const PROGRAMS: [Program; 3] = [
     },
     Program {
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
+        machine: Machine::First,
         platform: "two",
         median: 3.8072,
         quartiles: [3.7985, 3.8585],
@@ -43,6 +64,7 @@ const PROGRAMS: [Program; 3] = [
     },
     Program {
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
+        machine: Machine::First,
         platform: "two-slow",
         median: 12.2294,
         quartiles: [12.1967, 12.2354],
@@ -51,12 +73,36 @@ const PROGRAMS: [Program; 3] = [
             include_str!("melt-slow-2.trace"),
         ],
     },
+    Program {
+        name: "heat, 512 x 512, 60 iterations",
+        machine: Machine::Second,
+        platform: "two",
+        median: 1.1647,
+        quartiles: [1.1644, 1.1654],
+        traces: &[
+            include_str!("heat-second-1.trace"),
+            include_str!("heat-second-2.trace"),
+            include_str!("heat-second-3.trace"),
+        ],
+    },
+    Program {
+        name: "LAMMPS melt, 4 000 atoms, 100 steps",
+        machine: Machine::Second,
+        platform: "two",
+        median: 3.2337,
+        quartiles: [3.2136, 3.2640],
+        traces: &[
+            include_str!("melt-second-1.trace"),
+            include_str!("melt-second-2.trace"),
+        ],
+    },
 ];
 
 /// A recorded run of a program.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
     pub(super) name: String,
+    pub(super) machine: Machine,
     pub(super) platform: &'static str,
     /// What the program takes without the recorder: median and quartiles \[s\].
     pub(super) median: f64,
@@ -67,10 +113,10 @@ pub(super) struct Recorded {
     pub(super) in_queues: f64,
 }
 
-/// Predicts all recorded runs; `run` gives the time of a trace on a platform from its placement, under a barrier, with packets in queues or
-/// without \[s\].
+/// Predicts all recorded runs; `run` gives the time of a trace on a machine and a platform from its placement, under a barrier, with packets in
+/// queues or without \[s\].
 pub(super) fn recorded(
-    run: impl Fn(&str, &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
+    run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
 ) -> Result<Vec<Recorded>, Error> {
     let mut all = Vec::new();
     for program in &PROGRAMS {
@@ -78,11 +124,13 @@ pub(super) fn recorded(
             let trace = Trace::parse(program.name, text)?;
             let hosts = 0..trace.processes();
             let placement: Vec<HostId> = hosts.map(HostId::from_index).collect();
-            let time = |kind, queues| run(program.platform, &trace, &placement, (kind, queues));
+            let place = (program.machine, program.platform);
+            let time = |kind, queues| run(place, &trace, &placement, (kind, queues));
             all.push(Recorded {
                 name: format!("{}, run {number}", program.name),
                 median: program.median,
                 quartiles: program.quartiles,
+                machine: program.machine,
                 platform: program.platform,
                 predicted: time(BarrierKind::None, false)?,
                 with_barriers: time(BarrierKind::Ideal, false)?,
