@@ -385,6 +385,55 @@ fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
 }
 
 #[test]
+fn a_library_stands_beside_the_network_that_is_chosen() {
+    let with = shown(&[
+        "--library",
+        "open-mpi",
+        "--network",
+        "lv08",
+        "--net",
+        "packet=9000B",
+    ]);
+    let network = &with["network"];
+    assert_eq!(network["model"], "lv08");
+    assert_eq!(network["latency_factor"], 13.01);
+    assert_eq!(network["bandwidth_factor"], 0.94);
+    assert_eq!(network["overhead"], "0.000147 s");
+    assert_eq!(network["packet"], "9000 B");
+    let origin = |key: &str| with["origins"][key].as_str().map(str::to_owned);
+    assert!(origin("network.overhead").is_some_and(|text| text.starts_with("fitted")));
+    // Another library takes the place of the one of an experiment that was shown.
+    let folder = tempfile::tempdir().unwrap();
+    let other = |shown: &Value, flags: &[&str]| {
+        let (path, mut again) = (folder.path().join("shown.json"), shown.clone());
+        let (platform, trace) = (
+            folder.path().join("pair.json"),
+            folder.path().join("app.trace"),
+        );
+        fs::write(&platform, PLATFORM).unwrap();
+        fs::write(&trace, TRACE).unwrap();
+        again["platform"] = json!(platform);
+        again["workload"]["trace"] = json!(trace);
+        fs::write(&path, again.to_string()).unwrap();
+        let output = migsim(&[&["run", path.to_str().unwrap(), "--show"], flags].concat());
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let mpich = other(&with, &["--library", "mpich"]);
+    assert_eq!(mpich["network"]["model"], "cm02");
+    assert_eq!(mpich["network"].get("overhead"), None);
+    assert_eq!(mpich["origins"].get("network.overhead"), None);
+    // What was switched off stays so.
+    let without = shown(&["--library", "open-mpi", "--net", "overhead=0s"]);
+    assert_eq!(without["network"].get("overhead"), None);
+    assert_eq!(other(&without, &[])["network"], without["network"]);
+}
+
+#[test]
 fn the_settings_that_are_shown_give_the_same_run() {
     let with = shown(&["--library", "open-mpi"]);
     let folder = tempfile::tempdir().unwrap();

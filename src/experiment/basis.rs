@@ -312,7 +312,7 @@ fn with_library(layers: &Layers, library: Option<&LoadedLibrary>) -> Layers {
         || layers.clone(),
         |library| {
             let source = format!("the library {}", library.name);
-            layers.with_below("library", &source, &library.settings)
+            layers.with_library(&source, &library.settings)
         },
     )
 }

@@ -94,6 +94,8 @@ impl Flag {
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     layers: Vec<Layer>,
+    /// Constants of the network of a library, which is a layer as well: they stay where a stronger layer chooses another preset.
+    of_library: Vec<Flag>,
 }
 
 impl Layers {
@@ -128,19 +130,26 @@ impl Layers {
     #[must_use]
     pub(super) fn with(&self, other: &Self) -> Self {
         let layers = self.layers.iter().chain(&other.layers).cloned().collect();
-        Self { layers }
+        let of_library = self.of_library.iter().chain(&other.of_library).cloned();
+        Self {
+            layers,
+            of_library: of_library.collect(),
+        }
     }
 
-    /// The same with settings of `source` below the strongest layer that has `key`.
+    /// The same with the settings of a library, called `source`, below the strongest layer that names it.
     #[must_use]
-    pub(super) fn with_below(&self, key: &str, source: &str, settings: &[Flag]) -> Self {
-        let mut layers = self.layers.clone();
-        let mut places = layers.iter();
-        if let Some(place) = places.rposition(|layer| layer.get(key).is_some()) {
+    pub(super) fn with_library(&self, source: &str, settings: &[Flag]) -> Self {
+        let mut all = self.clone();
+        let mut places = all.layers.iter();
+        if let Some(place) = places.rposition(|layer| layer.get("library").is_some()) {
             let layer = Layer::Flags(source.to_owned(), settings.to_vec());
-            layers.insert(place, layer);
+            all.layers.insert(place, layer);
+            let of_network =
+                |setting: &&Flag| setting.is_inside("network") && setting.key != "network.model";
+            all.of_library = settings.iter().filter(of_network).cloned().collect();
         }
-        Self { layers }
+        all
     }
 
     /// The value of a key in the strongest layer that has it.
@@ -169,6 +178,15 @@ impl Layers {
             .rev()
             .find(|layer| layer.get(key).is_some())
             .map(Layer::name)
+    }
+
+    /// The strongest layer that chooses a preset of the network above the first file that has an origin for a constant of it.
+    pub(super) fn replaces_preset(&self, key: &str) -> Option<String> {
+        let mut layers = self.layers.iter().rev();
+        let chooses =
+            |layer: &&Layer| layer.get("network.model").is_some() || layer.origin(key).is_some();
+        let first = layers.find(chooses).filter(|_| is_within(key, "network"))?;
+        first.origin(key).is_none().then(|| first.name())
     }
 
     /// Whether the value of a key is that of a library with these settings: no stronger layer gives it.
@@ -212,10 +230,18 @@ impl Layers {
     /// A file is not an object, or a flag sets a key inside something that is not an object.
     pub fn merged(&self) -> Result<Value, Error> {
         let mut all = Value::Object(Map::new());
-        for layer in &self.layers {
+        let names_library = |layer: &Layer| layer.get("library").is_some();
+        let library = self.layers.iter().rposition(names_library);
+        for (place, layer) in self.layers.iter().enumerate() {
             if layer.get("network.model").is_some() {
                 // A preset stands for all its constants: those of weaker layers belong to another one.
                 set(&mut all, "network", Value::Object(Map::new()));
+                // What a resolved experiment does not say of its library has been switched off.
+                if library.is_some_and(|library| library <= place) && layer.get("basis").is_none() {
+                    for constant in &self.of_library {
+                        set(&mut all, &constant.key, constant.value.clone());
+                    }
+                }
             }
             if layer.get("load.kind").is_some() {
                 // Likewise the parameters of another kind of load.

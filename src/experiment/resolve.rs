@@ -200,7 +200,8 @@ impl Experiment {
         config.scenarios.dedup();
         // A value that was replaced has no longer the origin of the one below it.
         for (key, origin) in &mut config.origins {
-            if let Some(by) = layers.overrides(key) {
+            let by = layers.overrides(key);
+            if let Some(by) = by.or_else(|| layers.replaces_preset(key)) {
                 *origin = format!("stated: given by {by}");
             }
         }
@@ -241,7 +242,9 @@ impl Experiment {
         }
         // What was set back to a default that is not written has no value whose origin could be told.
         let mut back: Vec<String> = config.origins.keys().cloned().collect();
-        back.retain(|key| layers.overrides(key).is_some() && lookup(&resolved, key).is_none());
+        let is_replaced =
+            |key: &String| layers.overrides(key).is_some() || layers.replaces_preset(key).is_some();
+        back.retain(|key| lookup(&resolved, key).is_none() && is_replaced(key));
         for key in back {
             config.origins.remove(&key);
             if let Some(told) = resolved["origins"].as_object_mut() {
