@@ -67,7 +67,7 @@ impl BarrierContext<'_, '_> {
         };
         if packet.is_noted {
             let end = self.engine.local_now() + packet.duration;
-            self.engine.note_messages(std::iter::once((ends, end)));
+            self.engine.note_message(ends, end);
         }
         self.engine.count_flows(1);
         let duration = Seconds::of(packet.duration);

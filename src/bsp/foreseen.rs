@@ -9,6 +9,9 @@
 //!
 //! Cost: 2 ns a notice. Twin: the script by events ([`super::barrier`]), which barriers of very many notices take, too.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
+
 use super::event::Token;
 use super::packets::Packets;
 use super::script::{Action, Script};
@@ -27,7 +30,7 @@ pub(super) struct Foreseen {
     /// The places of the processes for which the durations of the notices hold.
     placement: Vec<HostId>,
     /// The notices that keep a connection awake, and that connection; none until the engine has been asked for connections.
-    noted: Option<Vec<(u32, u32)>>,
+    noted: Option<Noted>,
     /// Per notice: the local date of its delivery \[s\].
     delivered: Vec<f64>,
     /// Per process: the local date of its arrival, then that at which it leaves \[s\].
@@ -36,11 +39,22 @@ pub(super) struct Foreseen {
     arrived: usize,
 }
 
+/// Pairs of a notice and its connection.
+#[derive(Debug)]
+enum Noted {
+    /// The last notice of each connection, all of which one process sends: the others are before it, in this barrier and in those before.
+    Last(Arc<[(u32, u32)]>),
+    /// Several processes send over one connection.
+    All(Vec<(u32, u32)>),
+}
+
 /// A script in waves.
 #[derive(Debug, Default)]
 pub(super) struct Waves {
     ends: Vec<Wave>,
     notices: Vec<Notice>,
+    /// Per notice: from sending to delivery \[s\].
+    duration: Vec<f64>,
     receives: Vec<Receive>,
 }
 
@@ -49,14 +63,14 @@ pub(super) struct Waves {
 struct Wave {
     notices: usize,
     receives: usize,
+    /// Whether the receives are those of its notices, one by one.
+    is_answered: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Notice {
     from: u32,
     to: u32,
-    /// \[s\]
-    duration: f64,
     /// Whether it keeps a connection awake for messages that slow start could hold up.
     is_noted: bool,
 }
@@ -77,7 +91,7 @@ impl Waves {
         let mut here: Vec<Vec<(u32, u32)>> = vec![Vec::new(); count];
         let mut ready: Vec<u32> = (0..processes).collect();
         while !ready.is_empty() {
-            let first = waves.notices.len();
+            let (first, first_receive) = (waves.notices.len(), waves.receives.len());
             for &process in &ready {
                 let place = &mut at[process as usize];
                 while let Some(Action::Send { to, slot }) = script.action(process, *place) {
@@ -86,7 +100,6 @@ impl Waves {
                     waves.notices.push(Notice {
                         from: process,
                         to,
-                        duration: 0.0,
                         is_noted: false,
                     });
                 }
@@ -109,11 +122,19 @@ impl Waves {
                 }
                 *place > before
             });
+            // A process takes the latest of its notices, in whatever order.
+            let received = &mut waves.receives[first_receive..];
+            received.sort_unstable_by_key(|received| received.notice);
+            let sent = to_u32(first)..to_u32(waves.notices.len());
             waves.ends.push(Wave {
                 notices: waves.notices.len(),
                 receives: waves.receives.len(),
+                is_answered: sent.eq(waves.receives[first_receive..]
+                    .iter()
+                    .map(|received| received.notice)),
             });
         }
+        waves.duration.resize(waves.notices.len(), 0.0);
         Some(waves)
     }
 }
@@ -168,17 +189,29 @@ impl Foreseen {
         let Waves {
             ends,
             notices,
+            duration,
             receives,
         } = &self.waves;
+        let dates = &mut self.date[..];
         let (mut notice, mut receive) = (0, 0);
         for wave in ends {
-            let sent = notices[notice..wave.notices].iter();
-            for (date, sent) in self.delivered[notice..wave.notices].iter_mut().zip(sent) {
-                *date = self.date[sent.from as usize] + sent.duration;
+            let part = notice..wave.notices;
+            let sent = notices[part.clone()].iter().zip(&duration[part.clone()]);
+            let delivered = &mut self.delivered[part];
+            for (date, (sent, duration)) in delivered.iter_mut().zip(sent) {
+                *date = dates[sent.from as usize] + duration;
             }
-            for received in &receives[receive..wave.receives] {
-                let date = &mut self.date[received.process as usize];
-                *date = greater(self.delivered[received.notice as usize], *date);
+            let received = &receives[receive..wave.receives];
+            if wave.is_answered {
+                for (delivered, received) in delivered.iter().zip(received) {
+                    let date = &mut dates[received.process as usize];
+                    *date = greater(*delivered, *date);
+                }
+            } else {
+                for received in received {
+                    let date = &mut dates[received.process as usize];
+                    *date = greater(self.delivered[received.notice as usize], *date);
+                }
             }
             (notice, receive) = (wave.notices, wave.receives);
         }
@@ -201,7 +234,10 @@ impl Foreseen {
             let process = process as usize;
             before.get(process) != Some(&placement[process])
         };
-        for notice in &mut self.waves.notices {
+        let Waves {
+            notices, duration, ..
+        } = &mut self.waves;
+        for (notice, duration) in notices.iter_mut().zip(duration) {
             if has_moved(notice.from) || has_moved(notice.to) {
                 let ends = (
                     placement[notice.from as usize],
@@ -209,7 +245,7 @@ impl Foreseen {
                 );
                 let packet = self.packets.packet(platform, ends);
                 let packet = packet.ok_or(ends)?;
-                (notice.duration, notice.is_noted) = (packet.duration, packet.is_noted);
+                (*duration, notice.is_noted) = (packet.duration, packet.is_noted);
             }
         }
         self.noted = None;
@@ -221,20 +257,47 @@ impl Foreseen {
 
     /// Tells the engine of the notices that keep connections awake; all were delivered, or will be without it.
     pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
-        let noted = self.noted.get_or_insert_with(|| {
-            let place = |process: u32| self.placement[process as usize];
-            let numbered = (0..).zip(&self.waves.notices);
-            let noted = numbered.filter(|(_, notice)| notice.is_noted);
-            noted
-                .filter_map(|(number, notice)| {
-                    let ends = (place(notice.from), place(notice.to));
-                    Some((number, engine.connection(ends)?))
-                })
-                .collect()
-        });
-        for &(notice, connection) in &*noted {
-            engine.note_connection(connection, self.delivered[notice as usize]);
+        let Self {
+            waves,
+            placement,
+            delivered,
+            ..
+        } = self;
+        let noted = self
+            .noted
+            .get_or_insert_with(|| noted(&waves.notices, placement, engine));
+        match noted {
+            Noted::Last(last) => engine.note_all(last, delivered),
+            Noted::All(all) => {
+                for &(notice, connection) in &*all {
+                    engine.note_connection(connection, delivered[notice as usize]);
+                }
+            }
         }
+    }
+}
+
+/// Asks the engine for the connections of notices.
+fn noted(notices: &[Notice], placement: &[HostId], engine: &mut Simulation<'_, Token>) -> Noted {
+    let place = |process: u32| placement[process as usize];
+    let numbered = (0..).zip(notices);
+    let of_connections = numbered.filter(|(_, notice)| notice.is_noted);
+    let mut all: Vec<(u32, u32)> = of_connections
+        .filter_map(|(number, notice)| {
+            let ends = (place(notice.from), place(notice.to));
+            Some((number, engine.connection(ends)?))
+        })
+        .collect();
+    all.sort_unstable_by_key(|&(notice, connection)| (connection, Reverse(notice)));
+    let sender = |notice: u32| notices[notice as usize].from;
+    let mut connections = all.chunk_by(|a, b| a.1 == b.1);
+    let have_one_sender =
+        connections.all(|group| group.iter().all(|one| sender(one.0) == sender(group[0].0)));
+    if have_one_sender {
+        all.dedup_by_key(|one| one.1);
+        Noted::Last(all.into())
+    } else {
+        Noted::All(all)
     }
 }
 

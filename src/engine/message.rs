@@ -13,6 +13,8 @@
 //! Sources: RFC 6928 (initial window), RFC 5681 (restart after idleness), RFC 6298 with Linux's least timeout. None of these settings is in a
 //! preset: a library has them (`migsim list libraries`).
 
+use std::sync::Arc;
+
 use hashbrown::HashTable;
 
 use super::model::NetworkModel;
@@ -79,6 +81,12 @@ impl NetworkModel {
         waited
     }
 
+    /// Whether a message is sent at once, however slow the start is.
+    #[inline]
+    pub(super) fn fits_first_window(bytes: f64) -> bool {
+        bytes <= WINDOW
+    }
+
     /// Whether slow start holds up any message of an idle connection: the first window does not fill the pipe.
     pub(super) fn may_be_slow(&self, narrowest: f64, round_trip: f64) -> bool {
         WINDOW < narrowest * self.bandwidth_factor * round_trip
@@ -104,7 +112,23 @@ pub(super) struct Connections {
     list: Vec<Connection>,
     /// What local dates are counted from \[s\].
     zero: f64,
+    /// Messages of which the list of connections is not told yet.
+    untold: Untold,
 }
+
+/// The messages of a barrier, which come again with each barrier: of each connection one counts, and a later barrier has it later. So they are
+/// kept as they are until somebody asks.
+#[derive(Clone, Debug, Default)]
+struct Untold {
+    /// Pairs of a message and its connection.
+    messages: Option<Arc<[(u32, u32)]>>,
+    /// Per message: its end, counted from `zero` \[s\].
+    ends: Vec<f64>,
+    zero: f64,
+}
+
+/// No message.
+const NOTHING: u32 = u32::MAX;
 
 /// The messages from one host to another.
 #[derive(Clone, Copy, Debug)]
@@ -113,8 +137,9 @@ struct Connection {
     /// Messages on their way, and when the first of them started \[s\].
     open: u32,
     since: f64,
-    /// When the last one ended \[s\].
+    /// When the last one ended \[s\], but for the message that is untold.
     last: f64,
+    untold: u32,
 }
 
 impl Connections {
@@ -131,6 +156,7 @@ impl Connections {
             open: 0,
             since: 0.0,
             last: f64::NEG_INFINITY,
+            untold: NOTHING,
         });
         let hash = |place: &u32| hash_of(list[*place as usize].ends);
         lookup.insert_unique(hash_of(ends), place, hash);
@@ -140,6 +166,9 @@ impl Connections {
     /// A message of a connection starts; whether that was idle. Of messages that start at one date none is the first.
     #[inline]
     pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
+        if self.untold.messages.is_some() {
+            self.tell();
+        }
         let now = self.zero + now;
         let connection = &mut self.list[place as usize];
         connection.open += 1;
@@ -153,7 +182,42 @@ impl Connections {
     pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
         let is_it = |place: &u32| self.list[*place as usize].ends == ends;
         let known = self.lookup.find(hash_of(ends), is_it);
-        known.is_none_or(|place| self.zero + now - self.list[*place as usize].last > IDLE)
+        known.is_none_or(|place| {
+            let Connection { last, untold, .. } = self.list[*place as usize];
+            let untold = self.untold.ends.get(untold as usize);
+            let last = untold.map_or(last, |end| last.max(self.untold.zero + end));
+            self.zero + now - last > IDLE
+        })
+    }
+
+    /// Messages that were simulated elsewhere have ended, or will: pairs of a message and its connection, each of another one. If the same ones
+    /// come again, each ends later. `ends` has their local dates \[s\], and any numbers afterwards.
+    pub(super) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
+        let known = self.untold.messages.as_ref();
+        if !known.is_some_and(|known| Arc::ptr_eq(known, messages)) {
+            self.tell();
+            for &(message, connection) in &**messages {
+                self.list[connection as usize].untold = message;
+            }
+            self.untold.messages = Some(messages.clone());
+            self.untold.ends.resize(ends.len(), f64::NEG_INFINITY);
+        }
+        std::mem::swap(&mut self.untold.ends, ends);
+        self.untold.zero = self.zero;
+    }
+
+    /// Tells the list of what it is not told yet.
+    fn tell(&mut self) {
+        let Some(messages) = self.untold.messages.take() else {
+            return;
+        };
+        for &(message, connection) in &*messages {
+            let connection = &mut self.list[connection as usize];
+            let end = self.untold.zero + self.untold.ends[message as usize];
+            connection.last = connection.last.max(end);
+            connection.untold = NOTHING;
+        }
+        self.untold.ends.clear();
     }
 
     /// A message that was simulated elsewhere has ended.

@@ -19,6 +19,8 @@
 //! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
 //! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
 
+use std::sync::Arc;
+
 use super::checks::{Fault, is_used_up};
 use super::factors::Weights;
 use super::lone::LoneFlows;
@@ -576,6 +578,13 @@ impl<T: Copy> Network<T> {
     pub(super) fn note_connection(&mut self, connection: u32, date: f64) {
         if let Some(connections) = &mut self.connections {
             connections.note(connection, date);
+        }
+    }
+
+    /// Messages were simulated elsewhere, and have ended or will: [`Connections::note_all`].
+    pub(super) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
+        if let Some(connections) = &mut self.connections {
+            connections.note_all(messages, ends);
         }
     }
 

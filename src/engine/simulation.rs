@@ -5,6 +5,8 @@
 //! dates: everything that ends at a date ends, capacities change, then the owner reacts (starts new activities), then the
 //! rates are computed.
 
+use std::sync::Arc;
+
 use super::clock::{Clock, same_until};
 use super::cpu::Cpus;
 use super::model::NetworkModel;
@@ -243,14 +245,9 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.network.is_idle_between((from, to), date)
     }
 
-    /// With slow start: messages between these hosts were simulated elsewhere, and ended at these local dates \[s\].
-    pub(crate) fn note_messages(
-        &mut self,
-        messages: impl Iterator<Item = ((HostId, HostId), f64)>,
-    ) {
-        for (ends, date) in messages {
-            self.network.note_message(ends, date);
-        }
+    /// With slow start: a message between these hosts was simulated elsewhere, and ended at a local date \[s\].
+    pub(crate) fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
+        self.network.note_message(ends, date);
     }
 
     /// With slow start: the connection between two hosts, if they are two.
@@ -261,6 +258,12 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// With slow start: a message of a connection was simulated elsewhere, and ended at a local date \[s\].
     pub(crate) fn note_connection(&mut self, connection: u32, date: f64) {
         self.network.note_connection(connection, date);
+    }
+
+    /// With slow start: messages that come again and again were simulated elsewhere, and have ended or will. They are pairs of a message and its
+    /// connection, of which each has one; `ends` has their local dates \[s\], and any numbers afterwards.
+    pub(crate) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
+        self.network.note_all(messages, ends);
     }
 
     /// Starts an execution of `work` on a host, whose cores all executions on it share.

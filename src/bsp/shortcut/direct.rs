@@ -72,6 +72,8 @@ pub(in crate::bsp) struct Direct {
     next: Vec<u32>,
     /// Sequential sends: per process, its first message.
     first: Vec<u32>,
+    /// With slow start and few processes: the connection of each pair of them, by sender and receiver, once there was a message.
+    connections: Vec<u32>,
     /// The work of co-located processes that begin together.
     works: Vec<(f64, u32)>,
     /// Other executions, and those that go on at a date.
@@ -80,6 +82,8 @@ pub(in crate::bsp) struct Direct {
 }
 
 const NONE: u32 = u32::MAX;
+/// The connections of more processes are looked for by their hosts.
+const MOST_CONNECTED: usize = 256;
 /// A change of capacity this near after a date (as a factor) may happen at that date.
 const JUST_AFTER: f64 = 1.0 + 1e-12;
 
@@ -125,6 +129,7 @@ impl Direct {
             delivered: Vec::new(),
             next: Vec::new(),
             first: Vec::new(),
+            connections: Vec::new(),
             works: Vec::new(),
             executions: Vec::new(),
             running: Running::new(),
@@ -228,13 +233,14 @@ impl Direct {
         if self.paths.forget_many() {
             self.batch.forget();
         }
-        let mut last = 0.0_f64;
+        let (mut last, mut priced) = (0.0_f64, Priced::default());
         for (at, &(from, to, size)) in messages.iter().enumerate() {
             let Some(path) = self.paths.find(platform, from, to) else {
                 self.batch.starts.clear();
                 return None;
             };
-            match launch(at, path, size.get(), 0.0, &self.paths) {
+            let cost = priced.of((path, size.get()), &self.paths);
+            match launch(at, path, cost, 0.0, &self.paths) {
                 Launched::Delivered(date) => last = last.max(date),
                 Launched::Flies(start) => self.batch.starts.push(start),
             }
@@ -356,6 +362,7 @@ impl Direct {
     /// Takes note of a placement.
     fn settle(&mut self, input: &SuperstepInput<'_>) {
         let platform = input.platform;
+        self.connections.clear();
         self.placement.clear();
         self.placement.extend_from_slice(input.placement);
         let host = |host: &HostId| &platform.hosts[host.index()];
@@ -404,6 +411,7 @@ impl Direct {
             ..
         } = self;
         let may_wait = slow_start.may_wait();
+        let mut priced = Priced::default();
         for (at, message) in input.plan.messages.iter().enumerate() {
             let started = start(message, *config, computed);
             let mut date = started;
@@ -413,7 +421,8 @@ impl Direct {
             if may_wait {
                 date += slow_start.wait(input, at, started);
             }
-            match launch(at, path[at], message.size.get(), date, paths) {
+            let cost = priced.of((path[at], message.size.get()), paths);
+            match launch(at, path[at], cost, date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
                 Launched::Flies(start) => batch.starts.push(start),
             }
@@ -444,7 +453,8 @@ impl Direct {
                     let at = message as usize;
                     started[at] = date;
                     let size = plan.messages[at].size.get();
-                    match launch(at, path[at], size, date, paths) {
+                    let cost = paths.delay_and_amount((path[at], paths.get(path[at])), size);
+                    match launch(at, path[at], cost, date, paths) {
                         Launched::Delivered(end) => date = end,
                         Launched::Flies(start) => return Some(start),
                     }
@@ -532,16 +542,35 @@ impl Direct {
 
     /// Tells the engine, with slow start, of the messages of the superstep that was evaluated last.
     pub(in crate::bsp) fn note(
-        &self,
+        &mut self,
         (plan, placement): (&Plan, &[HostId]),
         engine: &mut Simulation<'_, Token>,
     ) {
-        let messages = plan.messages.iter().zip(&self.path).zip(&self.delivered);
-        let messages = messages.filter(|((_, path), _)| self.paths.may_be_slow(**path));
         let at = |process: ProcessId| placement[process.index()];
-        engine.note_messages(
-            messages.map(|((message, _), date)| ((at(message.from), at(message.to)), *date)),
-        );
+        let count = placement.len();
+        let is_small = count <= MOST_CONNECTED;
+        if is_small && self.connections.is_empty() {
+            refill(&mut self.connections, count * count, NONE);
+        }
+        let messages = plan.messages.iter().zip(&self.path).zip(&self.delivered);
+        for ((message, path), &date) in messages {
+            if !self.paths.may_be_slow(*path) {
+                continue;
+            }
+            let ends = || (at(message.from), at(message.to));
+            if !is_small {
+                engine.note_message(ends(), date);
+                continue;
+            }
+            let known = &mut self.connections[message.from.index() * count + message.to.index()];
+            if *known == NONE {
+                let Some(connection) = engine.connection(ends()) else {
+                    continue;
+                };
+                *known = connection;
+            }
+            engine.note_connection(*known, date);
+        }
     }
 
     /// The duration of each message of the superstep that was evaluated last, whose plan this is.
@@ -758,10 +787,37 @@ enum Launched {
     Flies(Start),
 }
 
+/// The last path and size, and what they cost: messages of one superstep are often alike.
+#[derive(Debug, Default)]
+struct Priced {
+    /// The path and the bits of the size.
+    last: Option<(PathId, u64)>,
+    cost: (f64, f64),
+}
+
+impl Priced {
+    /// From the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
+    #[inline]
+    fn of(&mut self, (path, bytes): (PathId, f64), paths: &PathTable) -> (f64, f64) {
+        let message = Some((path, bytes.to_bits()));
+        if self.last != message {
+            self.last = message;
+            self.cost = paths.delay_and_amount((path, paths.get(path)), bytes);
+        }
+        self.cost
+    }
+}
+
+/// Sends a message at a date, whose delay \[s\] and bytes are known.
 #[inline]
-fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
+fn launch(
+    message: usize,
+    path: PathId,
+    (delay, bytes): (f64, f64),
+    date: f64,
+    paths: &PathTable,
+) -> Launched {
     let way = paths.get(path);
-    let (delay, bytes) = paths.delay_and_amount((path, way), bytes);
     if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }

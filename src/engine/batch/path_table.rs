@@ -58,6 +58,8 @@ struct Details {
     hop: f64,
     /// The least bandwidth of its links \[B/s\].
     narrowest: f64,
+    /// Whether slow start may hold up a message of an idle connection.
+    may_be_slow: bool,
 }
 
 /// All paths that were asked for.
@@ -297,21 +299,27 @@ impl PathTable {
 
     /// The handshake of a message that waits for its receiver \[s\], if there can be any.
     pub(crate) fn round_trip(&self, path: PathId) -> f64 {
-        let latency = self.details[path as usize].latency;
+        self.round_trip_of(self.details[path as usize].latency)
+    }
+
+    fn round_trip_of(&self, latency: Option<f64>) -> f64 {
         latency.map_or(0.0, |latency| self.model.round_trip(latency))
     }
 
     /// Whether slow start may hold up a message of an idle connection.
+    #[inline]
     pub(crate) fn may_be_slow(&self, path: PathId) -> bool {
-        self.model.slow_start && {
-            let narrowest = self.details[path as usize].narrowest;
-            self.model.may_be_slow(narrowest, self.round_trip(path))
-        }
+        self.model.slow_start && self.details[path as usize].may_be_slow
+    }
+
+    fn may_be_slow_on(&self, narrowest: f64, latency: Option<f64>) -> bool {
+        let round_trip = self.round_trip_of(latency);
+        self.model.may_be_slow(narrowest, round_trip)
     }
 
     /// How long slow start holds up a message of an idle connection \[s\].
     pub(crate) fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
-        if !self.model.slow_start {
+        if NetworkModel::fits_first_window(bytes) || !self.may_be_slow(path) {
             return 0.0;
         }
         let narrowest = self.details[path as usize].narrowest;
@@ -371,6 +379,7 @@ impl PathTable {
                 latency: None,
                 hop: 0.0,
                 narrowest: f64::INFINITY, // nothing waits inside a host
+                may_be_slow: self.may_be_slow_on(f64::INFINITY, None),
             });
         }
         self.list.push(Path {
@@ -428,10 +437,12 @@ impl PathTable {
             self.uses.truncate(first_use);
         }
         if self.has_details {
+            let latency = (from != to).then_some(latency);
             self.details.push(Details {
-                latency: (from != to).then_some(latency),
+                latency,
                 hop: self.model.hop(bandwidths()),
                 narrowest,
+                may_be_slow: self.may_be_slow_on(narrowest, latency),
             });
         }
         Some(Path {
