@@ -1,7 +1,7 @@
 //! The record of a process: its lines, and the operations that they stand for.
 //!
 //! ```text
-//! migsim-record 1 RANK SIZE
+//! migsim-record 1 RANK SIZE [started]      `started` by MPI_Comm_spawn: ranks of a world of their own
 //! g ID N WORLD...              a communicator and the ranks of its members in MPI_COMM_WORLD
 //! w NS                         it computes
 //! s ID TO TAG BYTES            it sends
@@ -55,6 +55,8 @@ enum Event {
 pub(super) struct Record {
     pub(super) rank: usize,
     pub(super) size: usize,
+    /// Whether a process of the program has started it.
+    pub(super) is_started: bool,
     pub(super) memory: u64,
     pub(super) overhead: u64,
     groups: BTreeMap<u64, Vec<usize>>,
@@ -106,12 +108,10 @@ impl Record {
             let hint = "the recorder wrote it otherwise: record the program again";
             Problem::new(message).source(name).at(line, 1).hint(hint)
         };
-        let mut lines = text.lines();
-        let head = lines.next().unwrap_or_default();
-        let mut record = Self::headed(head).map_err(|message| refused(1, message))?;
+        let mut record = Self::headed(text).map_err(|message| refused(1, message))?;
         let mut begun = Begun::default();
         let mut number = 1;
-        for line in lines {
+        for line in text.lines().skip(1) {
             number += 1;
             if line == "end" {
                 return Ok(record);
@@ -123,7 +123,9 @@ impl Record {
         Err(Problem::new(message).source(name).at(number, 1).hint(hint))
     }
 
-    fn headed(line: &str) -> Result<Self, String> {
+    /// A record without events, as its first line says.
+    pub(super) fn headed(text: &str) -> Result<Self, String> {
+        let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
         let words = words.ok_or("it does not begin with `migsim-record 1`")?;
         let mut words = Words {
@@ -132,6 +134,7 @@ impl Record {
         Ok(Self {
             rank: words.number()?,
             size: words.number()?,
+            is_started: words.left.next() == Some("started"),
             memory: 0,
             overhead: 0,
             groups: BTreeMap::new(),
@@ -167,8 +170,13 @@ impl Record {
             }
             "x" => {
                 let (rank, call) = (self.rank, words.text()?);
+                let why = if call.starts_with("MPI_Comm_spawn") {
+                    "starts processes and "
+                } else {
+                    ""
+                };
                 return Err(format!(
-                    "rank {rank} calls `{call}`, which cannot be cut into supersteps"
+                    "rank {rank} calls `{call}`, which {why}cannot be cut into supersteps"
                 ));
             }
             other => return Err(format!("unknown line `{other}`")),

@@ -6,6 +6,7 @@
  * `read.rs`, which reads them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -79,7 +80,8 @@ static void enter(void) {
     if (work > 0) { word("w"); number(work); newline(); }
 }
 static int leave(int code) { left_at = now(); inside = 0; return code; }
-static void cannot(const char *call) { word("x "); word(call); newline(); }
+/* Written at once: the program may not come to its end. */
+static void cannot(const char *call) { word("x "); word(call); newline(); flush(); }
 
 /* --- communicators: a number that all members know, and their ranks in MPI_COMM_WORLD --- */
 
@@ -207,16 +209,26 @@ static void track(Group *g, long long id, MPI_Request r) {
 
 /* --- beginning and end --- */
 
+/* A new file: another program, or a process that this one starts, may have written a record of the same rank. */
+static void create(const char *folder) {
+    char path[4096];
+    for (int again = 0; file < 0; again++) {
+        snprintf(path, sizeof path, "%s/%d-%d.record", folder, world_rank, again);
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        if (file < 0 && errno != EEXIST) { perror(path); _exit(74); }
+    }
+}
 static void begin(void) {
     const char *folder = getenv("MIGSIM_RECORD_DIR"), *clock = getenv("MIGSIM_RECORD_CLOCK");
-    char path[4096];
+    MPI_Comm parent;
     REAL(Comm_rank)(MPI_COMM_WORLD, &world_rank);
     REAL(Comm_size)(MPI_COMM_WORLD, &world_size);
-    snprintf(path, sizeof path, "%s/%d.record", folder ? folder : ".", world_rank);
-    file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (file < 0) { perror(path); _exit(74); }
+    create(folder ? folder : ".");
     if (clock && !strcmp(clock, "cpu")) which = CLOCK_PROCESS_CPUTIME_ID;
-    word("migsim-record 1"); number(world_rank); number(world_size); newline();
+    word("migsim-record 1"); number(world_rank); number(world_size);
+    REAL(Comm_get_parent)(&parent);
+    if (parent != MPI_COMM_NULL) word(" started");
+    newline();
     REAL(Comm_create_keyval)(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     add_group(MPI_COMM_WORLD, 0);
     add_group(MPI_COMM_SELF, 1);
