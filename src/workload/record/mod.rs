@@ -45,6 +45,12 @@ pub fn convert(
     let (mut read, mut problems) = (Vec::new(), Vec::new());
     let (started, records): (Vec<_>, Vec<_>) = (records.iter())
         .partition(|(_, text)| Record::headed(text).is_ok_and(|head| head.is_started));
+    let is_first = |text: &str| Record::headed(text).is_ok_and(|head| head.rank == 0);
+    let programs = (records.iter().filter(|(_, text)| is_first(text))).count();
+    if programs > 1 {
+        let message = format!("{programs} MPI programs ran: each has a rank 0");
+        return Err(Problem::new(message).hint("record one at a time").into());
+    }
     for (name, text) in records {
         match Record::parse(name, text) {
             Ok(record) => read.push(record),
@@ -184,6 +190,14 @@ mod tests {
         let error = error.to_string();
         assert!(error.contains("rank 1 calls `MPI_Comm_spawn`"), "{error}");
         assert_eq!(error.matches("error: ").count(), 1, "{error}");
+    }
+
+    #[test]
+    fn several_programs_are_refused() {
+        let other = "migsim-record 1 0 1\ng 0 1 0\n";
+        let error = converted(&[SENDER, RECEIVER, other]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("2 MPI programs ran"), "{error}");
     }
 
     #[test]
