@@ -170,6 +170,17 @@ mod tests {
             one_sided.contains("rank 1 calls `MPI_Win_create`"),
             "{one_sided}"
         );
+        assert!(
+            one_sided.ends_with(
+                "--> rank 1\n  hint: use messages or collectives instead of one-sided communication"
+            ),
+            "{one_sided}"
+        );
+        let damaged = error("migsim-record 1 1 2\nz 0 2 0 1\nend\n");
+        assert!(
+            damaged.ends_with("--> 1.record:2:1\n  hint: the recorder wrote it otherwise: record the program again"),
+            "{damaged}"
+        );
         let spawn = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Comm_spawn\nend\n");
         assert!(
             spawn.contains("rank 1 calls `MPI_Comm_spawn`, which starts processes"),

@@ -50,6 +50,34 @@ enum Event {
     Collective(u64, Collective),
 }
 
+/// A call that cannot be cut: the reason is the program, and the record is whole.
+fn uncut(rank: usize, call: &str) -> Problem {
+    let (why, hint) = match call {
+        _ if call.starts_with("MPI_Comm_spawn") => (
+            "starts processes and ",
+            "start all processes with `mpirun` at once",
+        ),
+        _ if call.starts_with("MPI_Win_") => (
+            "",
+            "use messages or collectives instead of one-sided communication",
+        ),
+        "MPI_Request_free" => (
+            "",
+            "complete the receive or collective with `MPI_Wait` before its request is freed",
+        ),
+        _ if call.starts_with("MPI_Init_thread") => ("", "let one thread call MPI"),
+        _ => (
+            "",
+            "use a communicator of processes of one `MPI_COMM_WORLD`, without a second group; the guide lists what can be recorded",
+        ),
+    };
+    Problem::new(format!(
+        "rank {rank} calls `{call}`, which {why}cannot be cut into supersteps"
+    ))
+    .source(format!("rank {rank}"))
+    .hint(hint)
+}
+
 /// The record of a process.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
@@ -116,6 +144,9 @@ impl Record {
             if line == "end" {
                 return Ok(record);
             }
+            if let Some(call) = line.strip_prefix("x ") {
+                return Err(uncut(record.rank, call));
+            }
             (record.take(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
         let message = format!("the record of rank {} has no `end`", record.rank);
@@ -167,17 +198,6 @@ impl Record {
                 let ended = begun.open.remove(&number);
                 let (instance, collective) = ended.ok_or("this collective has not begun")?;
                 self.events.push(Event::Collective(instance, collective));
-            }
-            "x" => {
-                let (rank, call) = (self.rank, words.text()?);
-                let why = if call.starts_with("MPI_Comm_spawn") {
-                    "starts processes and "
-                } else {
-                    ""
-                };
-                return Err(format!(
-                    "rank {rank} calls `{call}`, which {why}cannot be cut into supersteps"
-                ));
             }
             other => return Err(format!("unknown line `{other}`")),
         }
