@@ -176,6 +176,13 @@ mod tests {
             ),
             "{one_sided}"
         );
+        let thread =
+            error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Send from a second thread\nend\n");
+        assert!(
+            thread.contains("rank 1 calls `MPI_Send` from a second thread, which cannot")
+                && thread.contains("hint: let one thread"),
+            "{thread}"
+        );
         let damaged = error("migsim-record 1 1 2\nz 0 2 0 1\nend\n");
         assert!(
             damaged.ends_with("--> 1.record:2:1\n  hint: the recorder wrote it otherwise: record the program again"),

@@ -9,7 +9,7 @@
 //! c NAME ID ROOT NUMBER BYTES N BYTES...   a collective begins; N sizes, one for each member, or none
 //! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one from each of some
 //! e NUMBER                     it is complete
-//! x CALL                       a call that cannot be cut
+//! x CALL [from a second thread]            a call that cannot be cut
 //! m BYTES, o NS, end           memory, the price of a call, the last line
 //! ```
 
@@ -52,7 +52,9 @@ enum Event {
 
 /// A call that cannot be cut: the reason is the program, and the record is whole.
 fn uncut(rank: usize, call: &str) -> Problem {
+    let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
+        _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
         _ if call.starts_with("MPI_Comm_spawn") => (
             "starts processes and ",
             "start all processes with `mpirun` at once",
@@ -65,14 +67,14 @@ fn uncut(rank: usize, call: &str) -> Problem {
             "",
             "complete the receive or collective with `MPI_Wait` before its request is freed",
         ),
-        _ if call.starts_with("MPI_Init_thread") => ("", "let one thread call MPI"),
         _ => (
             "",
             "use a communicator of processes of one `MPI_COMM_WORLD`, without a second group; the guide lists what can be recorded",
         ),
     };
+    let space = if thread.is_empty() { "" } else { " " };
     Problem::new(format!(
-        "rank {rank} calls `{call}`, which {why}cannot be cut into supersteps"
+        "rank {rank} calls `{call}`{space}{thread}, which {why}cannot be cut into supersteps"
     ))
     .source(format!("rank {rank}"))
     .hint(hint)

@@ -63,7 +63,18 @@ static void *next_of(const char *name) {
     at_; })
 /* Whether a call is under way: what the library calls meanwhile is its own affair. */
 static int inside;
-#define ENTER(NAME, ARGUMENTS) if (inside) return REAL(NAME) ARGUMENTS; enter()
+/* Where several threads may call at once, the first that calls is recorded; what another one calls is noted and refused later. */
+static int are_threads;
+static const char *stranger;
+static int is_stranger(const char *call) {
+    static int threads;
+    static __thread int thread;
+    if (!are_threads) return 0;
+    if (!thread) thread = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+    if (thread > 1) __atomic_store_n(&stranger, call, __ATOMIC_RELAXED);
+    return thread > 1;
+}
+#define ENTER(NAME, ARGUMENTS) if (is_stranger("MPI_" #NAME) || inside) return REAL(NAME) ARGUMENTS; enter()
 
 /* --- the clock: what passes between two calls is work --- */
 
@@ -78,6 +89,8 @@ static void enter(void) {
     inside = 1;
     long long work = now() - left_at;
     if (work > 0) { word("w"); number(work); newline(); }
+    const char *call = __atomic_load_n(&stranger, __ATOMIC_RELAXED);
+    if (call) { word("x "); word(call); word(" from a second thread"); newline(); flush(); }
 }
 static int leave(int code) { left_at = now(); inside = 0; return code; }
 /* Written at once: the program may not come to its end. */
@@ -239,7 +252,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     inside = 1;
     int e = REAL(Init_thread)(argc, argv, required, provided);
     begin();
-    if (required == MPI_THREAD_MULTIPLE) cannot("MPI_Init_thread(MPI_THREAD_MULTIPLE)");
+    are_threads = required == MPI_THREAD_MULTIPLE;
     return leave(e);
 }
 /* The time of an event: what the clock and the line of a send cost. */
