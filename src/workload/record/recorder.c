@@ -102,6 +102,13 @@ typedef struct { long long id; int n, me, *members; } Group;
 static int keyval = MPI_KEYVAL_INVALID;
 static long long created;
 
+static void name_group(MPI_Comm comm, Group *g) {
+    REAL(Comm_set_attr)(comm, keyval, g);
+    word("g"); number(g->id); number(g->n);
+    for (int i = 0; i < g->n; i++) number(g->members[i]);
+    newline();
+}
+static long long new_id(void) { return 2 + created++ * world_size + world_rank; }
 static void add_group(MPI_Comm comm, long long id) {
     Group *g = malloc(sizeof *g);
     MPI_Group inner, world;
@@ -120,14 +127,11 @@ static void add_group(MPI_Comm comm, long long id) {
     REAL(Group_free)(&world);
     free(from);
     if (id < 0) {
-        id = 2 + created++ * world_size + world_rank;
+        id = new_id();
         REAL(Bcast)(&id, 1, MPI_LONG_LONG, 0, comm);
     }
     g->id = id;
-    REAL(Comm_set_attr)(comm, keyval, g);
-    word("g"); number(id); number(g->n);
-    for (int i = 0; i < g->n; i++) number(g->members[i]);
-    newline();
+    name_group(comm, g);
 }
 static Group *group_of(MPI_Comm comm, const char *call) {
     Group *g = NULL;
@@ -139,8 +143,8 @@ static Group *group_of(MPI_Comm comm, const char *call) {
 
 /* --- requests: a table of open addresses that grows --- */
 
-enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE, MATCHED };
-typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; } Pending;
+enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE, MATCHED, COMMUNICATOR };
+typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; MPI_Comm made; MPI_Request agreed; } Pending;
 static Pending *table;
 static size_t slots, used;
 static long long posted, collectives;
@@ -201,6 +205,7 @@ static void completed(uint64_t key, const MPI_Status *status) {
     if (p->kind == RECEIVE) REAL(Test_cancelled)(status, &cancelled);
     if (p->kind == RECEIVE && !cancelled) received(p->group, p->seq, status);
     if (p->kind == COLLECTIVE) { word("e"); number(p->seq); newline(); }
+    if (p->kind == COMMUNICATOR) { REAL(Wait)(&p->agreed, MPI_STATUS_IGNORE); name_group(p->made, p->group); }
     p->active = 0;
     if (!p->persistent) p->kind = GONE;
 }
@@ -508,6 +513,23 @@ CREATES(Graph_create, (MPI_Comm c, int n, const int i[], const int d[], int reor
 CREATES(Dist_graph_create, (MPI_Comm c, int n, const int s[], const int k[], const int d[], const int w[], MPI_Info i, int reorder, MPI_Comm *made), (c, n, s, k, d, w, i, reorder, made))
 CREATES(Dist_graph_create_adjacent, (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm *made), (c, in, s, sw, out, d, dw, i, reorder, made))
 
+/* Known once its request is complete. The members agree on its number from the beginning: nobody waits for another one's wait. */
+int MPI_Comm_idup(MPI_Comm c, MPI_Comm *made, MPI_Request *r) {
+    ENTER(Comm_idup, (c, made, r));
+    Group *from = group_of(c, "MPI_Comm_idup"), *g = malloc(sizeof *g);
+    int e = REAL(Comm_idup)(c, made, r);
+    if (!from) { free(g); return leave(e); }
+    *g = *from;
+    g->id = new_id();
+    Pending p = {.key = request_key(*r), .kind = COMMUNICATOR, .active = 1, .group = g, .made = *made};
+    REAL(Ibcast)(&g->id, 1, MPI_LONG_LONG, 0, c, &p.agreed);
+    insert(p);
+    if (g->n > 1) return leave(e);
+    REAL(Wait)(r, MPI_STATUS_IGNORE); /* one process: some libraries use one handle for all that is complete */
+    completed(p.key, MPI_STATUS_IGNORE);
+    return leave(e);
+}
+
 /* --- collectives: the blocking form, and the one that a request completes --- */
 
 #define STRIP(...) __VA_ARGS__
@@ -595,7 +617,6 @@ CANNOT(Win_create, (void *b, MPI_Aint n, int u, MPI_Info i, MPI_Comm c, MPI_Win 
 CANNOT(Win_create_dynamic, (MPI_Info i, MPI_Comm c, MPI_Win *w), (i, c, w))
 CANNOT(Win_allocate, (MPI_Aint n, int u, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w), (n, u, i, c, b, w))
 CANNOT(Win_allocate_shared, (MPI_Aint n, int u, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w), (n, u, i, c, b, w))
-CANNOT(Comm_idup, (MPI_Comm c, MPI_Comm *n, MPI_Request *r), (c, n, r))
 CANNOT(Comm_spawn, (const char *p, char *a[], int n, MPI_Info i, int root, MPI_Comm c, MPI_Comm *m, int e[]), (p, a, n, i, root, c, m, e))
 CANNOT(Comm_spawn_multiple, (int k, char *p[], char **a[], const int n[], const MPI_Info i[], int root, MPI_Comm c, MPI_Comm *m, int e[]), (k, p, a, n, i, root, c, m, e))
 CANNOT(Comm_accept, (const char *p, MPI_Info i, int root, MPI_Comm c, MPI_Comm *m), (p, i, root, c, m))
