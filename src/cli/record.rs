@@ -10,6 +10,7 @@ use super::print::print;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::output::write_named;
+use crate::words::counted;
 use crate::workload::record::{RECORDER, convert};
 
 pub(super) fn run(arguments: &RecordArguments, out: &mut dyn Write) -> Result<(), Error> {
@@ -39,11 +40,11 @@ fn recorded(arguments: &RecordArguments, recorder: &Path, folder: &Path) -> Resu
     let made = convert(&records, arguments.speed)?;
     write_named(&arguments.out, made.trace.as_bytes())?;
     Ok(format!(
-        "{}: {} processes, {} supersteps, {} messages\nwork: {} time x {}\nrecorder: {} ns a call\n",
+        "{}: {}, {}, {}\nwork: {} time x {}\nrecorder: {} ns a call\n",
         arguments.out.display(),
-        made.processes,
-        made.supersteps,
-        made.messages,
+        counted(made.processes, "process"),
+        counted(made.supersteps, "superstep"),
+        counted(made.messages, "message"),
         arguments.clock.name(),
         arguments.speed,
         made.overhead

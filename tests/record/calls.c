@@ -64,6 +64,16 @@ int main(int argc, char **argv) {
         MPI_Ibarrier(comms[k], &r[2]);
         MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
     }
+    /* a copy that is there when its request is complete: two processes wait before the others do */
+    MPI_Comm later, own;
+    MPI_Comm_idup(half, &later, &r[0]);
+    MPI_Comm_idup(MPI_COMM_SELF, &own, &r[1]);
+    if (me < 2) MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    MPI_Bcast(a, 7, MPI_DOUBLE, 0, later);
+    MPI_Bcast(a, 7, MPI_DOUBLE, 0, own);
+
     /* matched probes: of one's neighbour, of anybody, with and without a wait */
     MPI_Message message;
     MPI_Status status;

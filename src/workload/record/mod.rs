@@ -43,11 +43,24 @@ pub fn convert(
     speed: InstructionsPerSecond,
 ) -> Result<Conversion, Error> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
+    let (started, records): (Vec<_>, Vec<_>) = (records.iter())
+        .partition(|(_, text)| Record::headed(text).is_ok_and(|head| head.is_started));
+    let is_first = |text: &str| Record::headed(text).is_ok_and(|head| head.rank == 0);
+    let programs = (records.iter().filter(|(_, text)| is_first(text))).count();
+    if programs > 1 {
+        let message = format!("{programs} MPI programs ran: each has a rank 0");
+        return Err(Problem::new(message).hint("record one at a time").into());
+    }
     for (name, text) in records {
         match Record::parse(name, text) {
             Ok(record) => read.push(record),
             Err(problem) => problems.push(problem),
         }
+    }
+    if problems.is_empty() && !started.is_empty() {
+        let message =
+            "the program starts processes (`MPI_Comm_spawn`), which cannot be cut into supersteps";
+        problems.push(Problem::new(message).hint("start all processes with `mpirun` at once"));
     }
     if !problems.is_empty() {
         return Err(Error::Input(problems));
@@ -157,8 +170,52 @@ mod tests {
             one_sided.contains("rank 1 calls `MPI_Win_create`"),
             "{one_sided}"
         );
+        assert!(
+            one_sided.ends_with(
+                "--> rank 1\n  hint: use messages or collectives instead of one-sided communication"
+            ),
+            "{one_sided}"
+        );
+        let thread =
+            error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Send from a second thread\nend\n");
+        assert!(
+            thread.contains("rank 1 calls `MPI_Send` from a second thread, which cannot")
+                && thread.contains("hint: let one thread"),
+            "{thread}"
+        );
+        let damaged = error("migsim-record 1 1 2\nz 0 2 0 1\nend\n");
+        assert!(
+            damaged.ends_with("--> 1.record:2:1\n  hint: the recorder wrote it otherwise: record the program again"),
+            "{damaged}"
+        );
+        let spawn = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Comm_spawn\nend\n");
+        assert!(
+            spawn.contains("rank 1 calls `MPI_Comm_spawn`, which starts processes"),
+            "{spawn}"
+        );
         let unsent = error("migsim-record 1 1 2\ng 0 2 0 1\nr 0 0 0 6\nend\n");
         assert!(unsent.contains("rank 1 waits"), "{unsent}");
+    }
+
+    #[test]
+    fn records_of_processes_that_the_program_starts_replace_none_of_its_own() {
+        let child = "migsim-record 1 0 1 started\ng 0 1 0\nx MPI_Bcast\nend\n";
+        let error = converted(&[SENDER, RECEIVER, child]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("the program starts processes"), "{error}");
+        let parent = "migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Comm_spawn\nend\n";
+        let error = converted(&[SENDER, parent, child]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("rank 1 calls `MPI_Comm_spawn`"), "{error}");
+        assert_eq!(error.matches("error: ").count(), 1, "{error}");
+    }
+
+    #[test]
+    fn several_programs_are_refused() {
+        let other = "migsim-record 1 0 1\ng 0 1 0\n";
+        let error = converted(&[SENDER, RECEIVER, other]).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("2 MPI programs ran"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The record of a process: its lines, and the operations that they stand for.
 //!
 //! ```text
-//! migsim-record 1 RANK SIZE
+//! migsim-record 1 RANK SIZE [started]      `started` by MPI_Comm_spawn: ranks of a world of their own
 //! g ID N WORLD...              a communicator and the ranks of its members in MPI_COMM_WORLD
 //! w NS                         it computes
 //! s ID TO TAG BYTES            it sends
@@ -9,7 +9,7 @@
 //! c NAME ID ROOT NUMBER BYTES N BYTES...   a collective begins; N sizes, one for each member, or none
 //! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one from each of some
 //! e NUMBER                     it is complete
-//! x CALL                       a call that cannot be cut
+//! x CALL [from a second thread]            a call that cannot be cut
 //! m BYTES, o NS, end           memory, the price of a call, the last line
 //! ```
 
@@ -50,11 +50,43 @@ enum Event {
     Collective(u64, Collective),
 }
 
+/// A call that cannot be cut: the reason is the program, and the record is whole.
+fn uncut(rank: usize, call: &str) -> Problem {
+    let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
+    let (why, hint) = match call {
+        _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
+        _ if call.starts_with("MPI_Comm_spawn") => (
+            "starts processes and ",
+            "start all processes with `mpirun` at once",
+        ),
+        _ if call.starts_with("MPI_Win_") => (
+            "",
+            "use messages or collectives instead of one-sided communication",
+        ),
+        "MPI_Request_free" => (
+            "",
+            "complete the receive or collective with `MPI_Wait` before its request is freed",
+        ),
+        _ => (
+            "",
+            "use a communicator of processes of one `MPI_COMM_WORLD`, without a second group; the guide lists what can be recorded",
+        ),
+    };
+    let space = if thread.is_empty() { "" } else { " " };
+    Problem::new(format!(
+        "rank {rank} calls `{call}`{space}{thread}, which {why}cannot be cut into supersteps"
+    ))
+    .source(format!("rank {rank}"))
+    .hint(hint)
+}
+
 /// The record of a process.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) rank: usize,
     pub(super) size: usize,
+    /// Whether a process of the program has started it.
+    pub(super) is_started: bool,
     pub(super) memory: u64,
     pub(super) overhead: u64,
     groups: BTreeMap<u64, Vec<usize>>,
@@ -106,15 +138,16 @@ impl Record {
             let hint = "the recorder wrote it otherwise: record the program again";
             Problem::new(message).source(name).at(line, 1).hint(hint)
         };
-        let mut lines = text.lines();
-        let head = lines.next().unwrap_or_default();
-        let mut record = Self::headed(head).map_err(|message| refused(1, message))?;
+        let mut record = Self::headed(text).map_err(|message| refused(1, message))?;
         let mut begun = Begun::default();
         let mut number = 1;
-        for line in lines {
+        for line in text.lines().skip(1) {
             number += 1;
             if line == "end" {
                 return Ok(record);
+            }
+            if let Some(call) = line.strip_prefix("x ") {
+                return Err(uncut(record.rank, call));
             }
             (record.take(line, &mut begun)).map_err(|message| refused(number, message))?;
         }
@@ -123,7 +156,9 @@ impl Record {
         Err(Problem::new(message).source(name).at(number, 1).hint(hint))
     }
 
-    fn headed(line: &str) -> Result<Self, String> {
+    /// A record without events, as its first line says.
+    pub(super) fn headed(text: &str) -> Result<Self, String> {
+        let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
         let words = words.ok_or("it does not begin with `migsim-record 1`")?;
         let mut words = Words {
@@ -132,6 +167,7 @@ impl Record {
         Ok(Self {
             rank: words.number()?,
             size: words.number()?,
+            is_started: words.left.next() == Some("started"),
             memory: 0,
             overhead: 0,
             groups: BTreeMap::new(),
@@ -164,12 +200,6 @@ impl Record {
                 let ended = begun.open.remove(&number);
                 let (instance, collective) = ended.ok_or("this collective has not begun")?;
                 self.events.push(Event::Collective(instance, collective));
-            }
-            "x" => {
-                let (rank, call) = (self.rank, words.text()?);
-                return Err(format!(
-                    "rank {rank} calls `{call}`, which cannot be cut into supersteps"
-                ));
             }
             other => return Err(format!("unknown line `{other}`")),
         }

@@ -6,6 +6,7 @@
  * `read.rs`, which reads them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -62,7 +63,18 @@ static void *next_of(const char *name) {
     at_; })
 /* Whether a call is under way: what the library calls meanwhile is its own affair. */
 static int inside;
-#define ENTER(NAME, ARGUMENTS) if (inside) return REAL(NAME) ARGUMENTS; enter()
+/* Where several threads may call at once, the first that calls is recorded; what another one calls is noted and refused later. */
+static int are_threads;
+static const char *stranger;
+static int is_stranger(const char *call) {
+    static int threads;
+    static __thread int thread;
+    if (!are_threads) return 0;
+    if (!thread) thread = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+    if (thread > 1) __atomic_store_n(&stranger, call, __ATOMIC_RELAXED);
+    return thread > 1;
+}
+#define ENTER(NAME, ARGUMENTS) if (is_stranger("MPI_" #NAME) || inside) return REAL(NAME) ARGUMENTS; enter()
 
 /* --- the clock: what passes between two calls is work --- */
 
@@ -77,9 +89,12 @@ static void enter(void) {
     inside = 1;
     long long work = now() - left_at;
     if (work > 0) { word("w"); number(work); newline(); }
+    const char *call = __atomic_load_n(&stranger, __ATOMIC_RELAXED);
+    if (call) { word("x "); word(call); word(" from a second thread"); newline(); flush(); }
 }
 static int leave(int code) { left_at = now(); inside = 0; return code; }
-static void cannot(const char *call) { word("x "); word(call); newline(); }
+/* Written at once: the program may not come to its end. */
+static void cannot(const char *call) { word("x "); word(call); newline(); flush(); }
 
 /* --- communicators: a number that all members know, and their ranks in MPI_COMM_WORLD --- */
 
@@ -87,6 +102,13 @@ typedef struct { long long id; int n, me, *members; } Group;
 static int keyval = MPI_KEYVAL_INVALID;
 static long long created;
 
+static void name_group(MPI_Comm comm, Group *g) {
+    REAL(Comm_set_attr)(comm, keyval, g);
+    word("g"); number(g->id); number(g->n);
+    for (int i = 0; i < g->n; i++) number(g->members[i]);
+    newline();
+}
+static long long new_id(void) { return 2 + created++ * world_size + world_rank; }
 static void add_group(MPI_Comm comm, long long id) {
     Group *g = malloc(sizeof *g);
     MPI_Group inner, world;
@@ -105,14 +127,11 @@ static void add_group(MPI_Comm comm, long long id) {
     REAL(Group_free)(&world);
     free(from);
     if (id < 0) {
-        id = 2 + created++ * world_size + world_rank;
+        id = new_id();
         REAL(Bcast)(&id, 1, MPI_LONG_LONG, 0, comm);
     }
     g->id = id;
-    REAL(Comm_set_attr)(comm, keyval, g);
-    word("g"); number(id); number(g->n);
-    for (int i = 0; i < g->n; i++) number(g->members[i]);
-    newline();
+    name_group(comm, g);
 }
 static Group *group_of(MPI_Comm comm, const char *call) {
     Group *g = NULL;
@@ -124,8 +143,8 @@ static Group *group_of(MPI_Comm comm, const char *call) {
 
 /* --- requests: a table of open addresses that grows --- */
 
-enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE, MATCHED };
-typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; } Pending;
+enum { FREE, GONE, RECEIVE, SEND, COLLECTIVE, MATCHED, COMMUNICATOR };
+typedef struct { uint64_t key; int kind, persistent, active, peer, tag; long long seq, bytes; Group *group; MPI_Comm made; MPI_Request agreed; } Pending;
 static Pending *table;
 static size_t slots, used;
 static long long posted, collectives;
@@ -186,6 +205,7 @@ static void completed(uint64_t key, const MPI_Status *status) {
     if (p->kind == RECEIVE) REAL(Test_cancelled)(status, &cancelled);
     if (p->kind == RECEIVE && !cancelled) received(p->group, p->seq, status);
     if (p->kind == COLLECTIVE) { word("e"); number(p->seq); newline(); }
+    if (p->kind == COMMUNICATOR) { REAL(Wait)(&p->agreed, MPI_STATUS_IGNORE); name_group(p->made, p->group); }
     p->active = 0;
     if (!p->persistent) p->kind = GONE;
 }
@@ -207,16 +227,26 @@ static void track(Group *g, long long id, MPI_Request r) {
 
 /* --- beginning and end --- */
 
+/* A new file: another program, or a process that this one starts, may have written a record of the same rank. */
+static void create(const char *folder) {
+    char path[4096];
+    for (int again = 0; file < 0; again++) {
+        snprintf(path, sizeof path, "%s/%d-%d.record", folder, world_rank, again);
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+        if (file < 0 && errno != EEXIST) { perror(path); _exit(74); }
+    }
+}
 static void begin(void) {
     const char *folder = getenv("MIGSIM_RECORD_DIR"), *clock = getenv("MIGSIM_RECORD_CLOCK");
-    char path[4096];
+    MPI_Comm parent;
     REAL(Comm_rank)(MPI_COMM_WORLD, &world_rank);
     REAL(Comm_size)(MPI_COMM_WORLD, &world_size);
-    snprintf(path, sizeof path, "%s/%d.record", folder ? folder : ".", world_rank);
-    file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (file < 0) { perror(path); _exit(74); }
+    create(folder ? folder : ".");
     if (clock && !strcmp(clock, "cpu")) which = CLOCK_PROCESS_CPUTIME_ID;
-    word("migsim-record 1"); number(world_rank); number(world_size); newline();
+    word("migsim-record 1"); number(world_rank); number(world_size);
+    REAL(Comm_get_parent)(&parent);
+    if (parent != MPI_COMM_NULL) word(" started");
+    newline();
     REAL(Comm_create_keyval)(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     add_group(MPI_COMM_WORLD, 0);
     add_group(MPI_COMM_SELF, 1);
@@ -227,32 +257,41 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     inside = 1;
     int e = REAL(Init_thread)(argc, argv, required, provided);
     begin();
-    if (required == MPI_THREAD_MULTIPLE) cannot("MPI_Init_thread(MPI_THREAD_MULTIPLE)");
+    are_threads = required == MPI_THREAD_MULTIPLE;
     return leave(e);
 }
-/* The time of an event: what the clock and the line of a send cost. */
+static int longer(const void *a, const void *b) {
+    long long x = *(const long long *)a, y = *(const long long *)b;
+    return (x > y) - (x < y);
+}
+/* The time of an event: what the clock and the line of a send cost. The median of batches, which other processes interrupt now and then. */
 static long long price(void) {
-    enum { TIMES = 20000 };
+    enum { BATCHES = 41, TIMES = 500 };
+    long long took[BATCHES];
     Group *g = group_of(MPI_COMM_WORLD, "MPI_Finalize");
     long long kept = left_at;
     flush();
     is_dry = 1;
     clockid_t clock = which;
     struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    for (int i = 0; i < TIMES; i++) {
-        enter();
-        g = group_of(MPI_COMM_WORLD, "MPI_Finalize");
-        sent(g, 0, i, bytes_of(i, MPI_DOUBLE));
-        leave(0);
+    for (int batch = 0; batch < BATCHES; batch++) {
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        for (int i = 0; i < TIMES; i++) {
+            enter();
+            g = group_of(MPI_COMM_WORLD, "MPI_Finalize");
+            sent(g, 0, i, bytes_of(i, MPI_DOUBLE));
+            leave(0);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        took[batch] = (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
     }
-    clock_gettime(CLOCK_MONOTONIC, &b);
+    qsort(took, BATCHES, sizeof *took, longer);
     flush();
     is_dry = 0;
     which = clock;
     left_at = kept;
     inside = 1;
-    return ((b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec) / TIMES;
+    return took[BATCHES / 2] / TIMES;
 }
 int MPI_Finalize(void) {
     enter();
@@ -483,6 +522,23 @@ CREATES(Graph_create, (MPI_Comm c, int n, const int i[], const int d[], int reor
 CREATES(Dist_graph_create, (MPI_Comm c, int n, const int s[], const int k[], const int d[], const int w[], MPI_Info i, int reorder, MPI_Comm *made), (c, n, s, k, d, w, i, reorder, made))
 CREATES(Dist_graph_create_adjacent, (MPI_Comm c, int in, const int s[], const int sw[], int out, const int d[], const int dw[], MPI_Info i, int reorder, MPI_Comm *made), (c, in, s, sw, out, d, dw, i, reorder, made))
 
+/* Known once its request is complete. The members agree on its number from the beginning: nobody waits for another one's wait. */
+int MPI_Comm_idup(MPI_Comm c, MPI_Comm *made, MPI_Request *r) {
+    ENTER(Comm_idup, (c, made, r));
+    Group *from = group_of(c, "MPI_Comm_idup"), *g = malloc(sizeof *g);
+    int e = REAL(Comm_idup)(c, made, r);
+    if (!from) { free(g); return leave(e); }
+    *g = *from;
+    g->id = new_id();
+    Pending p = {.key = request_key(*r), .kind = COMMUNICATOR, .active = 1, .group = g, .made = *made};
+    REAL(Ibcast)(&g->id, 1, MPI_LONG_LONG, 0, c, &p.agreed);
+    insert(p);
+    if (g->n > 1) return leave(e);
+    REAL(Wait)(r, MPI_STATUS_IGNORE); /* one process: some libraries use one handle for all that is complete */
+    completed(p.key, MPI_STATUS_IGNORE);
+    return leave(e);
+}
+
 /* --- collectives: the blocking form, and the one that a request completes --- */
 
 #define STRIP(...) __VA_ARGS__
@@ -570,7 +626,6 @@ CANNOT(Win_create, (void *b, MPI_Aint n, int u, MPI_Info i, MPI_Comm c, MPI_Win 
 CANNOT(Win_create_dynamic, (MPI_Info i, MPI_Comm c, MPI_Win *w), (i, c, w))
 CANNOT(Win_allocate, (MPI_Aint n, int u, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w), (n, u, i, c, b, w))
 CANNOT(Win_allocate_shared, (MPI_Aint n, int u, MPI_Info i, MPI_Comm c, void *b, MPI_Win *w), (n, u, i, c, b, w))
-CANNOT(Comm_idup, (MPI_Comm c, MPI_Comm *n, MPI_Request *r), (c, n, r))
 CANNOT(Comm_spawn, (const char *p, char *a[], int n, MPI_Info i, int root, MPI_Comm c, MPI_Comm *m, int e[]), (p, a, n, i, root, c, m, e))
 CANNOT(Comm_spawn_multiple, (int k, char *p[], char **a[], const int n[], const MPI_Info i[], int root, MPI_Comm c, MPI_Comm *m, int e[]), (k, p, a, n, i, root, c, m, e))
 CANNOT(Comm_accept, (const char *p, MPI_Info i, int root, MPI_Comm c, MPI_Comm *m), (p, i, root, c, m))
