@@ -454,6 +454,12 @@ fn a_calibrated_library_is_written_and_run() {
             .unwrap()
             .starts_with("fitted")
     );
+    let small = path("small.txt");
+    fs::write(&small, "# Size  Latency (us)\n8 2150\n9 2150\n").unwrap();
+    let output = migsim(&[&start[..], &[&small], &rest[..2]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    let kept = "bandwidth factor: 0.94 (not determined; as `open-mpi` has it)\n";
+    assert!(said.contains(kept), "{said}");
     let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("--between a-0,a-1"), "{errors}");

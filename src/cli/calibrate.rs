@@ -40,14 +40,12 @@ pub(super) fn run(arguments: &CalibrateArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.out {
         write_named(path, library_text(&found).as_bytes())?;
     }
-    print(
-        out,
-        &sheet(platform, &pings, &found).render(arguments.form.form()),
-    )
+    let sheet = sheet(platform, &pings, (&arguments.library, &found));
+    print(out, &sheet.render(arguments.form.form()))
 }
 
 /// The residuals, what was found, and what was not.
-fn sheet(platform: &Platform, pings: &[Pings], found: &Calibration) -> Sheet {
+fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
     let columns = [
         words("from", "from"),
         words("to", "to"),
@@ -74,12 +72,15 @@ fn sheet(platform: &Platform, pings: &[Pings], found: &Calibration) -> Sheet {
     }
     let mut sheet = Sheet::default();
     sheet.table(table);
-    if let Some(overhead) = found.overhead {
-        sheet.line(format!("overhead per message: {:.1} us", overhead * 1e6));
-    }
-    if let Some(factor) = found.bandwidth_factor {
-        sheet.line(format!("bandwidth factor: {factor}"));
-    }
+    let (overhead, factor) = found.in_use;
+    let origin = |is_found: bool| {
+        let kept = format!(" (not determined; as `{library}` has it)");
+        if is_found { String::new() } else { kept }
+    };
+    let overhead = format!("overhead per message: {:.1} us", overhead * 1e6);
+    sheet.line(overhead + &origin(found.overhead.is_some()));
+    let factor = format!("bandwidth factor: {factor}");
+    sheet.line(factor + &origin(found.bandwidth_factor.is_some()));
     let residual = 100.0 * found.median_residual;
     sheet.line(format!("median residual: {residual:.1} %"));
     for open in &found.open {

@@ -26,6 +26,8 @@ pub struct Calibration {
     pub overhead: Option<f64>,
     /// Multiplies the rate of a flow; none if the table has no large messages.
     pub bandwidth_factor: Option<f64>,
+    /// The overhead \[s\] and the bandwidth factor in use: what was determined, and otherwise what the library has.
+    pub in_use: (f64, f64),
     /// The predictions, in the order of the table.
     pub predicted: Vec<f64>,
     /// The median of the absolute relative residuals.
@@ -55,14 +57,19 @@ impl Equation {
         (self.time(at) - self.measured).abs() / self.measured
     }
 
+    /// Whether its transfer takes longer than its latency and this overhead \[s\], at the bandwidth of the platform.
+    fn is_large(&self, overhead: f64) -> bool {
+        self.transfer > self.base + self.messages * overhead
+    }
+
     /// What is measured beyond the part of the platform.
     fn rest(&self) -> f64 {
         self.measured - self.base
     }
 }
 
-/// The transfer takes more than this part of the time of a large message, and less of a small one.
-const LARGE: f64 = 0.5;
+/// The sizes of a table tell overhead and bandwidth apart if the longest transfer is above so many times the shortest one.
+const SPREAD: f64 = 2.0;
 /// At most so many points are fitted; of more, each second, third, ... one.
 const MOST_POINTS: usize = 200;
 
@@ -83,8 +90,14 @@ pub fn calibrate(
         .iter()
         .map(|ping| equation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
-    let has_small = (equations.iter()).any(|one| one.transfer < LARGE * one.measured);
-    let has_large = (equations.iter()).any(|one| one.transfer > LARGE * one.measured);
+    // Both are free at first, unless the messages are too much alike to tell one from the other.
+    let free = if tells_apart(&equations) {
+        fit(&equations, (None, None)).0
+    } else {
+        network.overhead.get()
+    };
+    let has_small = equations.iter().any(|one| !one.is_large(free));
+    let has_large = equations.iter().any(|one| one.is_large(free));
     let fixed = (
         (!has_small).then_some(network.overhead.get()),
         (!has_large).then_some(1.0 / network.bandwidth_factor),
@@ -98,7 +111,8 @@ pub fn calibrate(
         open.push(what.to_owned());
     }
     if !has_large {
-        open.push("the bandwidth factor: no message is large enough".to_owned());
+        let what = "the bandwidth factor: no message is large enough, each transfer takes less than latency and overhead";
+        open.push(what.to_owned());
     } else if found.1 < 1.0 {
         let what =
             "whether the bandwidths of the platform are right: messages are faster than they allow";
@@ -122,6 +136,10 @@ pub fn calibrate(
     Ok(Calibration {
         overhead,
         bandwidth_factor,
+        in_use: (
+            overhead.unwrap_or(network.overhead.get()),
+            bandwidth_factor.unwrap_or(network.bandwidth_factor),
+        ),
         predicted,
         median_residual,
         open,
@@ -191,6 +209,15 @@ fn equation(
         transfer,
         measured: ping.time,
     })
+}
+
+/// Whether transfers are short and long enough to tell overhead and bandwidth apart.
+fn tells_apart(equations: &[Equation]) -> bool {
+    let parts = equations.iter().map(|one| one.transfer / one.messages);
+    let (least, most) = parts.fold((f64::INFINITY, 0.0), |(least, most), part| {
+        (part.min(least), part.max(most))
+    });
+    most > SPREAD * least
 }
 
 /// The overhead and the inverse of the bandwidth factor with the least sum of errors; some may be fixed.
@@ -287,10 +314,28 @@ mod tests {
     }
 
     #[test]
+    fn a_network_slower_than_the_platform_says_has_a_small_factor() {
+        // A factor of 0.1: the transfer at the bandwidth of the platform is a tenth of the measured time.
+        let slow = |bytes: f64| time(bytes) + bytes / 0.1e6 - bytes / 0.8e6;
+        let sizes = [1.0, 1e3, 1e6, 4e6];
+        let rows: Vec<(f64, f64)> = sizes.iter().map(|&size| (size, slow(size))).collect();
+        let found = calibrate(&platform(), &table(&rows), "open-mpi", ("mine", "t.csv")).unwrap();
+        assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-5);
+        assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9);
+        assert!(found.median_residual < 1e-6);
+        // One size alone: the overhead is the one that the library has.
+        let one = table(&rows[3..]);
+        let found = calibrate(&platform(), &one, "open-mpi", ("mine", "t.csv")).unwrap();
+        assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-3);
+        assert_eq!((found.overhead, found.in_use.0), (None, 147e-6));
+    }
+
+    #[test]
     fn what_a_table_does_not_show_stays_as_it_is() {
         let small = table(&[(1.0, time(1.0)), (8.0, time(8.0))]);
         let found = calibrate(&platform(), &small, "open-mpi", ("mine", "t.csv")).unwrap();
         assert_eq!(found.bandwidth_factor, None);
+        assert_eq!(found.in_use, (found.overhead.unwrap(), 0.94));
         assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-6);
         assert_eq!(found.library["network"]["bandwidth_factor"], 0.94);
         let large = table(&[(1e7, time(1e7)), (2e7, time(2e7))]);
