@@ -460,6 +460,16 @@ fn a_calibrated_library_is_written_and_run() {
     let said = String::from_utf8(output.stdout).unwrap();
     let kept = "bandwidth factor: 0.94 (not determined; as `open-mpi` has it)\n";
     assert!(said.contains(kept), "{said}");
+    let in_ms = path("ms.csv");
+    let rows = "from,to,bytes,time_s\np-0,p-1,1,2.1\np-0,p-1,60000,7.5\n";
+    fs::write(&in_ms, rows).unwrap();
+    let output = migsim(&[&start[..], &[&in_ms]].concat());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let doubt = "warning: the overhead of ";
+    assert!(
+        errors.contains(doubt) && output.status.success(),
+        "{errors}"
+    );
     let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("--between a-0,a-1"), "{errors}");

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::args::CalibrateArguments;
 use super::memory_limit::limits;
-use super::print::print;
+use super::print::{print, say};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{Calibration, Pings, calibrate, library_text, read_pings};
@@ -12,7 +12,11 @@ use crate::memory::Purpose;
 use crate::output::{Cell, Sheet, Table, numbers, words, write_named};
 use crate::platform::{self, Platform};
 
-pub(super) fn run(arguments: &CalibrateArguments, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn run(
+    arguments: &CalibrateArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let limits = limits(&arguments.memory, None, Purpose::Look);
     let opened = platform::open_within(&arguments.platform, limits);
     let platform = &opened.map_err(|error| error.placed("--platform"))?.platform;
@@ -41,7 +45,11 @@ pub(super) fn run(arguments: &CalibrateArguments, out: &mut dyn Write) -> Result
         write_named(path, library_text(&found).as_bytes())?;
     }
     let sheet = sheet(platform, &pings, (&arguments.library, &found));
-    print(out, &sheet.render(arguments.form.form()))
+    print(out, &sheet.render(arguments.form.form()))?;
+    for doubt in &found.doubts {
+        say(errors, &format!("warning: {doubt}"));
+    }
+    Ok(())
 }
 
 /// The residuals, what was found, and what was not.

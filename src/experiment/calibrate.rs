@@ -34,6 +34,8 @@ pub struct Calibration {
     pub median_residual: f64,
     /// What could not be determined, a sentence each.
     pub open: Vec<String>,
+    /// Reasons to doubt the fit, a sentence each.
+    pub doubts: Vec<String>,
     /// The library as a file.
     pub library: Value,
 }
@@ -70,6 +72,12 @@ impl Equation {
 
 /// The sizes of a table tell overhead and bandwidth apart if the longest transfer is above so many times the shortest one.
 const SPREAD: f64 = 2.0;
+/// The largest overhead of a message \[s\] that is believed. Open MPI over TCP has 0.147 ms where ranks sleep (`results/reality.md`).
+const MOST_OVERHEAD: f64 = 0.01;
+/// The least and the largest bandwidth factor that are believed. Frames of Ethernet leave 0.94 to the payload.
+const FACTORS: [f64; 2] = [0.1, 1.05];
+/// The largest median residual of a fit that describes its table.
+const MOST_RESIDUAL: f64 = 0.25;
 /// At most so many points are fitted; of more, each second, third, ... one.
 const MOST_POINTS: usize = 200;
 
@@ -126,8 +134,16 @@ pub fn calibrate(
     let overhead = has_small.then_some(found.0);
     let bandwidth_factor = has_large.then_some(rounded(1.0 / found.1, 1e5));
     write(&mut file, overhead, bandwidth_factor, source);
+    let doubts = doubts(overhead, bandwidth_factor, median_residual);
     file["name"] = json!(name);
-    file["description"] = json!(format!("The library {base}, calibrated on {source}."));
+    let mut description = format!("The library {base}, calibrated on {source}.");
+    for (key, doubt) in &doubts {
+        description += &format!(" Doubtful: {doubt}");
+        if let Some(key) = key {
+            file["origins"][key] = json!(format!("fitted: {source}; doubtful: {doubt}"));
+        }
+    }
+    file["description"] = json!(description);
     file["measured"] = json!({
         "points": pings.len(),
         "messages": pings.iter().map(|ping| ping.count).sum::<usize>(),
@@ -143,8 +159,40 @@ pub fn calibrate(
         predicted,
         median_residual,
         open,
+        doubts: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
         library: file,
     })
+}
+
+/// Reasons to doubt a fit, each with the key of the library that it is about.
+fn doubts(
+    overhead: Option<f64>,
+    factor: Option<f64>,
+    residual: f64,
+) -> Vec<(Option<&'static str>, String)> {
+    let mut doubts = Vec::new();
+    if let Some(overhead) = overhead.filter(|overhead| *overhead > MOST_OVERHEAD) {
+        let (found, most) = (rounded(overhead, 1e4), MOST_OVERHEAD);
+        let doubt = format!(
+            "the overhead of {found} s a message is above {most} s, far more than message-passing libraries have: are the times in seconds?"
+        );
+        doubts.push((Some("network.overhead"), doubt));
+    }
+    let [least, most] = FACTORS;
+    if let Some(factor) = factor.filter(|factor| !(least..=most).contains(factor)) {
+        let doubt = format!(
+            "the bandwidth factor {factor} is not between {least} and {most}: are the times in seconds, and are the bandwidths of the platform right?"
+        );
+        doubts.push((Some("network.bandwidth_factor"), doubt));
+    }
+    if residual > MOST_RESIDUAL {
+        let (found, most) = (100.0 * residual, 100.0 * MOST_RESIDUAL);
+        let doubt = format!(
+            "the median residual of {found:.1} % is above {most} %: the fit does not describe the table"
+        );
+        doubts.push((None, doubt));
+    }
+    doubts
 }
 
 /// Writes what was found into a library, with its origin.
@@ -311,6 +359,41 @@ mod tests {
                 .starts_with("fitted: t.csv")
         );
         assert_eq!(found.library["runtime"]["barrier"]["kind"], "library");
+        assert_eq!(found.doubts, [""; 0]);
+    }
+
+    #[test]
+    fn a_fit_that_no_library_has_is_doubted() {
+        let found = |rows: &[(f64, f64)]| {
+            calibrate(&platform(), &table(rows), "open-mpi", ("mine", "t.csv")).unwrap()
+        };
+        let sizes = [1.0, 1e3, 1e5, 1e6];
+        // Milliseconds given as seconds.
+        let found_in_ms = found(&sizes.map(|size| (size, 1e3 * time(size))));
+        assert!(found_in_ms.doubts[0].contains("are the times in seconds?"));
+        let origin = &found_in_ms.library["origins"]["network.overhead"];
+        assert!(
+            origin
+                .as_str()
+                .unwrap()
+                .contains("; doubtful: the overhead of ")
+        );
+        let description = found_in_ms.library["description"].as_str().unwrap();
+        assert!(description.contains("t.csv. Doubtful: the overhead of "));
+        // A platform ten times too slow.
+        let found_fast = found(&sizes.map(|size| (size, time(size) - size * 1.125e-6)));
+        assert!(found_fast.doubts[0].contains("factor 8 is not between 0.1 and 1.05"));
+        // No line describes these times.
+        let scattered = [
+            (1.0, 0.003),
+            (2.0, 0.01),
+            (3.0, 0.03),
+            (4.0, 0.1),
+            (5.0, 0.3),
+        ];
+        let found_none = found(&scattered);
+        let last = found_none.doubts.last().unwrap();
+        assert!(last.contains("does not describe the table"), "{last}");
     }
 
     #[test]
