@@ -41,6 +41,7 @@ pub fn read(
     between: Option<(&str, &str)>,
 ) -> Result<Vec<Pings>, Error> {
     let mut problems = Vec::new();
+    let text = text.trim_start_matches('\u{feff}');
     let rows = rows(source, text, &mut problems);
     let mut groups: BTreeMap<(HostId, HostId, u64), Vec<f64>> = BTreeMap::new();
     for (line, hosts, bytes, time) in rows {
@@ -230,6 +231,8 @@ mod tests {
     fn a_table_has_the_median_of_each_size() {
         let text = "time_s,to,from,bytes\n0.5,h1,h0,8\n0.25,h1,h0,8\n9,h1,h0,8\n1,h1,h0,16\n";
         assert_eq!(sizes(text), [(8.0, 0.5, 3), (16.0, 1.0, 1)]);
+        let with_mark = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        assert_eq!(sizes(&with_mark), sizes(text));
     }
 
     #[test]
