@@ -67,7 +67,8 @@ pub fn read(
         };
         if from == to {
             let message = "a message inside a host says nothing about the network";
-            problems.push(Problem::new(message).source(source).at(line, 1));
+            let problem = Problem::new(message).source(source).at(line, 1);
+            problems.push(problem.hint("leave the row out, or name two hosts"));
             continue;
         }
         let times = groups.entry((from, to, bytes.to_bits())).or_default();
@@ -155,7 +156,8 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             _ => problems.push(
                 Problem::new("a size is a number of bytes, a time a positive number of seconds")
                     .source(source)
-                    .at(number, 1),
+                    .at(number, 1)
+                    .hint("write the size in bytes and the time in seconds, for example `1024` and `0.0004`"),
             ),
         }
     }
@@ -189,7 +191,8 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
                 None => problems.push(
                     Problem::new("a row without its time in microseconds")
                         .source(source)
-                        .at(number, 1),
+                        .at(number, 1)
+                        .hint("a time is above zero: print more digits, or leave the row out"),
                 ),
             }
         } else {
@@ -251,6 +254,9 @@ mod tests {
         assert!(refusal("from,to,bytes,time_s\nh0,h7,3,1\n").contains("unknown host `h7`"));
         assert!(refusal("from,to,bytes,time_s\nh0,h0,3,1\n").contains("inside a host"));
         assert!(refusal("from,to,bytes,time_s\nh0,h1,3,0\n").contains("positive number"));
+        let negative = refusal("from,to,bytes,time_s\nh0,h1,3,-0.0004\n");
+        assert!(negative.contains("hint: write the size"), "{negative}");
+        assert!(refusal("# Size  Latency (us)\n1 -2\n").contains("hint: a time is above zero"));
         assert!(refusal("# Size  Bandwidth (MB/s)\n1 2\n").contains("bandwidths"));
         assert!(refusal("# Size  Latency (us)\n1 2\n").contains("--between HOST,HOST"));
         assert!(refusal("").contains("no messages"));
