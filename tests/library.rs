@@ -470,6 +470,10 @@ fn a_calibrated_library_is_written_and_run() {
         errors.contains(doubt) && output.status.success(),
         "{errors}"
     );
+    let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("would overwrite the table"), "{errors}");
+    assert_eq!(fs::read_to_string(&in_ms).unwrap(), rows);
     let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("--between a-0,a-1"), "{errors}");

@@ -1,6 +1,7 @@
 //! `migsim calibrate`: fits a library to a table of single messages and writes it.
 
 use std::io::Write;
+use std::path::Path;
 
 use super::args::CalibrateArguments;
 use super::memory_limit::limits;
@@ -17,6 +18,7 @@ pub(super) fn run(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
+    refuse_table_as_output(arguments)?;
     let limits = limits(&arguments.memory, None, Purpose::Look);
     let opened = platform::open_within(&arguments.platform, limits);
     let platform = &opened.map_err(|error| error.placed("--platform"))?.platform;
@@ -50,6 +52,18 @@ pub(super) fn run(
         say(errors, &format!("warning: {doubt}"));
     }
     Ok(())
+}
+
+/// Refuses to write the library over its table.
+fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
+    let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    let out = arguments.out.as_deref().and_then(place);
+    if out.is_none() || out != place(&arguments.table) {
+        return Ok(());
+    }
+    let problem = Problem::new("the library would overwrite the table that it is fitted to");
+    let hint = "name another file, for example `--out library.json`";
+    Err(problem.source("--out").hint(hint).into())
 }
 
 /// The residuals, what was found, and what was not.
