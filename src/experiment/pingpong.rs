@@ -45,6 +45,15 @@ pub fn read(
     let rows = rows(source, text, &mut problems);
     let mut groups: BTreeMap<(HostId, HostId, u64), Vec<f64>> = BTreeMap::new();
     for (line, hosts, bytes, time) in rows {
+        if let (Some((from, to)), Some(between)) = (hosts, between)
+            && (from, to) != between
+        {
+            let message = format!("the row is of `{from}` and `{to}`, unlike `--between`");
+            let problem = Problem::new(message).source(source).at(line, 1);
+            let hint = "leave `--between` out: the columns `from` and `to` name the hosts";
+            problems.push(problem.hint(hint));
+            break;
+        }
         let Some((from, to)) = hosts.or(between) else {
             return Err(
                 Problem::new("the table does not say between which hosts it was measured")
@@ -148,6 +157,14 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             .split(',')
             .map(|cell| cell.trim().trim_matches('"'))
             .collect();
+        if cells.len() > names.len() {
+            let (fields, columns) = (cells.len(), names.len());
+            let message = format!("a row of {fields} fields in a table of {columns} columns");
+            let problem = Problem::new(message).source(source).at(number, 1);
+            let hint = "write numbers with a decimal point, and a name for each column";
+            problems.push(problem.hint(hint));
+            continue;
+        }
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
         match (amount(cell(bytes)), duration(cell(time))) {
             (Some(bytes), Some(time)) => {
@@ -260,5 +277,12 @@ mod tests {
         assert!(refusal("# Size  Bandwidth (MB/s)\n1 2\n").contains("bandwidths"));
         assert!(refusal("# Size  Latency (us)\n1 2\n").contains("--between HOST,HOST"));
         assert!(refusal("").contains("no messages"));
+        let longer = refusal("from,to,bytes,time_s\nh0,h1,3,1\nh0,h1,3,0,5\n");
+        assert!(longer.contains("a row of 5 fields in a table of 4 columns"));
+        assert!(longer.contains("--> t:3:1"), "{longer}");
+        let platform = line(&[1e9; 2], 1e6, 0.0);
+        let text = "from,to,bytes,time_s\nh0,h1,3,1\n";
+        let told = read("t", text, &platform, Some(("h1", "h0"))).unwrap_err();
+        assert!(told.to_string().contains("leave `--between` out"), "{told}");
     }
 }
