@@ -378,6 +378,12 @@ fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
     assert_eq!(over["runtime"]["barrier"]["bytes"], "80 B");
     assert_eq!(over["network"].get("packet"), None);
     assert_eq!(over["origins"].get("network.packet"), None);
+    // The trace has `late`; a size takes its place.
+    let above = shown(&["--set", "runtime.receives.late_above=1KiB"]);
+    assert_eq!(
+        above["runtime"]["receives"],
+        json!({"late_above": "1024 B"})
+    );
     let mine = shown(&["--library", "mine.json"]);
     assert_eq!(mine["network"]["overhead"], "0.000007 s");
     assert_eq!(mine["runtime"]["receives"], "early");
