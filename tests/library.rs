@@ -378,6 +378,12 @@ fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
     assert_eq!(over["runtime"]["barrier"]["bytes"], "80 B");
     assert_eq!(over["network"].get("packet"), None);
     assert_eq!(over["origins"].get("network.packet"), None);
+    // The trace has `late`; a size takes its place.
+    let above = shown(&["--set", "runtime.receives.late_above=1KiB"]);
+    assert_eq!(
+        above["runtime"]["receives"],
+        json!({"late_above": "1024 B"})
+    );
     let mine = shown(&["--library", "mine.json"]);
     assert_eq!(mine["network"]["overhead"], "0.000007 s");
     assert_eq!(mine["runtime"]["receives"], "early");
@@ -503,6 +509,26 @@ fn a_calibrated_library_is_written_and_run() {
             .unwrap()
             .starts_with("fitted")
     );
+    let small = path("small.txt");
+    fs::write(&small, "# Size  Latency (us)\n8 2150\n9 2150\n").unwrap();
+    let output = migsim(&[&start[..], &[&small], &rest[..2]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    let kept = "bandwidth factor: 0.94 (not determined; as `open-mpi` has it)\n";
+    assert!(said.contains(kept), "{said}");
+    let in_ms = path("ms.csv");
+    let rows = "from,to,bytes,time_s\np-0,p-1,1,2.1\np-0,p-1,60000,7.5\n";
+    fs::write(&in_ms, rows).unwrap();
+    let output = migsim(&[&start[..], &[&in_ms]].concat());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let doubt = "warning: the overhead of ";
+    assert!(
+        errors.contains(doubt) && output.status.success(),
+        "{errors}"
+    );
+    let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("would overwrite the table"), "{errors}");
+    assert_eq!(fs::read_to_string(&in_ms).unwrap(), rows);
     let output = migsim(&[&start[..], &[&osu], &["--between", "p-0"]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("--between a-0,a-1"), "{errors}");

@@ -1,10 +1,11 @@
 //! `migsim calibrate`: fits a library to a table of single messages and writes it.
 
 use std::io::Write;
+use std::path::Path;
 
 use super::args::CalibrateArguments;
 use super::memory_limit::limits;
-use super::print::print;
+use super::print::{print, say};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::experiment::{Calibration, Pings, calibrate, library_text, read_pings};
@@ -12,7 +13,12 @@ use crate::memory::Purpose;
 use crate::output::{Cell, Sheet, Table, numbers, words, write_named};
 use crate::platform::{self, Platform};
 
-pub(super) fn run(arguments: &CalibrateArguments, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn run(
+    arguments: &CalibrateArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    refuse_table_as_output(arguments)?;
     let limits = limits(&arguments.memory, None, Purpose::Look);
     let opened = platform::open_within(&arguments.platform, limits);
     let platform = &opened.map_err(|error| error.placed("--platform"))?.platform;
@@ -40,14 +46,28 @@ pub(super) fn run(arguments: &CalibrateArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.out {
         write_named(path, library_text(&found).as_bytes())?;
     }
-    print(
-        out,
-        &sheet(platform, &pings, &found).render(arguments.form.form()),
-    )
+    let sheet = sheet(platform, &pings, (&arguments.library, &found));
+    print(out, &sheet.render(arguments.form.form()))?;
+    for doubt in &found.doubts {
+        say(errors, &format!("warning: {doubt}"));
+    }
+    Ok(())
+}
+
+/// Refuses to write the library over its table.
+fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
+    let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    let out = arguments.out.as_deref().and_then(place);
+    if out.is_none() || out != place(&arguments.table) {
+        return Ok(());
+    }
+    let problem = Problem::new("the library would overwrite the table that it is fitted to");
+    let hint = "name another file, for example `--out library.json`";
+    Err(problem.source("--out").hint(hint).into())
 }
 
 /// The residuals, what was found, and what was not.
-fn sheet(platform: &Platform, pings: &[Pings], found: &Calibration) -> Sheet {
+fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
     let columns = [
         words("from", "from"),
         words("to", "to"),
@@ -74,12 +94,15 @@ fn sheet(platform: &Platform, pings: &[Pings], found: &Calibration) -> Sheet {
     }
     let mut sheet = Sheet::default();
     sheet.table(table);
-    if let Some(overhead) = found.overhead {
-        sheet.line(format!("overhead per message: {:.1} us", overhead * 1e6));
-    }
-    if let Some(factor) = found.bandwidth_factor {
-        sheet.line(format!("bandwidth factor: {factor}"));
-    }
+    let (overhead, factor) = found.in_use;
+    let origin = |is_found: bool| {
+        let kept = format!(" (not determined; as `{library}` has it)");
+        if is_found { String::new() } else { kept }
+    };
+    let overhead = format!("overhead per message: {:.1} us", overhead * 1e6);
+    sheet.line(overhead + &origin(found.overhead.is_some()));
+    let factor = format!("bandwidth factor: {factor}");
+    sheet.line(factor + &origin(found.bandwidth_factor.is_some()));
     let residual = 100.0 * found.median_residual;
     sheet.line(format!("median residual: {residual:.1} %"));
     for open in &found.open {

@@ -199,7 +199,7 @@ fn dispatch(
         args::Command::Explain(explain) => explain::explain(registry, explain, out, errors),
         args::Command::Decide(question) => decide::decide(registry, question, out),
         args::Command::Report(report) => report::report(registry, report, out, errors),
-        args::Command::Calibrate(arguments) => calibrate::run(arguments, out),
+        args::Command::Calibrate(arguments) => calibrate::run(arguments, out, errors),
         args::Command::Record(arguments) => record::run(arguments, out),
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Compare(arguments) => {

@@ -26,12 +26,16 @@ pub struct Calibration {
     pub overhead: Option<f64>,
     /// Multiplies the rate of a flow; none if the table has no large messages.
     pub bandwidth_factor: Option<f64>,
+    /// The overhead \[s\] and the bandwidth factor in use: what was determined, and otherwise what the library has.
+    pub in_use: (f64, f64),
     /// The predictions, in the order of the table.
     pub predicted: Vec<f64>,
     /// The median of the absolute relative residuals.
     pub median_residual: f64,
     /// What could not be determined, a sentence each.
     pub open: Vec<String>,
+    /// Reasons to doubt the fit, a sentence each.
+    pub doubts: Vec<String>,
     /// The library as a file.
     pub library: Value,
 }
@@ -55,14 +59,25 @@ impl Equation {
         (self.time(at) - self.measured).abs() / self.measured
     }
 
+    /// Whether its transfer takes longer than its latency and this overhead \[s\], at the bandwidth of the platform.
+    fn is_large(&self, overhead: f64) -> bool {
+        self.transfer > self.base + self.messages * overhead
+    }
+
     /// What is measured beyond the part of the platform.
     fn rest(&self) -> f64 {
         self.measured - self.base
     }
 }
 
-/// The transfer takes more than this part of the time of a large message, and less of a small one.
-const LARGE: f64 = 0.5;
+/// The sizes of a table tell overhead and bandwidth apart if the longest transfer is above so many times the shortest one.
+const SPREAD: f64 = 2.0;
+/// The largest overhead of a message \[s\] that is believed. Open MPI over TCP has 0.147 ms where ranks sleep (`results/reality.md`).
+const MOST_OVERHEAD: f64 = 0.01;
+/// The least and the largest bandwidth factor that are believed. Frames of Ethernet leave 0.94 to the payload.
+const FACTORS: [f64; 2] = [0.1, 1.05];
+/// The largest median residual of a fit that describes its table.
+const MOST_RESIDUAL: f64 = 0.25;
 /// At most so many points are fitted; of more, each second, third, ... one.
 const MOST_POINTS: usize = 200;
 
@@ -83,8 +98,14 @@ pub fn calibrate(
         .iter()
         .map(|ping| equation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
-    let has_small = (equations.iter()).any(|one| one.transfer < LARGE * one.measured);
-    let has_large = (equations.iter()).any(|one| one.transfer > LARGE * one.measured);
+    // Both are free at first, unless the messages are too much alike to tell one from the other.
+    let free = if tells_apart(&equations) {
+        fit(&equations, (None, None)).0
+    } else {
+        network.overhead.get()
+    };
+    let has_small = equations.iter().any(|one| !one.is_large(free));
+    let has_large = equations.iter().any(|one| one.is_large(free));
     let fixed = (
         (!has_small).then_some(network.overhead.get()),
         (!has_large).then_some(1.0 / network.bandwidth_factor),
@@ -98,7 +119,8 @@ pub fn calibrate(
         open.push(what.to_owned());
     }
     if !has_large {
-        open.push("the bandwidth factor: no message is large enough".to_owned());
+        let what = "the bandwidth factor: no message is large enough, each transfer takes less than latency and overhead";
+        open.push(what.to_owned());
     } else if found.1 < 1.0 {
         let what =
             "whether the bandwidths of the platform are right: messages are faster than they allow";
@@ -112,8 +134,16 @@ pub fn calibrate(
     let overhead = has_small.then_some(found.0);
     let bandwidth_factor = has_large.then_some(rounded(1.0 / found.1, 1e5));
     write(&mut file, overhead, bandwidth_factor, source);
+    let doubts = doubts(overhead, bandwidth_factor, median_residual);
     file["name"] = json!(name);
-    file["description"] = json!(format!("The library {base}, calibrated on {source}."));
+    let mut description = format!("The library {base}, calibrated on {source}.");
+    for (key, doubt) in &doubts {
+        description += &format!(" Doubtful: {doubt}");
+        if let Some(key) = key {
+            file["origins"][key] = json!(format!("fitted: {source}; doubtful: {doubt}"));
+        }
+    }
+    file["description"] = json!(description);
     file["measured"] = json!({
         "points": pings.len(),
         "messages": pings.iter().map(|ping| ping.count).sum::<usize>(),
@@ -122,11 +152,47 @@ pub fn calibrate(
     Ok(Calibration {
         overhead,
         bandwidth_factor,
+        in_use: (
+            overhead.unwrap_or(network.overhead.get()),
+            bandwidth_factor.unwrap_or(network.bandwidth_factor),
+        ),
         predicted,
         median_residual,
         open,
+        doubts: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
         library: file,
     })
+}
+
+/// Reasons to doubt a fit, each with the key of the library that it is about.
+fn doubts(
+    overhead: Option<f64>,
+    factor: Option<f64>,
+    residual: f64,
+) -> Vec<(Option<&'static str>, String)> {
+    let mut doubts = Vec::new();
+    if let Some(overhead) = overhead.filter(|overhead| *overhead > MOST_OVERHEAD) {
+        let (found, most) = (rounded(overhead, 1e4), MOST_OVERHEAD);
+        let doubt = format!(
+            "the overhead of {found} s a message is above {most} s, far more than message-passing libraries have: are the times in seconds?"
+        );
+        doubts.push((Some("network.overhead"), doubt));
+    }
+    let [least, most] = FACTORS;
+    if let Some(factor) = factor.filter(|factor| !(least..=most).contains(factor)) {
+        let doubt = format!(
+            "the bandwidth factor {factor} is not between {least} and {most}: are the times in seconds, and are the bandwidths of the platform right?"
+        );
+        doubts.push((Some("network.bandwidth_factor"), doubt));
+    }
+    if residual > MOST_RESIDUAL {
+        let (found, most) = (100.0 * residual, 100.0 * MOST_RESIDUAL);
+        let doubt = format!(
+            "the median residual of {found:.1} % is above {most} %: the fit does not describe the table"
+        );
+        doubts.push((None, doubt));
+    }
+    doubts
 }
 
 /// Writes what was found into a library, with its origin.
@@ -191,6 +257,15 @@ fn equation(
         transfer,
         measured: ping.time,
     })
+}
+
+/// Whether transfers are short and long enough to tell overhead and bandwidth apart.
+fn tells_apart(equations: &[Equation]) -> bool {
+    let parts = equations.iter().map(|one| one.transfer / one.messages);
+    let (least, most) = parts.fold((f64::INFINITY, 0.0), |(least, most), part| {
+        (part.min(least), part.max(most))
+    });
+    most > SPREAD * least
 }
 
 /// The overhead and the inverse of the bandwidth factor with the least sum of errors; some may be fixed.
@@ -284,6 +359,58 @@ mod tests {
                 .starts_with("fitted: t.csv")
         );
         assert_eq!(found.library["runtime"]["barrier"]["kind"], "library");
+        assert_eq!(found.doubts, [""; 0]);
+    }
+
+    #[test]
+    fn a_fit_that_no_library_has_is_doubted() {
+        let found = |rows: &[(f64, f64)]| {
+            calibrate(&platform(), &table(rows), "open-mpi", ("mine", "t.csv")).unwrap()
+        };
+        let sizes = [1.0, 1e3, 1e5, 1e6];
+        // Milliseconds given as seconds.
+        let found_in_ms = found(&sizes.map(|size| (size, 1e3 * time(size))));
+        assert!(found_in_ms.doubts[0].contains("are the times in seconds?"));
+        let origin = &found_in_ms.library["origins"]["network.overhead"];
+        assert!(
+            origin
+                .as_str()
+                .unwrap()
+                .contains("; doubtful: the overhead of ")
+        );
+        let description = found_in_ms.library["description"].as_str().unwrap();
+        assert!(description.contains("t.csv. Doubtful: the overhead of "));
+        // A platform ten times too slow.
+        let found_fast = found(&sizes.map(|size| (size, time(size) - size * 1.125e-6)));
+        assert!(found_fast.doubts[0].contains("factor 8 is not between 0.1 and 1.05"));
+        // No line describes these times.
+        let scattered = [
+            (1.0, 0.003),
+            (2.0, 0.01),
+            (3.0, 0.03),
+            (4.0, 0.1),
+            (5.0, 0.3),
+        ];
+        let found_none = found(&scattered);
+        let last = found_none.doubts.last().unwrap();
+        assert!(last.contains("does not describe the table"), "{last}");
+    }
+
+    #[test]
+    fn a_network_slower_than_the_platform_says_has_a_small_factor() {
+        // A factor of 0.1: the transfer at the bandwidth of the platform is a tenth of the measured time.
+        let slow = |bytes: f64| time(bytes) + bytes / 0.1e6 - bytes / 0.8e6;
+        let sizes = [1.0, 1e3, 1e6, 4e6];
+        let rows: Vec<(f64, f64)> = sizes.iter().map(|&size| (size, slow(size))).collect();
+        let found = calibrate(&platform(), &table(&rows), "open-mpi", ("mine", "t.csv")).unwrap();
+        assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-5);
+        assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9);
+        assert!(found.median_residual < 1e-6);
+        // One size alone: the overhead is the one that the library has.
+        let one = table(&rows[3..]);
+        let found = calibrate(&platform(), &one, "open-mpi", ("mine", "t.csv")).unwrap();
+        assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-3);
+        assert_eq!((found.overhead, found.in_use.0), (None, 147e-6));
     }
 
     #[test]
@@ -291,6 +418,7 @@ mod tests {
         let small = table(&[(1.0, time(1.0)), (8.0, time(8.0))]);
         let found = calibrate(&platform(), &small, "open-mpi", ("mine", "t.csv")).unwrap();
         assert_eq!(found.bandwidth_factor, None);
+        assert_eq!(found.in_use, (found.overhead.unwrap(), 0.94));
         assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-6);
         assert_eq!(found.library["network"]["bandwidth_factor"], 0.94);
         let large = table(&[(1e7, time(1e7)), (2e7, time(2e7))]);

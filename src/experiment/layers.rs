@@ -359,6 +359,7 @@ fn merge(below: &mut Value, above: &Value) {
 /// without that element, or has no name.
 fn set(value: &mut Value, key: &str, new: Value) -> bool {
     const TRIGGER: &str = "policy.trigger";
+    const RECEIVES: &str = "runtime.receives";
     // A trigger may be a text; beside options of triggers it is the name among them.
     let is_text = |value: &Value, key| lookup(value, key).is_some_and(Value::is_string);
     let is_object = |value: &Value, key| lookup(value, key).is_some_and(Value::is_object);
@@ -368,6 +369,10 @@ fn set(value: &mut Value, key: &str, new: Value) -> bool {
     if key != TRIGGER && is_within(key, TRIGGER) && is_text(value, TRIGGER) {
         let text = lookup_mut(value, TRIGGER).expect("there is a text");
         *text = json!({ "name": text.take() });
+    }
+    // Receives may be a text, which has no keys: a size takes its place.
+    if key != RECEIVES && is_within(key, RECEIVES) && is_text(value, RECEIVES) {
+        *lookup_mut(value, RECEIVES).expect("there is a text") = Value::Object(Map::new());
     }
     let mut place = value;
     for part in key.split('.') {

@@ -93,6 +93,7 @@ fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error
     let (source, text, is_file) = match built_in {
         Some(library) => (format!("library {name}"), library.text.to_owned(), false),
         None if Path::new(name).is_file() => (name.to_owned(), document::read_text(name)?, true),
+        None if is_path(name) => return Err(no_file(name).into()),
         None => {
             let names = LIBRARIES.iter().map(|library| library.name);
             let problem = Problem::unknown("library", name).key("library");
@@ -102,6 +103,29 @@ fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error
     let sha256 = document::sha256(text.as_bytes());
     let document = Document::parse(source.clone(), text)?;
     Ok((document, is_file.then_some((source, sha256))))
+}
+
+/// Whether a name can only be that of a file.
+fn is_path(name: &str) -> bool {
+    let suffix = Path::new(name).extension();
+    name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
+}
+
+/// The problem of a file that is not there.
+fn no_file(name: &str) -> Problem {
+    let kind = if Path::new(name).is_dir() {
+        "is a directory, not a library file"
+    } else {
+        "does not exist"
+    };
+    let place = std::path::absolute(name).unwrap_or_else(|_| name.into());
+    Problem::new(format!("the library file `{name}` {kind}"))
+        .names_no("library", name)
+        .key("library")
+        .hint(format!(
+            "name a file that exists; this one was looked for as `{}`",
+            place.display()
+        ))
 }
 
 /// The library of a document.
@@ -201,6 +225,14 @@ mod tests {
         }
         let error = open("openmpi").unwrap_err().to_string();
         assert!(error.contains("ideal, mpich, open-mpi"), "{error}");
+        for name in ["missing.json", "folder/missing"] {
+            let error = open(name).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}` does not exist")));
+            let place = std::path::absolute(name).unwrap();
+            assert!(error.contains(place.to_str().unwrap()), "{error}");
+        }
+        let error = open("./").unwrap_err().to_string();
+        assert!(error.contains("is a directory"), "{error}");
     }
 
     #[test]

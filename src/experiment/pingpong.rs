@@ -41,9 +41,19 @@ pub fn read(
     between: Option<(&str, &str)>,
 ) -> Result<Vec<Pings>, Error> {
     let mut problems = Vec::new();
+    let text = text.trim_start_matches('\u{feff}');
     let rows = rows(source, text, &mut problems);
     let mut groups: BTreeMap<(HostId, HostId, u64), Vec<f64>> = BTreeMap::new();
     for (line, hosts, bytes, time) in rows {
+        if let (Some((from, to)), Some(between)) = (hosts, between)
+            && (from, to) != between
+        {
+            let message = format!("the row is of `{from}` and `{to}`, unlike `--between`");
+            let problem = Problem::new(message).source(source).at(line, 1);
+            let hint = "leave `--between` out: the columns `from` and `to` name the hosts";
+            problems.push(problem.hint(hint));
+            break;
+        }
         let Some((from, to)) = hosts.or(between) else {
             return Err(
                 Problem::new("the table does not say between which hosts it was measured")
@@ -66,7 +76,8 @@ pub fn read(
         };
         if from == to {
             let message = "a message inside a host says nothing about the network";
-            problems.push(Problem::new(message).source(source).at(line, 1));
+            let problem = Problem::new(message).source(source).at(line, 1);
+            problems.push(problem.hint("leave the row out, or name two hosts"));
             continue;
         }
         let times = groups.entry((from, to, bytes.to_bits())).or_default();
@@ -146,6 +157,14 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             .split(',')
             .map(|cell| cell.trim().trim_matches('"'))
             .collect();
+        if cells.len() > names.len() {
+            let (fields, columns) = (cells.len(), names.len());
+            let message = format!("a row of {fields} fields in a table of {columns} columns");
+            let problem = Problem::new(message).source(source).at(number, 1);
+            let hint = "write numbers with a decimal point, and a name for each column";
+            problems.push(problem.hint(hint));
+            continue;
+        }
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
         match (amount(cell(bytes)), duration(cell(time))) {
             (Some(bytes), Some(time)) => {
@@ -154,7 +173,8 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
             _ => problems.push(
                 Problem::new("a size is a number of bytes, a time a positive number of seconds")
                     .source(source)
-                    .at(number, 1),
+                    .at(number, 1)
+                    .hint("write the size in bytes and the time in seconds, for example `1024` and `0.0004`"),
             ),
         }
     }
@@ -188,7 +208,8 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
                 None => problems.push(
                     Problem::new("a row without its time in microseconds")
                         .source(source)
-                        .at(number, 1),
+                        .at(number, 1)
+                        .hint("a time is above zero: print more digits, or leave the row out"),
                 ),
             }
         } else {
@@ -230,6 +251,8 @@ mod tests {
     fn a_table_has_the_median_of_each_size() {
         let text = "time_s,to,from,bytes\n0.5,h1,h0,8\n0.25,h1,h0,8\n9,h1,h0,8\n1,h1,h0,16\n";
         assert_eq!(sizes(text), [(8.0, 0.5, 3), (16.0, 1.0, 1)]);
+        let with_mark = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        assert_eq!(sizes(&with_mark), sizes(text));
     }
 
     #[test]
@@ -248,8 +271,18 @@ mod tests {
         assert!(refusal("from,to,bytes,time_s\nh0,h7,3,1\n").contains("unknown host `h7`"));
         assert!(refusal("from,to,bytes,time_s\nh0,h0,3,1\n").contains("inside a host"));
         assert!(refusal("from,to,bytes,time_s\nh0,h1,3,0\n").contains("positive number"));
+        let negative = refusal("from,to,bytes,time_s\nh0,h1,3,-0.0004\n");
+        assert!(negative.contains("hint: write the size"), "{negative}");
+        assert!(refusal("# Size  Latency (us)\n1 -2\n").contains("hint: a time is above zero"));
         assert!(refusal("# Size  Bandwidth (MB/s)\n1 2\n").contains("bandwidths"));
         assert!(refusal("# Size  Latency (us)\n1 2\n").contains("--between HOST,HOST"));
         assert!(refusal("").contains("no messages"));
+        let longer = refusal("from,to,bytes,time_s\nh0,h1,3,1\nh0,h1,3,0,5\n");
+        assert!(longer.contains("a row of 5 fields in a table of 4 columns"));
+        assert!(longer.contains("--> t:3:1"), "{longer}");
+        let platform = line(&[1e9; 2], 1e6, 0.0);
+        let text = "from,to,bytes,time_s\nh0,h1,3,1\n";
+        let told = read("t", text, &platform, Some(("h1", "h0"))).unwrap_err();
+        assert!(told.to_string().contains("leave `--between` out"), "{told}");
     }
 }
