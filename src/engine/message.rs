@@ -49,11 +49,20 @@ impl NetworkModel {
 
     /// From the start of a flow of `bytes` until its transfer begins \[s\].
     pub(super) fn delay_of(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
-        let packet = self
-            .packet
-            .map_or(0.0, |packet| bytes.min(packet.get()) + HEADERS);
         let latency = self.delay(latency) * self.factors.of(bytes).latency;
-        latency + self.overhead.get() + hop * packet
+        latency + self.overhead.get() + hop * self.packet_of(bytes)
+    }
+
+    /// The same of a message of no packet, where no factor depends on its size.
+    pub(super) fn fixed_delay(&self, latency: f64) -> f64 {
+        self.delay(latency) + self.overhead.get()
+    }
+
+    /// The bytes of the packet of a message that waits in routers.
+    #[inline]
+    pub(super) fn packet_of(&self, bytes: f64) -> f64 {
+        self.packet
+            .map_or(0.0, |packet| bytes.min(packet.get()) + HEADERS)
     }
 
     /// The bytes that the flow of a message moves.

@@ -233,14 +233,13 @@ impl Direct {
         if self.paths.forget_many() {
             self.batch.forget();
         }
-        let (mut last, mut priced) = (0.0_f64, Priced::default());
+        let mut last = 0.0_f64;
         for (at, &(from, to, size)) in messages.iter().enumerate() {
             let Some(path) = self.paths.find(platform, from, to) else {
                 self.batch.starts.clear();
                 return None;
             };
-            let cost = priced.of((path, size.get()), &self.paths);
-            match launch(at, path, cost, 0.0, &self.paths) {
+            match launch(at, path, size.get(), 0.0, &self.paths) {
                 Launched::Delivered(date) => last = last.max(date),
                 Launched::Flies(start) => self.batch.starts.push(start),
             }
@@ -411,7 +410,6 @@ impl Direct {
             ..
         } = self;
         let may_wait = slow_start.may_wait();
-        let mut priced = Priced::default();
         for (at, message) in input.plan.messages.iter().enumerate() {
             let started = start(message, *config, computed);
             let mut date = started;
@@ -421,8 +419,7 @@ impl Direct {
             if may_wait {
                 date += slow_start.wait(input, at, started);
             }
-            let cost = priced.of((path[at], message.size.get()), paths);
-            match launch(at, path[at], cost, date, paths) {
+            match launch(at, path[at], message.size.get(), date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
                 Launched::Flies(start) => batch.starts.push(start),
             }
@@ -453,8 +450,7 @@ impl Direct {
                     let at = message as usize;
                     started[at] = date;
                     let size = plan.messages[at].size.get();
-                    let cost = paths.delay_and_amount((path[at], paths.get(path[at])), size);
-                    match launch(at, path[at], cost, date, paths) {
+                    match launch(at, path[at], size, date, paths) {
                         Launched::Delivered(end) => date = end,
                         Launched::Flies(start) => return Some(start),
                     }
@@ -787,37 +783,10 @@ enum Launched {
     Flies(Start),
 }
 
-/// The last path and size, and what they cost: messages of one superstep are often alike.
-#[derive(Debug, Default)]
-struct Priced {
-    /// The path and the bits of the size.
-    last: Option<(PathId, u64)>,
-    cost: (f64, f64),
-}
-
-impl Priced {
-    /// From the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
-    #[inline]
-    fn of(&mut self, (path, bytes): (PathId, f64), paths: &PathTable) -> (f64, f64) {
-        let message = Some((path, bytes.to_bits()));
-        if self.last != message {
-            self.last = message;
-            self.cost = paths.delay_and_amount((path, paths.get(path)), bytes);
-        }
-        self.cost
-    }
-}
-
-/// Sends a message at a date, whose delay \[s\] and bytes are known.
 #[inline]
-fn launch(
-    message: usize,
-    path: PathId,
-    (delay, bytes): (f64, f64),
-    date: f64,
-    paths: &PathTable,
-) -> Launched {
+fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
     let way = paths.get(path);
+    let (delay, bytes) = paths.delay_and_amount((path, way), bytes);
     if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }

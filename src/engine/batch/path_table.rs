@@ -54,6 +54,8 @@ impl Path {
 struct Details {
     /// Of the route \[s\]; none inside a host, where messages cost nothing more.
     latency: Option<f64>,
+    /// The delay of a message of no packet, if no factor depends on its size \[s\].
+    fixed: f64,
     /// The wait of a byte of a packet in routers \[s/B\].
     hop: f64,
     /// The least bandwidth of its links \[B/s\].
@@ -287,14 +289,20 @@ impl PathTable {
         self.delay_and_amount_of_library(path, bytes)
     }
 
-    /// The same where they depend on the size of the message.
-    #[inline(never)]
+    /// The same with what a library costs.
+    #[inline(never)] // so that it takes no registers of the loop that has no library
     fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
-        let Details { latency, hop, .. } = self.details[path as usize];
-        latency.map_or((self.get(path).delay, bytes), |latency| {
-            let delay = self.model.delay_of(latency, hop, bytes);
-            (delay, self.model.amount(bytes))
-        })
+        let details = &self.details[path as usize];
+        if self.model.factors.is_empty() {
+            let packet = self.model.packet_of(bytes);
+            return (details.fixed + details.hop * packet, bytes);
+        }
+        details
+            .latency
+            .map_or((self.get(path).delay, bytes), |latency| {
+                let delay = self.model.delay_of(latency, details.hop, bytes);
+                (delay, self.model.amount(bytes))
+            })
     }
 
     /// The handshake of a message that waits for its receiver \[s\], if there can be any.
@@ -377,6 +385,7 @@ impl PathTable {
         if self.has_details {
             self.details.push(Details {
                 latency: None,
+                fixed: 0.0,
                 hop: 0.0,
                 narrowest: f64::INFINITY, // nothing waits inside a host
                 may_be_slow: self.may_be_slow_on(f64::INFINITY, None),
@@ -440,7 +449,8 @@ impl PathTable {
             let latency = (from != to).then_some(latency);
             self.details.push(Details {
                 latency,
-                hop: self.model.hop(bandwidths()),
+                fixed: latency.map_or(0.0, |latency| self.model.fixed_delay(latency)),
+                hop: latency.map_or(0.0, |_| self.model.hop(bandwidths())),
                 narrowest,
                 may_be_slow: self.may_be_slow_on(narrowest, latency),
             });
