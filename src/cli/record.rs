@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::args::{RecordArguments, RecordClock};
+use super::interrupt::{self, Watch};
 use super::print::print;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
@@ -17,8 +18,12 @@ pub(super) fn run(arguments: &RecordArguments, out: &mut dyn Write) -> Result<()
     let recorder = recorder()?;
     let folder = std::env::temp_dir().join(format!("migsim-record-{}", std::process::id()));
     fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+    let watch = Watch::begin();
     let made = recorded(arguments, &recorder, &folder);
     let _ = fs::remove_dir_all(&folder); // what is left in a folder of temporary files harms nobody
+    if made.is_err() && watch.is_some_and(|watch| watch.is_asked()) {
+        interrupt::leave(Some("interrupted: nothing was written"));
+    }
     print(out, &made?)
 }
 
