@@ -138,7 +138,7 @@ pub fn calibrate(
     file["name"] = json!(name);
     let mut description = format!("The library {base}, calibrated on {source}.");
     for (key, doubt) in &doubts {
-        description += &format!(" Doubtful: {doubt}");
+        description.extend([" Doubtful: ", doubt.as_str()]);
         if let Some(key) = key {
             file["origins"][key] = json!(format!("fitted: {source}; doubtful: {doubt}"));
         }
