@@ -313,4 +313,39 @@ mod tests {
         assert!(!is_idle(1.1) && is_idle(1.3));
         assert!(connections.is_idle((HostId(7), HostId(1)), 0.0));
     }
+
+    #[test]
+    fn messages_of_barriers_count_as_if_they_were_told_one_by_one() {
+        let ends = [(0, 1), (1, 0), (1, 2)].map(|(from, to)| (HostId(from), HostId(to)));
+        let (mut kept, mut told) = (Connections::default(), Connections::default());
+        for ends in ends {
+            assert_eq!(kept.find(ends), told.find(ends));
+        }
+        // Message 1 goes over connection 0, 2 over 1; then other ones over 1 and 2.
+        let lists: [Arc<[(u32, u32)]>; 2] = [[(1, 0), (2, 1)], [(0, 1), (2, 2)]].map(Arc::from);
+        let barriers = [
+            (&lists[0], [9.0, 0.25, 0.5]),
+            (&lists[0], [9.0, 0.5, 0.75]),
+            (&lists[1], [0.25, 9.0, 1.0]),
+            (&lists[0], [9.0, 0.125, 0.5]),
+        ];
+        for (list, dates) in barriers {
+            kept.note_all(list, &mut dates.to_vec());
+            for &(message, connection) in &**list {
+                told.note(connection, dates[message as usize]);
+            }
+            for quarter in 0..10 {
+                let date = 0.05 + 0.25 * f64::from(quarter);
+                for ends in ends {
+                    assert_eq!(kept.is_idle(ends, date), told.is_idle(ends, date), "{date}");
+                }
+            }
+            for connections in [&mut kept, &mut told] {
+                connections.rebase(1.0);
+            }
+        }
+        for connection in 0..3 {
+            assert_eq!(kept.start(connection, 0.2), told.start(connection, 0.2));
+        }
+    }
 }
