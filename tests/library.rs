@@ -390,6 +390,23 @@ fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
     assert_eq!(mine["runtime"]["barrier"]["kind"], "central");
 }
 
+/// The settings of an experiment that was shown, with flags on top, as they are shown.
+fn shown_again(shown: &Value, flags: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("pair.json"), PLATFORM).unwrap();
+    fs::write(path("app.trace"), TRACE).unwrap();
+    let mut again = shown.clone();
+    again["platform"] = json!(path("pair.json"));
+    again["workload"]["trace"] = json!(path("app.trace"));
+    fs::write(path("shown.json"), again.to_string()).unwrap();
+    let file = path("shown.json");
+    let output = migsim(&[&["run", file.to_str().unwrap(), "--show"], flags].concat());
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 #[test]
 fn a_library_stands_beside_the_network_that_is_chosen() {
     let with = shown(&[
@@ -409,51 +426,20 @@ fn a_library_stands_beside_the_network_that_is_chosen() {
     let origin = |key: &str| with["origins"][key].as_str().map(str::to_owned);
     assert!(origin("network.overhead").is_some_and(|text| text.starts_with("fitted")));
     // Another library takes the place of the one of an experiment that was shown.
-    let folder = tempfile::tempdir().unwrap();
-    let other = |shown: &Value, flags: &[&str]| {
-        let (path, mut again) = (folder.path().join("shown.json"), shown.clone());
-        let (platform, trace) = (
-            folder.path().join("pair.json"),
-            folder.path().join("app.trace"),
-        );
-        fs::write(&platform, PLATFORM).unwrap();
-        fs::write(&trace, TRACE).unwrap();
-        again["platform"] = json!(platform);
-        again["workload"]["trace"] = json!(trace);
-        fs::write(&path, again.to_string()).unwrap();
-        let output = migsim(&[&["run", path.to_str().unwrap(), "--show"], flags].concat());
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        serde_json::from_slice::<Value>(&output.stdout).unwrap()
-    };
-    let mpich = other(&with, &["--library", "mpich"]);
+    let mpich = shown_again(&with, &["--library", "mpich"]);
     assert_eq!(mpich["network"]["model"], "cm02");
     assert_eq!(mpich["network"].get("overhead"), None);
     assert_eq!(mpich["origins"].get("network.overhead"), None);
     // What was switched off stays so.
     let without = shown(&["--library", "open-mpi", "--net", "overhead=0s"]);
     assert_eq!(without["network"].get("overhead"), None);
-    assert_eq!(other(&without, &[])["network"], without["network"]);
+    assert_eq!(shown_again(&without, &[])["network"], without["network"]);
 }
 
 #[test]
 fn the_settings_that_are_shown_give_the_same_run() {
     let with = shown(&["--library", "open-mpi"]);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("shown.json");
-    let platform = folder.path().join("pair.json");
-    let trace = folder.path().join("app.trace");
-    fs::write(&platform, PLATFORM).unwrap();
-    fs::write(&trace, TRACE).unwrap();
-    let mut again = with.clone();
-    again["platform"] = json!(platform);
-    again["workload"]["trace"] = json!(trace);
-    fs::write(&path, again.to_string()).unwrap();
-    let show = migsim(&["run", path.to_str().unwrap(), "--show"]);
-    let shown: Value = serde_json::from_slice(&show.stdout).unwrap();
+    let shown = shown_again(&with, &[]);
     for key in ["network", "runtime", "library"] {
         assert_eq!(shown[key], with[key], "{key}");
     }

@@ -158,7 +158,7 @@ const RECORDED_HEAD: &str = "| run | machine | platform | measured [s] | quartil
 
 const FIRST_COME: &str = "\nThe messages of LAMMPS are 3 to 10 packets long. Where four of them meet in one queue, the first one that comes is served first. \
 With equal shares each one takes as long as the last one. That is a quarter too much on `two-slow`, and a fifth on `two` with the second machine. Packets in queues are within 3 % on both.\n\n\
-**What is measured on `two` with the first machine is not that network alone.** Two things make it slower:\n\n\
+**LAMMPS on `two` with the first machine was not measured on that network alone.** Two things make it slower:\n\n\
 - *Hosts shape what they send*, and the emulated network shapes it again. Messages leave TCP in segments of up to five packets, and a segment waits until the host may send all of it. \
 On the second machine LAMMPS takes 3.35 s with both (7 runs) and 3.23 s if only the network shapes. If hosts cut their messages into packets first, it takes 3.29 s (5 runs). In queues the 3.35 s are predicted 6 % too short.\n\
 - *The program that emulates the network* takes 28 us of a core for each packet on the first machine, and is busy for 2.3 of 3.9 s. Eight hosts that send at 100 Mbps want more than one core can do. \
