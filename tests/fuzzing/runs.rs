@@ -20,7 +20,8 @@ use migsim::output::{
     Activity, Case, Form, Overview, Question, Report, Run, Story, summary, table,
 };
 use migsim::policy::Measures;
-use migsim::units::{BytesPerSecond, HostId, InstructionsPerSecond};
+use migsim::units::{Bytes, BytesPerSecond, HostId, InstructionsPerSecond, ProcessId};
+use migsim::workload::{Plan, PrescribedMove, Workload};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -37,6 +38,9 @@ const ROUNDING: f64 = 1e-9;
 
 /// How far, relatively, the capacities of a machine are moved to each side to see which supersteps rounding decides.
 const NUDGES: [f64; 4] = [1e-14, 2e-14, 3e-14, 4e-14];
+
+/// How far, relatively, the sizes of messages are moved, each by itself: up to what all ways to compute a superstep promise to agree to.
+const SIZE_NUDGES: [f64; 4] = [2.5e-13, 5e-13, 7.5e-13, 1e-12];
 
 pub(super) fn runs(data: &[u8]) {
     run_drawn(data, false);
@@ -440,15 +444,20 @@ fn check_dates(outcome: &Outcome) {
 /// Such a superstep is taken out with its whole duration; what all others add up to must agree after each of them. If none is taken out, these
 /// sums are the dates themselves.
 fn check_slowly(text: &str, fast: &Outcome) {
-    let slow = event_by_event(text, 1.0);
+    let slow = event_by_event(text, Nudge::default());
     assert_eq!(slow.flows, fast.flows);
     let allowed = ROUNDING * slow.makespan.get();
     let (slow_steps, fast_steps) = (durations(&slow), durations(fast));
     let mut taken_out = vec![false; slow_steps.len()];
     let mut apart = farthest(&slow_steps, &fast_steps, &taken_out);
-    if apart > allowed {
-        taken_out = decided_by_rounding(text, &slow_steps, allowed);
-        apart = farthest(&slow_steps, &fast_steps, &taken_out);
+    for nudges in [Nudge::of_capacities, Nudge::of_sizes] {
+        if apart > allowed {
+            let decided = decided_by_rounding(text, &slow_steps, allowed, nudges);
+            for (is_out, is_decided) in taken_out.iter_mut().zip(decided) {
+                *is_out |= is_decided;
+            }
+            apart = farthest(&slow_steps, &fast_steps, &taken_out);
+        }
     }
     assert!(
         apart <= allowed,
@@ -476,11 +485,11 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
     most
 }
 
-/// The supersteps that rounding decides: event by event each of them takes another time on machines whose capacities are all a little
-/// larger, and on some where they are a little less.
+/// The supersteps that rounding decides: event by event each of them takes another time if the numbers are moved a little to one side, and
+/// if they are moved to the other.
 ///
-/// All capacities are multiplied by one number. Without latencies that changes nothing but the unit of time, so a duration that moves by more
-/// does so by rounding. Two causes are known:
+/// First all capacities are multiplied by one number. Without latencies that changes nothing but the unit of time, so a duration that moves
+/// by more does so by rounding. Two causes are known:
 ///
 /// - Each meeting of two messages magnifies a difference of dates. One superstep of the input `sensitive-to-dates` ends 88 500 s earlier for
 ///   each second by which a latency changes later, as long as that is less than some microseconds.
@@ -488,13 +497,25 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
 ///   the other message. Weights differ by up to a factor of 1e62 in the input `few-digits-left`, where five supersteps are taken out.
 ///   An independent simulation with 15 digits jumps in these five as well; with 60 digits it does not.
 ///
+/// If that does not tell, the sizes of messages are moved, each by itself. A third cause needs that:
+///
+/// - The two messages of the second cause share their narrowest link, so that a factor of all capacities moves both alike, and dates are much
+///   later than messages are long. What counts as one date (1e-14 of it) then is some 1e-12 of a message. In superstep 3 of the input
+///   `less-left-than-a-date` the independent simulation has 1.995686e299 s with 100 digits; 1.980152e299 s if dates count as one within 5e-15 to
+///   2e-14 (events); 1.997592e299 s within 1e-15 (shortcuts). Sizes that move by up to 1e-12 move it to anything from 1.965e299 to 1.996e299 s.
+///
 /// Both sides must move: dates that jump because a tie is broken differently do so on one side only, and are not excused.
-fn decided_by_rounding(text: &str, durations: &[f64], allowed: f64) -> Vec<bool> {
+fn decided_by_rounding(
+    text: &str,
+    durations: &[f64],
+    allowed: f64,
+    nudges: impl Fn(f64) -> [Nudge; 4],
+) -> Vec<bool> {
     let allowed = allowed / durations.len() as f64;
     let moved = |side: f64| {
         let mut moved = vec![false; durations.len()];
-        for nudge in NUDGES {
-            let nudged = self::durations(&event_by_event(text, 1.0 + side * nudge));
+        for nudge in nudges(side) {
+            let nudged = self::durations(&event_by_event(text, nudge));
             for ((moved, a), b) in moved.iter_mut().zip(durations).zip(nudged) {
                 *moved |= (a - b).abs() > allowed;
             }
@@ -505,17 +526,104 @@ fn decided_by_rounding(text: &str, durations: &[f64], allowed: f64) -> Vec<bool>
     slower.iter().zip(faster).map(|(a, b)| *a && b).collect()
 }
 
-/// Scenario i without shortcuts, on the machine with its speeds and bandwidths times `factor`.
-fn event_by_event(text: &str, factor: f64) -> Outcome {
+/// By how much numbers are moved (relative).
+#[derive(Clone, Copy, Debug, Default)]
+struct Nudge {
+    /// All speeds and bandwidths.
+    capacities: f64,
+    /// The size of each message, by up to this much.
+    sizes: f64,
+}
+
+impl Nudge {
+    fn of_capacities(side: f64) -> [Self; 4] {
+        NUDGES.map(|nudge| Self {
+            capacities: side * nudge,
+            sizes: 0.0,
+        })
+    }
+
+    fn of_sizes(side: f64) -> [Self; 4] {
+        SIZE_NUDGES.map(|nudge| Self {
+            capacities: 0.0,
+            sizes: side * nudge,
+        })
+    }
+}
+
+/// A workload whose messages have sizes of their own, a little more or less than they had.
+#[derive(Debug)]
+struct NudgedSizes {
+    workload: Box<dyn Workload>,
+    most: f64,
+}
+
+impl Workload for NudgedSizes {
+    fn processes(&self) -> usize {
+        self.workload.processes()
+    }
+
+    fn supersteps(&self) -> usize {
+        self.workload.supersteps()
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        self.workload.fill(superstep, plan);
+        for (at, message) in plan.messages.iter_mut().enumerate() {
+            // Steps of the golden ratio: neighbours are far apart, no two are equal.
+            let place = (at as f64 * 0.618_033_988_749_894_9).fract();
+            let factor = 1.0 + self.most * (2.0 * place - 1.0);
+            message.size = Bytes::new(message.size.get() * factor).expect("a size");
+        }
+    }
+
+    fn repeats(&self, superstep: usize) -> bool {
+        self.workload.repeats(superstep)
+    }
+
+    fn memory(&self, process: ProcessId) -> Bytes {
+        self.workload.memory(process)
+    }
+
+    fn is_memory_known(&self, process: ProcessId) -> bool {
+        self.workload.is_memory_known(process)
+    }
+
+    fn is_movable(&self, process: ProcessId) -> bool {
+        self.workload.is_movable(process)
+    }
+
+    fn prescribes_moves(&self) -> bool {
+        self.workload.prescribes_moves()
+    }
+
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
+        self.workload.prescribed_moves(superstep)
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.workload.failure()
+    }
+}
+
+/// Scenario i without shortcuts, with its numbers moved.
+fn event_by_event(text: &str, nudge: Nudge) -> Outcome {
     let mut settings: Value = serde_json::from_str(text).expect("it is JSON");
     settings["runtime"]["shortcuts"] = json!(Shortcuts::None);
     let mut experiment = load(&settings.to_string()).expect("it was loaded before");
+    let factor = 1.0 + nudge.capacities;
     let platform = &mut Arc::make_mut(&mut experiment.platform).platform;
     for host in &mut platform.hosts {
         host.speed = InstructionsPerSecond::new(host.speed.get() * factor).expect("a speed");
     }
     for link in &mut platform.links {
         link.bandwidth = BytesPerSecond::new(link.bandwidth.get() * factor).expect("a bandwidth");
+    }
+    if nudge.sizes.abs() > 0.0 {
+        experiment.workload = Box::new(NudgedSizes {
+            workload: experiment.workload,
+            most: nudge.sizes,
+        });
     }
     let run = simulate(&experiment, Scenario::I, None).expect("it ends as well");
     run.0.outcome
