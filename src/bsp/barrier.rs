@@ -17,7 +17,7 @@ use super::world::Setup;
 use crate::engine::Simulation;
 use crate::error::Error;
 use crate::platform::Platform;
-use crate::units::{Bytes, HostId, Seconds};
+use crate::units::{Bytes, HostId, Seconds, greater};
 
 /// The part of the runtime that a barrier needs: the engine, and the places of the processes.
 pub(super) struct BarrierContext<'a, 'p> {
@@ -360,11 +360,11 @@ impl Barrier {
         mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
     ) -> Option<(f64, u64)> {
         let placement = places.1;
-        let last = arrival.iter().copied().fold(0.0, f64::max);
+        let last = || arrival.iter().copied().fold(0.0, greater);
         match &mut self.protocol {
-            Protocol::Ideal { .. } => Some((last, 0)),
+            Protocol::Ideal { .. } => Some((last(), 0)),
             Protocol::RootSerial(root) => {
-                Some((last.max(arrival[0] + root.price.get()) + root.delay(), 0))
+                Some((last().max(arrival[0] + root.price.get()) + root.delay(), 0))
             }
             Protocol::Sequential(sequential) => {
                 let mut gather = |now: f64, process: usize| {

@@ -15,7 +15,7 @@ use super::world::{Setup, World};
 use crate::error::{Error, Problem};
 use crate::platform::{Failure, Platform};
 use crate::policy::Policy;
-use crate::units::{ProcessId, Seconds, Time};
+use crate::units::{ProcessId, Seconds, Time, greater};
 
 /// Simulates one run.
 ///
@@ -313,7 +313,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let Superstep {
             barrier, begins, ..
         } = &mut self.superstep;
-        let last = barrier.later.iter().copied().fold(0.0, f64::max);
+        let last = barrier.later.iter().copied().fold(0.0, greater);
         if last <= 0.0 {
             barrier.later.clear();
             return Some(Seconds::ZERO);
@@ -374,7 +374,7 @@ impl<'a, 'r> Run<'a, 'r> {
             // After a shortcut: all processes began together, or each of them later than the first one.
             let began = self.superstep.began.iter().zip(&world.measures.compute);
             let ends = began.map(|(began, compute)| began + compute.get());
-            dates.computed = dates.start + Seconds::of(ends.fold(longest.get(), f64::max));
+            dates.computed = dates.start + Seconds::of(ends.fold(longest.get(), greater));
         }
     }
 

@@ -19,7 +19,7 @@ use hashbrown::HashTable;
 
 use super::model::NetworkModel;
 use super::ways::hash_of;
-use crate::units::{HostId, to_u32};
+use crate::units::{HostId, greater, lesser, to_u32};
 
 /// The headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
 pub(super) const HEADERS: f64 = 90.0;
@@ -62,7 +62,7 @@ impl NetworkModel {
     #[inline]
     pub(super) fn packet_of(&self, bytes: f64) -> f64 {
         self.packet
-            .map_or(0.0, |packet| bytes.min(packet.get()) + HEADERS)
+            .map_or(0.0, |packet| lesser(bytes, packet.get()) + HEADERS)
     }
 
     /// The bytes that the flow of a message moves.
@@ -92,7 +92,7 @@ impl NetworkModel {
 
     /// Whether a message is sent at once, however slow the start is.
     #[inline]
-    pub(super) fn fits_first_window(bytes: f64) -> bool {
+    pub(crate) fn fits_first_window(bytes: f64) -> bool {
         bytes <= WINDOW
     }
 
@@ -232,7 +232,7 @@ impl Connections {
     /// A message that was simulated elsewhere has ended.
     pub(super) fn note(&mut self, place: u32, date: f64) {
         let connection = &mut self.list[place as usize];
-        connection.last = connection.last.max(self.zero + date);
+        connection.last = greater(self.zero + date, connection.last);
     }
 
     /// A message of a connection ends.

@@ -198,7 +198,7 @@ impl Entry {
 }
 
 /// Whether two placements are equal. Nearly all are, so all hosts are compared, several at once.
-pub(super) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
+pub(in crate::bsp) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
     let difference = |all: u32, at: usize| all | (one[at].0 ^ other[at].0);
     one.len() == other.len() && (0..one.len()).fold(0, difference) == 0
 }

@@ -12,7 +12,7 @@ mod slow_start;
 
 use direct::{Direct, is_constant};
 use input::SuperstepInput;
-pub(super) use memo::CallMessage;
+pub(super) use memo::{CallMessage, are_equal};
 use memo::{Entry, Previous, SharedMemo};
 pub use memo::{Memo, MemoBudget};
 pub(super) use result::{Digest, SuperstepResult};

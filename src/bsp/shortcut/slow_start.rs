@@ -9,8 +9,8 @@
 
 use super::input::SuperstepInput;
 use crate::bsp::config::Sends;
-use crate::engine::{PathId, PathTable};
-use crate::units::{HostId, ProcessId};
+use crate::engine::{NetworkModel, PathId, PathTable};
+use crate::units::{HostId, ProcessId, greater};
 
 /// What slow start may do to the messages of a superstep; its arrays are reused.
 #[derive(Debug, Default)]
@@ -43,13 +43,16 @@ impl SlowStart {
             return true;
         }
         let messages = || input.plan.messages.iter().zip(path);
-        let wait = |size: f64, path: PathId| paths.slow_start(path, size);
-        self.waits
-            .extend(messages().map(|(message, path)| wait(message.size.get(), *path)));
-        if self.waits.iter().all(|wait| *wait <= 0.0) {
-            self.waits.clear();
+        let sizes = input.plan.messages.iter().map(|message| message.size.get());
+        if NetworkModel::fits_first_window(sizes.fold(0.0, greater)) {
             return true;
         }
+        let waits =
+            || messages().map(|(message, path)| paths.slow_start(*path, message.size.get()));
+        if waits().all(|wait| wait <= 0.0) {
+            return true;
+        }
+        self.waits.extend(waits());
         let at = |process: ProcessId| input.placement[process.index()];
         self.used.clear();
         let ends = messages().map(|(message, _)| (at(message.from), at(message.to)));
