@@ -75,7 +75,8 @@ struct Wave {
 enum Shape {
     /// Process p sends to p xor this number, which is a power of two, and receives from there: each of the first so many processes.
     Exchange(usize),
-    /// Processes from the first one on send to as many from the second one on, in their order, who receive that.
+    /// Processes from the first one on send to as many from the second one on, in their order, who receive that. After the last process
+    /// comes process 0.
     Rows { from: usize, to: usize },
     /// As the lists say.
     Listed,
@@ -125,7 +126,7 @@ impl Waves {
             // A process takes the latest of its notices, in whatever order.
             let received = &mut waves.receives[first_receive..];
             received.sort_unstable_by_key(|received| received.notice);
-            let shape = shape(first, &waves.notices[first..], received);
+            let shape = shape(processes, (first, &waves.notices[first..]), received);
             waves.ends.push(Wave {
                 notices: waves.notices.len(),
                 receives: waves.receives.len(),
@@ -195,8 +196,8 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// The shape of a wave, of which these are the notices, numbered from `first` on, and the receives by their notices.
-fn shape(first: usize, notices: &[Notice], receives: &[Receive]) -> Shape {
+/// The shape of a wave among so many processes: its notices, numbered from `first` on, and its receives by their notices.
+fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
     let sent = to_u32(first)..to_u32(first + notices.len());
     if !sent.eq(receives.iter().map(|received| received.notice)) {
         return Shape::Listed;
@@ -213,7 +214,7 @@ fn shape(first: usize, notices: &[Notice], receives: &[Receive]) -> Shape {
         distance.is_power_of_two() && notices.len().is_multiple_of(2 * distance as usize);
     if is_whole && have_ends(&|at| (at, at ^ distance)) {
         Shape::Exchange(distance as usize)
-    } else if have_ends(&|at| (from + at, to + at)) {
+    } else if have_ends(&|at| (from + at, (to + at) % processes)) {
         Shape::Rows {
             from: from as usize,
             to: to as usize,
@@ -300,7 +301,15 @@ fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delive
     for (delivered, (date, duration)) in delivered.iter_mut().zip(senders) {
         *delivered = date + duration;
     }
-    for (date, delivered) in dates[to..].iter_mut().zip(delivered) {
+    let (of_first, of_last) = dates.split_at_mut(to);
+    let (to_last, to_first) = delivered.split_at(delivered.len().min(of_last.len()));
+    receive(of_last, to_last);
+    receive(of_first, to_first);
+}
+
+/// Processes receive a notice each.
+fn receive(dates: &mut [f64], delivered: &[f64]) {
+    for (date, delivered) in dates.iter_mut().zip(delivered) {
         *date = greater(*delivered, *date);
     }
 }
@@ -550,6 +559,20 @@ mod tests {
             let distances = (0..processes.ilog2()).map(|round| Shape::Exchange(1 << round));
             let expected = rows(core, 0).chain(distances).chain(rows(0, core));
             let expected = expected.chain(rows(core, 0));
+            assert!(shapes.eq(expected), "{processes}: {:?}", waves.ends);
+        }
+    }
+
+    #[test]
+    fn rounds_of_dissemination_are_rows() {
+        for processes in [7, 50, 100_usize] {
+            let count = to_u32(processes);
+            let script = Script::new(BarrierKind::Dissemination, count);
+            let waves = Waves::of(&script, count).expect("few notices");
+            let shapes = waves.ends.iter().map(|wave| wave.shape);
+            let rounds = processes.next_power_of_two().ilog2();
+            let distances = (0..rounds).map(|round| 1 << round);
+            let expected = distances.map(|to| Shape::Rows { from: 0, to });
             assert!(shapes.eq(expected), "{processes}: {:?}", waves.ends);
         }
     }
