@@ -10,7 +10,8 @@
 //! Which wave a notice is in changes nothing but the cost: those of one slot go together, since a round in which all processes exchange
 //! notices with neighbours at one distance is a loop over pairs of blocks.
 //!
-//! Cost: 5 instructions a notice in such rounds, 25 in others. Twin: the script by events ([`super::barrier`]), which barriers of very many notices take, too.
+//! Cost: 5 instructions a notice in such rounds, 10 where processes send to as many others in their order, 25 otherwise. Twin: the script by
+//! events ([`super::barrier`]), which barriers of very many notices take, too.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
