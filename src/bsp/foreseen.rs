@@ -7,8 +7,8 @@
 //! ```
 //! The notices are packets ([`super::packets`]), so that none waits for another one but by the script. All arrive before anybody leaves.
 //!
-//! Which wave a notice is in changes nothing but the cost: those of one slot go together, since a round in which all processes exchange
-//! notices with neighbours at one distance is a loop over pairs of blocks.
+//! The wave of a notice changes the cost alone. Notices of one slot go together: a round in which all processes exchange notices at one
+//! distance is a loop over pairs of blocks.
 //!
 //! Cost: 5 instructions a notice in such rounds, 10 where processes send to as many others in their order, 25 otherwise. Twin: the script by
 //! events ([`super::barrier`]), which barriers of very many notices take, too.
@@ -54,7 +54,7 @@ enum Noted {
 }
 
 /// A script in waves.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
     ends: Vec<Wave>,
     notices: Vec<Notice>,
@@ -71,7 +71,7 @@ struct Wave {
     shape: Shape,
 }
 
-/// Who sends to whom in a wave.
+/// The senders and receivers of a wave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
     /// Process p sends to p xor this number, which is a power of two, and receives from there: each of the first so many processes.
@@ -519,12 +519,7 @@ mod tests {
                 for (at, duration) in (1_u32..).zip(&mut shaped.duration) {
                     *duration = f64::from(at * 7919 % 1009);
                 }
-                let mut listed = Waves {
-                    ends: shaped.ends.clone(),
-                    notices: shaped.notices.clone(),
-                    duration: shaped.duration.clone(),
-                    receives: shaped.receives.clone(),
-                };
+                let mut listed = shaped.clone();
                 for wave in &mut listed.ends {
                     wave.shape = Shape::Listed;
                 }

@@ -42,7 +42,7 @@ const NUDGES: [f64; 4] = [1e-14, 2e-14, 3e-14, 4e-14];
 /// How far, relatively, the sizes of messages are moved, each by itself: up to what all ways to compute a superstep promise to agree to.
 const SIZE_NUDGES: [f64; 4] = [2.5e-13, 5e-13, 7.5e-13, 1e-12];
 
-/// So many times what a superstep moves by rounding it may be away by shortcuts: it jumps by whole messages.
+/// A superstep that rounding decides is at most so many times as far away by shortcuts as rounding moves it: it jumps by whole messages.
 const MOST_APART: f64 = 10.0;
 
 pub(super) fn runs(data: &[u8]) {
@@ -488,8 +488,8 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
     most
 }
 
-/// The supersteps that rounding decides: event by event each of them takes another time if the numbers are moved a little to one side, and
-/// if they are moved to the other.
+/// The supersteps that rounding decides. Event by event each of them takes another time if numbers are moved a little to one side, and if they
+/// are moved to the other.
 ///
 /// First all capacities are multiplied by one number. Without latencies that changes nothing but the unit of time, so a duration that moves
 /// by more does so by rounding. Two causes are known:
@@ -503,12 +503,12 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
 /// If that does not tell, the sizes of messages are moved, each by itself. A third cause needs that:
 ///
 /// - The two messages of the second cause share their narrowest link, so that a factor of all capacities moves both alike, and dates are much
-///   later than messages are long. What counts as one date (1e-14 of it) then is some 1e-12 of a message. In superstep 3 of the input
+///   later than messages are long. One date (1e-14 of it) is then as long as some 1e-12 of a message. In superstep 3 of the input
 ///   `less-left-than-a-date` the independent simulation has 1.995686e299 s with 100 digits; 1.980152e299 s if dates count as one within 5e-15 to
 ///   2e-14 (events); 1.997592e299 s within 1e-15 (shortcuts). Sizes that move by up to 1e-12 move it to anything from 1.965e299 to 1.996e299 s.
 ///
-/// Both sides must move: dates that jump because a tie is broken differently do so on one side only, and are not excused. Nor is a superstep
-/// whose duration by shortcuts is much farther away than it moves.
+/// Both sides must move: dates that jump because a tie is broken differently do so on one side only, and are not excused. A
+/// superstep that is much farther away by shortcuts than rounding moves it is not excused, either.
 fn decided_by_rounding(
     text: &str,
     (slow, fast): (&[f64], &[f64]),
