@@ -12,7 +12,13 @@ pub(crate) const SAME_DATE: f64 = 1e-14;
 /// The last local date that counts as `date`; finite if that is.
 #[inline]
 pub(super) fn same_until(date: f64) -> f64 {
-    (date * (1.0 + SAME_DATE)).min(f64::MAX.max(date))
+    until_within(date, SAME_DATE)
+}
+
+/// The last local date that is not more than a fraction `near` later than `date`; finite if that is.
+#[inline]
+pub(super) fn until_within(date: f64, near: f64) -> f64 {
+    (date * (1.0 + near)).min(f64::MAX.max(date))
 }
 
 /// A clock that refuses to go back.

@@ -5,7 +5,6 @@
 //! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
 
 use super::checks::{Fault, is_used_up};
-use super::clock::SAME_DATE;
 use super::queue::{EventQueue, Key};
 use crate::platform::Platform;
 use crate::units::HostId;
@@ -103,11 +102,11 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Takes out the executions of `host` that end now and hands their tokens to `ended`.
+    /// Takes out the executions of `host` that end now, or a fraction `near` of the date later, and hands their tokens to `ended`.
     pub(super) fn finish<E: Copy>(
         &mut self,
         host: usize,
-        now: f64,
+        (now, near): (f64, f64),
         queue: &mut EventQueue<E>,
         event: E,
         mut ended: impl FnMut(T),
@@ -129,7 +128,7 @@ impl<T: Copy> Cpus<T> {
         cpu.service = first;
         cpu.updated = now;
         while let Some(next) = cpu.running.last() {
-            if next.target > first && (next.target - first) / rate > SAME_DATE * now {
+            if next.target > first && (next.target - first) / rate > near * now {
                 break;
             }
             ended(next.token);

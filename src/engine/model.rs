@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::SAME_DATE;
 use super::factors::{SizeFactors, Weights};
 use crate::error::Problem;
 use crate::platform::{Platform, Routes};
@@ -59,6 +60,14 @@ pub struct NetworkModel {
     /// Factors of latency and bandwidth by the size of a message.
     #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
     pub factors: SizeFactors,
+    /// Where events are followed one by one: those within this fraction of the time since the last start of local time happen at one
+    /// date. Not a setting, always 1e-14. Checks give it other values, which tells where rounding decides what happens at one date.
+    #[serde(skip, default = "same_date")]
+    pub same_date: f64,
+}
+
+fn same_date() -> f64 {
+    SAME_DATE
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
@@ -103,6 +112,7 @@ const CM02: NetworkModel = NetworkModel {
     queues: false,
     slow_start: false,
     factors: SizeFactors::NONE,
+    same_date: SAME_DATE,
 };
 
 /// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.

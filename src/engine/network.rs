@@ -245,6 +245,7 @@ impl<T: Copy> Network<T> {
     /// Ends those that end now: `ended(token)`.
     pub(super) fn end_held(&mut self, now: f64, mut ended: impl FnMut(T)) {
         let Self {
+            model,
             held,
             flows,
             free,
@@ -252,7 +253,7 @@ impl<T: Copy> Network<T> {
             connections,
             ..
         } = self;
-        held.end(now, |slot, _, _| {
+        held.end((now, model.same_date), |slot, _, _| {
             let flow = &mut flows[slot as usize];
             flow.is_held = false;
             flow.leave(users);
@@ -262,6 +263,12 @@ impl<T: Copy> Network<T> {
             }
             ended(flow.token);
         });
+    }
+
+    /// [`NetworkModel::same_date`].
+    #[inline]
+    pub(super) fn same_date(&self) -> f64 {
+        self.model.same_date
     }
 
     /// How long a flow of `bytes` between two processes of one host takes \[s\]; such flows share nothing.

@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::checks::{Fault, is_used_up};
-use super::clock::{SAME_DATE, same_until};
+use super::clock::until_within;
 use super::completion::CompletionIndex;
 use super::maxmin::holding::{HoldingMaxMin, Moved};
 use crate::units::to_u32;
@@ -465,14 +465,15 @@ impl HeldFlows {
         self.ends.next()
     }
 
-    /// Ends all flows that end at `now`, which is the next end: `ended(group, name, is last)`. A group is gone with its last flow.
-    pub(super) fn end(&mut self, now: f64, mut ended: impl FnMut(u32, u32, bool)) {
+    /// Ends all flows that end at `now`, which is the next end, or a fraction `near` of it later: `ended(group, name, is last)`. A group is
+    /// gone with its last flow.
+    pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
         let mut done = std::mem::take(&mut self.done);
-        self.ends.take(same_until(now), &mut done);
+        self.ends.take(until_within(now, near), &mut done);
         for &link in &done {
             let service = &mut self.services[link as usize];
             service.advance(now);
-            let near = service.pace * SAME_DATE * now;
+            let near = service.pace * near * now;
             let mut is_first = true;
             while let Some(&Reverse((target, group, stamp))) =
                 self.services[link as usize].targets.peek()
@@ -550,6 +551,7 @@ impl HeldFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::clock::SAME_DATE;
 
     #[test]
     fn a_flow_that_starts_later_gets_its_part_of_the_link_that_holds_another() {
@@ -572,7 +574,7 @@ mod tests {
         let next = flows.next();
         assert!((next - 0.85).abs() < 1e-12, "{next}");
         let mut ends = Vec::new();
-        flows.end(next, |group, name, is_last| {
+        flows.end((next, SAME_DATE), |group, name, is_last| {
             ends.push((group, name, is_last));
         });
         assert_eq!(ends, [(1, 1, true)]);
@@ -598,7 +600,7 @@ mod tests {
         assert!(flows.unit > 1.0);
         assert!(is_near(flows.next(), 300.0), "{}", flows.next());
         let next = flows.next();
-        flows.end(next, |group, _, _| assert_eq!(group, 0));
+        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
         flows.share(next);
         assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
         assert!(flows.reweigh(1, next, 1e197, 1e90));
@@ -623,7 +625,7 @@ mod tests {
         flows.share(1.0);
         let next = flows.next();
         assert!((next - 4.0).abs() < 1e-12, "{next}");
-        flows.end(next, |group, _, _| assert_eq!(group, 0));
+        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
         flows.share(next);
         assert!((flows.next() - 5.0).abs() < 1e-12, "{}", flows.next());
         assert_eq!(flows.fault(), None);
@@ -643,7 +645,7 @@ mod tests {
         assert!(flows.unit < 1.0);
         let next = flows.next();
         assert!((next / 2e-50 - 1.0).abs() < 1e-12, "{next}");
-        flows.end(next, |group, _, _| assert_eq!(group, 1));
+        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 1));
         flows.share(next);
         assert!(
             (flows.next() / 4e-50 - 1.0).abs() < 1e-12,

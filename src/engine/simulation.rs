@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::clock::{Clock, same_until};
+use super::clock::{Clock, until_within};
 use super::cpu::Cpus;
 use super::model::NetworkModel;
 use super::network::Network;
@@ -107,6 +107,12 @@ impl<'p, T: Copy> Simulation<'p, T> {
         self.clock.now()
     }
 
+    /// The last local date that counts as `date`.
+    #[inline]
+    fn same_until(&self, date: f64) -> f64 {
+        until_within(date, self.network.same_date())
+    }
+
     /// Seconds since the last [`Self::rebase`] (or the start).
     pub(crate) fn local_now(&self) -> f64 {
         self.clock.local()
@@ -188,7 +194,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     ) -> Result<f64, Error> {
         debug_assert!(self.is_idle(), "links with flows do not sleep");
         let known = self.clock.to_local(self.links_keep);
-        if known > enough.max(same_until(self.clock.local())) {
+        if known > enough.max(self.same_until(self.clock.local())) {
             return Ok(known);
         }
         self.changes.let_sleep();
@@ -417,7 +423,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
             }
             self.clock.advance_to(change);
             // All that change at this date, before the links are shared again.
-            let until = same_until(change);
+            let until = self.same_until(change);
             self.apply_change();
             while self.clock.to_local(self.changes.next_date()) <= until {
                 changes += 1;
@@ -452,7 +458,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// They are so many that nobody can wait for them.
     pub fn refresh(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
-        let until = same_until(clock.local());
+        let until = self.same_until(clock.local());
         let is_due = |date| clock.to_local(date) <= until;
         let most = self.most_changes;
         let take = self.cpus.change_idle(host.index());
@@ -471,7 +477,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// Applies to a link the last of the changes that have come while it had no flow.
     fn refresh_link(&mut self, link: LinkId) -> Result<(), Error> {
         let clock = self.clock;
-        let until = same_until(clock.local());
+        let until = self.same_until(clock.local());
         let is_due = |date| clock.to_local(date) <= until;
         let taken = self.changes.take_last_due(link, self.most_changes, is_due);
         let Ok(change) = taken else {
@@ -535,7 +541,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// Ends everything that ends at `date`, the date of the next event, while no capacity ever changes; returns the first token.
     #[inline]
     fn end_next(&mut self, date: f64) -> Option<T> {
-        let until = same_until(date);
+        let until = self.same_until(date);
         let is_next =
             |queue: &EventQueue<Event<T>>| queue.next_date().is_some_and(|next| next <= until);
         let first = self.end_event(date);
@@ -558,9 +564,10 @@ impl<'p, T: Copy> Simulation<'p, T> {
         let (_, event) = self.queue.pop()?;
         match event {
             Event::Host(host) => {
+                let at = (date, self.network.same_date());
                 let ended = &mut self.ended;
                 self.cpus
-                    .finish(host as usize, date, &mut self.queue, event, |token| {
+                    .finish(host as usize, at, &mut self.queue, event, |token| {
                         ended.push(token);
                     });
                 None
@@ -582,7 +589,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
     fn end_all(&mut self, date: f64) {
-        let until = same_until(date);
+        let until = self.same_until(date);
         while self.queue.next_date().is_some_and(|next| next <= until) {
             let token = self.end_event(date);
             self.ended.extend(token);

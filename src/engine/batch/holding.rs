@@ -7,7 +7,7 @@
 use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};
 use crate::engine::checks::Fault;
-use crate::engine::clock::same_until;
+use crate::engine::clock::{SAME_DATE, same_until};
 use crate::engine::service::HeldFlows;
 use crate::platform::Platform;
 use crate::units::to_u32;
@@ -141,7 +141,7 @@ impl HoldingBatch {
             free,
             ..
         } = self;
-        flows.end(now, |number, name, is_last| {
+        flows.end((now, SAME_DATE), |number, name, is_last| {
             if let Some(start) = ended(name, now) {
                 pending.push(start, now);
             }
