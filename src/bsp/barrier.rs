@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 
 use super::config::{BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Shortcuts};
 use super::event::{BarrierMessage, Token};
-use super::foreseen::{Foreseen, Waves};
+use super::foreseen::Foreseen;
 use super::leaving::Leaving;
 use super::packets::Packets;
 use super::patience::Patience;
 use super::script::{Action, Script};
+use super::waves::Waves;
 use super::world::Setup;
 use crate::engine::Simulation;
 use crate::error::Error;

@@ -30,6 +30,7 @@ mod run;
 mod script;
 mod shortcut;
 mod superstep;
+mod waves;
 mod world;
 
 pub use config::{
