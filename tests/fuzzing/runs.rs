@@ -19,8 +19,9 @@ use migsim::experiment::{Experiment, Layers, Limits, Progress, Results, Scenario
 use migsim::output::{
     Activity, Case, Form, Overview, Question, Report, Run, Story, summary, table,
 };
-use migsim::platform::{Link, Profile};
+use migsim::platform::Profile;
 use migsim::policy::Measures;
+use migsim::random::{Purpose, Stream};
 use migsim::units::{Bytes, BytesPerSecond, HostId, InstructionsPerSecond, ProcessId};
 use migsim::workload::{Plan, PrescribedMove, Workload};
 use serde_json::{Value, json};
@@ -517,11 +518,13 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
 ///   has 1.408623e299 s (shortcuts) with 100 digits, and if dates count as one within 5e-15. Within 1e-14 to 1e-13 it has 1.399903e299 s
 ///   (events). The two dates of our ways were 2.9e-14 apart.
 ///
-/// Last, the sizes of messages are moved, each by itself, by up to what all ways to compute a superstep promise to agree to.
+/// Last, the sizes of messages are moved, each by itself, by up to what all ways to compute a superstep promise to agree to. Next to no dates
+/// count as one then, so that no two ends that differ by what was moved do.
 ///
-/// Dates that jump because a tie is broken differently do so on one side only, and are not excused: there both sides must move. But
-/// where dates are continuous, ties cannot matter, and a message that is just through, or just not, moves a superstep on one side only. So
-/// it is in superstep 8 of `just-through`: the independent simulation has 2.283325e299 s with 16 and 18 digits, 2.285920e299 s with 15 and 17.
+/// Dates that jump because a tie is broken differently do so on one side only, and are not excused: both sides must move. But once nothing
+/// changes any more at which a date could jump ([`jumps_until`]), ties do not matter. A message that is just through, or just not, moves a
+/// superstep on one side only. So it is in superstep 8 of `just-through`: the independent simulation has 2.283325e299 s with 16 and 18
+/// digits, and 2.285920e299 s with 15 and 17.
 fn moved_by_rounding(
     text: &str,
     slow: &[f64],
@@ -542,12 +545,16 @@ fn moved_by_rounding(
         Nudge::Sizes(_) => SIZE_NUDGES,
         Nudge::None | Nudge::SameDate(_) => return farthest(&SAME_DATES, 1.0),
     };
-    let one_is_enough = is_continuous(text);
+    let jumps_until = jumps_until(text);
+    let mut start = 0.0;
     let sides = farthest(&nudges, -1.0)
         .into_iter()
         .zip(farthest(&nudges, 1.0));
     sides
-        .map(|(lower, upper)| {
+        .zip(slow)
+        .map(|((lower, upper), duration)| {
+            let one_is_enough = start >= jumps_until;
+            start += duration;
             if one_is_enough || lower.min(upper) > allowed {
                 lower.max(upper)
             } else {
@@ -563,21 +570,35 @@ fn keep_largest(largest: &mut [f64], others: impl IntoIterator<Item = f64>) {
     }
 }
 
-/// Whether dates follow capacities and sizes without a jump: nothing stands still for a while, and no latency or weight changes, of which a
-/// message has the old or the new one.
-fn is_continuous(text: &str) -> bool {
+/// The date from which on dates follow capacities and sizes without a jump \[s\]: nothing stands still for a while, and no latency or weight
+/// changes, of which a message has the old or the new one.
+fn jumps_until(text: &str) -> f64 {
     let experiment = load(text).expect("it was loaded before");
+    if experiment.config.load.is_some() {
+        return f64::INFINITY;
+    }
     let platform = &experiment.platform.platform;
-    let stops = |profile: &Option<Profile>| profile.as_ref().is_some_and(|one| one.least() <= 0.0);
     let is_weighed = experiment.network.weight_s > 0.0;
-    let jumps = |link: &Link| {
-        link.latency_profile.is_some()
-            || stops(&link.bandwidth_profile)
-            || is_weighed && link.bandwidth_profile.is_some()
+    let of_hosts = platform
+        .hosts
+        .iter()
+        .map(|host| (&host.speed_profile, false));
+    let of_links = platform.links.iter().flat_map(|link| {
+        [
+            (&link.bandwidth_profile, is_weighed),
+            (&link.latency_profile, true),
+        ]
+    });
+    let profiles = of_hosts.chain(of_links);
+    let jumping = profiles.filter_map(|(profile, is_of_weights)| {
+        let profile = profile.as_ref()?;
+        (is_of_weights || profile.least() <= 0.0).then_some(profile)
+    });
+    let last = |profile: &Profile| match (profile.period(), profile.once().last()) {
+        (Some(_), _) => f64::INFINITY,
+        (None, last) => last.map_or(0.0, |step| step.0),
     };
-    experiment.config.load.is_none()
-        && !platform.hosts.iter().any(|host| stops(&host.speed_profile))
-        && !platform.links.iter().any(jumps)
+    jumping.map(last).fold(0.0, f64::max)
 }
 
 /// By how much numbers are moved (relative).
@@ -588,7 +609,7 @@ enum Nudge {
     Capacities(f64),
     /// The part of a date within which events happen at one date.
     SameDate(f64),
-    /// The size of each message, by up to this much.
+    /// The size of each message, by up to this much, where events happen at one date only within the least of [`SAME_DATES`].
     Sizes(f64),
 }
 
@@ -610,10 +631,9 @@ impl Workload for NudgedSizes {
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.workload.fill(superstep, plan);
-        for (at, message) in plan.messages.iter_mut().enumerate() {
-            // Steps of the golden ratio: neighbours are far apart, no two are equal.
-            let place = (at as f64 * 0.618_033_988_749_894_9).fract();
-            let factor = 1.0 + self.most * (2.0 * place - 1.0);
+        let mut draws = Stream::at(0, Purpose::Messages, superstep as u64);
+        for message in &mut plan.messages {
+            let factor = 1.0 + self.most * draws.symmetric();
             message.size = Bytes::new(message.size.get() * factor).expect("a size");
         }
     }
@@ -657,6 +677,7 @@ fn event_by_event(text: &str, nudge: Nudge) -> Outcome {
         Nudge::Capacities(nudge) => scale(&mut experiment, 1.0 + nudge),
         Nudge::SameDate(part) => experiment.network.same_date = part,
         Nudge::Sizes(most) => {
+            experiment.network.same_date = SAME_DATES[0];
             let workload = experiment.workload;
             experiment.workload = Box::new(NudgedSizes { workload, most });
         }
