@@ -46,7 +46,10 @@ const CAPACITY_NUDGES: [f64; 4] = [1e-14, 2e-14, 3e-14, 4e-14];
 const SAME_DATES: [f64; 7] = [1e-16, 1e-15, 2.5e-15, 5e-15, 2e-14, 4e-14, 1e-13];
 
 /// How far, relatively, the sizes of messages are moved, each by itself: up to what all ways to compute a superstep promise to agree to.
-const SIZE_NUDGES: [f64; 4] = [2.5e-13, 5e-13, 7.5e-13, 1e-12];
+const SIZE_NUDGE: f64 = 1e-12;
+
+/// How often that is drawn. If several messages end at one date, few draws let one of them end before or after all others.
+const SIZE_DRAWS: u64 = 8;
 
 /// A superstep that rounding decides is at most so many times as far away by shortcuts as rounding moves it: it jumps by whole messages.
 const MOST_APART: f64 = 10.0;
@@ -461,7 +464,7 @@ fn check_slowly(text: &str, fast: &Outcome) {
     let mut moved = vec![0.0_f64; slow_steps.len()];
     let mut taken_out = vec![false; slow_steps.len()];
     let mut apart = farthest(&slow_steps, &fast_steps, &taken_out);
-    for kind in [Nudge::Capacities, Nudge::SameDate, Nudge::Sizes] {
+    for kind in [Kind::Capacities, Kind::Dates, Kind::Sizes] {
         if apart > allowed {
             keep_largest(
                 &mut moved,
@@ -525,43 +528,43 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
 /// changes any more at which a date could jump ([`jumps_until`]), ties do not matter. A message that is just through, or just not, moves a
 /// superstep on one side only. So it is in superstep 8 of `just-through`: the independent simulation has 2.283325e299 s with 16 and 18
 /// digits, and 2.285920e299 s with 15 and 17.
-fn moved_by_rounding(
-    text: &str,
-    slow: &[f64],
-    allowed: f64,
-    kind: impl Fn(f64) -> Nudge,
-) -> Vec<f64> {
-    let farthest = |nudges: &[f64], side: f64| {
+fn moved_by_rounding(text: &str, slow: &[f64], allowed: f64, kind: Kind) -> Vec<f64> {
+    let farthest = |nudges: &[Nudge]| {
         let mut moved = vec![0.0_f64; slow.len()];
-        for nudge in nudges {
-            let nudged = durations(&event_by_event(text, kind(side * nudge)));
+        for &nudge in nudges {
+            let nudged = durations(&event_by_event(text, nudge));
             let differences = slow.iter().zip(nudged).map(|(a, b)| (a - b).abs());
             keep_largest(&mut moved, differences);
         }
         moved
     };
-    let nudges = match kind(0.0) {
-        Nudge::Capacities(_) => CAPACITY_NUDGES,
-        Nudge::Sizes(_) => SIZE_NUDGES,
-        Nudge::None | Nudge::SameDate(_) => return farthest(&SAME_DATES, 1.0),
+    // Pairs of what is moved to one side and to the other.
+    let pairs: Vec<[Vec<Nudge>; 2]> = match kind {
+        Kind::Capacities => {
+            let to = |side| CAPACITY_NUDGES.map(|nudge| Nudge::Capacities(side * nudge));
+            vec![[-1.0, 1.0].map(|side| to(side).to_vec())]
+        }
+        Kind::Dates => return farthest(&SAME_DATES.map(Nudge::SameDate)),
+        Kind::Sizes => {
+            let to = |most, draws| vec![Nudge::Sizes { most, draws }];
+            let pair = |draws| [-SIZE_NUDGE, SIZE_NUDGE].map(|most| to(most, draws));
+            (0..SIZE_DRAWS).map(pair).collect()
+        }
     };
     let jumps_until = jumps_until(text);
-    let mut start = 0.0;
-    let sides = farthest(&nudges, -1.0)
-        .into_iter()
-        .zip(farthest(&nudges, 1.0));
-    sides
-        .zip(slow)
-        .map(|((lower, upper), duration)| {
-            let one_is_enough = start >= jumps_until;
-            start += duration;
-            if one_is_enough || lower.min(upper) > allowed {
-                lower.max(upper)
-            } else {
-                0.0
+    let mut moved = vec![0.0_f64; slow.len()];
+    for pair in pairs {
+        let [lower, upper] = pair.map(|nudges| farthest(&nudges));
+        let mut start = 0.0;
+        for (((moved, duration), lower), upper) in moved.iter_mut().zip(slow).zip(lower).zip(upper)
+        {
+            if start >= jumps_until || lower.min(upper) > allowed {
+                *moved = moved.max(lower).max(upper);
             }
-        })
-        .collect()
+            start += duration;
+        }
+    }
+    moved
 }
 
 fn keep_largest(largest: &mut [f64], others: impl IntoIterator<Item = f64>) {
@@ -601,6 +604,14 @@ fn jumps_until(text: &str) -> f64 {
     jumping.map(last).fold(0.0, f64::max)
 }
 
+/// The numbers that are moved.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Capacities,
+    Dates,
+    Sizes,
+}
+
 /// By how much numbers are moved (relative).
 #[derive(Clone, Copy, Debug)]
 enum Nudge {
@@ -610,7 +621,10 @@ enum Nudge {
     /// The part of a date within which events happen at one date.
     SameDate(f64),
     /// The size of each message, by up to this much, where events happen at one date only within the least of [`SAME_DATES`].
-    Sizes(f64),
+    Sizes {
+        most: f64,
+        draws: u64,
+    },
 }
 
 /// A workload whose messages have sizes of their own, a little more or less than they had.
@@ -618,6 +632,7 @@ enum Nudge {
 struct NudgedSizes {
     workload: Box<dyn Workload>,
     most: f64,
+    draws: u64,
 }
 
 impl Workload for NudgedSizes {
@@ -631,7 +646,7 @@ impl Workload for NudgedSizes {
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.workload.fill(superstep, plan);
-        let mut draws = Stream::at(0, Purpose::Messages, superstep as u64);
+        let mut draws = Stream::at(self.draws, Purpose::Messages, superstep as u64);
         for message in &mut plan.messages {
             let factor = 1.0 + self.most * draws.symmetric();
             message.size = Bytes::new(message.size.get() * factor).expect("a size");
@@ -676,10 +691,14 @@ fn event_by_event(text: &str, nudge: Nudge) -> Outcome {
         Nudge::None => {}
         Nudge::Capacities(nudge) => scale(&mut experiment, 1.0 + nudge),
         Nudge::SameDate(part) => experiment.network.same_date = part,
-        Nudge::Sizes(most) => {
+        Nudge::Sizes { most, draws } => {
             experiment.network.same_date = SAME_DATES[0];
             let workload = experiment.workload;
-            experiment.workload = Box::new(NudgedSizes { workload, most });
+            experiment.workload = Box::new(NudgedSizes {
+                workload,
+                most,
+                draws,
+            });
         }
     }
     let run = simulate(&experiment, Scenario::I, None).expect("it ends as well");
