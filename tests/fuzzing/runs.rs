@@ -529,7 +529,7 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
 /// superstep on one side only. So it is in superstep 8 of `just-through`: the independent simulation has 2.283325e299 s with 16 and 18
 /// digits, and 2.285920e299 s with 15 and 17.
 fn moved_by_rounding(text: &str, slow: &[f64], allowed: f64, kind: Kind) -> Vec<f64> {
-    let farthest = |nudges: &[Nudge]| {
+    let moved_by = |nudges: &[Nudge]| {
         let mut moved = vec![0.0_f64; slow.len()];
         for &nudge in nudges {
             let nudged = durations(&event_by_event(text, nudge));
@@ -544,7 +544,7 @@ fn moved_by_rounding(text: &str, slow: &[f64], allowed: f64, kind: Kind) -> Vec<
             let to = |side| CAPACITY_NUDGES.map(|nudge| Nudge::Capacities(side * nudge));
             vec![[-1.0, 1.0].map(|side| to(side).to_vec())]
         }
-        Kind::Dates => return farthest(&SAME_DATES.map(Nudge::SameDate)),
+        Kind::Dates => return moved_by(&SAME_DATES.map(Nudge::SameDate)),
         Kind::Sizes => {
             let to = |most, draws| vec![Nudge::Sizes { most, draws }];
             let pair = |draws| [-SIZE_NUDGE, SIZE_NUDGE].map(|most| to(most, draws));
@@ -554,7 +554,7 @@ fn moved_by_rounding(text: &str, slow: &[f64], allowed: f64, kind: Kind) -> Vec<
     let jumps_until = jumps_until(text);
     let mut moved = vec![0.0_f64; slow.len()];
     for pair in pairs {
-        let [lower, upper] = pair.map(|nudges| farthest(&nudges));
+        let [lower, upper] = pair.map(|nudges| moved_by(&nudges));
         let mut start = 0.0;
         for (((moved, duration), lower), upper) in moved.iter_mut().zip(slow).zip(lower).zip(upper)
         {
