@@ -324,6 +324,22 @@ mod tests {
     }
 
     #[test]
+    fn ends_and_starts_that_are_near_are_not_at_one_date() {
+        for is_incremental in [false, true] {
+            // The second flow has 1e-7 B left when the first one ends: 1e-10 s at the whole rate.
+            let together = [(0.0, 0, 1, 1e3), (0.0, 0, 1, 1e3 + 1e-7)];
+            let together = ends(&together, 1e-3, is_incremental);
+            let apart = together[1] - together[0];
+            assert!((apart / 1e-10 - 1.0).abs() < 0.15, "{apart:e}");
+            // Two links: one flow starts 1e-9 s after the other.
+            let alone = [(1.0, 0, 1, 1e3), (1.0 + 1e-9, 2, 3, 1e3)];
+            let alone = ends(&alone, 1e-3, is_incremental);
+            let apart = alone[1] - alone[0];
+            assert!((apart / 1e-9 - 1.0).abs() < 1e-3, "{apart:e}");
+        }
+    }
+
+    #[test]
     fn flows_of_one_path_share_it_and_end_in_the_order_of_their_bytes() {
         let platform = line(&[1e9; 2], 1e3, 0.0);
         let mut paths = PathTable::new(&platform, NetworkModel::default());
