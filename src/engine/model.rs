@@ -60,8 +60,8 @@ pub struct NetworkModel {
     /// Factors of latency and bandwidth by the size of a message.
     #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
     pub factors: SizeFactors,
-    /// Where events are followed one by one: those within this fraction of the time since the last start of local time happen at one
-    /// date. Not a setting, always 1e-14. Checks give it other values, which tells where rounding decides what happens at one date.
+    /// The part of the time since local time last began within which events that are followed one by one happen at one date. Not a setting:
+    /// it is 1e-14. Checks give it other values to see what rounding decides.
     #[serde(skip, default = "same_date")]
     pub same_date: f64,
 }

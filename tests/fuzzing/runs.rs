@@ -48,7 +48,7 @@ const SAME_DATES: [f64; 7] = [1e-16, 1e-15, 2.5e-15, 5e-15, 2e-14, 4e-14, 1e-13]
 /// How far, relatively, the sizes of messages are moved, each by itself: up to what all ways to compute a superstep promise to agree to.
 const SIZE_NUDGE: f64 = 1e-12;
 
-/// How often that is drawn. If several messages end at one date, few draws let one of them end before or after all others.
+/// The number of such draws. If several messages end at one date, few draws let one of them end before or after all others.
 const SIZE_DRAWS: u64 = 8;
 
 /// A superstep that rounding decides is at most so many times as far away by shortcuts as rounding moves it: it jumps by whole messages.
@@ -503,7 +503,7 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
     most
 }
 
-/// How far rounding moves each superstep \[s\]: event by event its numbers are moved a little, to one side and to the other.
+/// The time by which rounding moves each superstep \[s\]: event by event its numbers are moved a little, to one side and to the other.
 ///
 /// First all capacities are multiplied by one number. Without latencies that changes nothing but the unit of time, so a duration that moves
 /// by more does so by rounding. Two causes are known:
@@ -524,7 +524,7 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
 /// Last, the sizes of messages are moved, each by itself, by up to what all ways to compute a superstep promise to agree to. Next to no dates
 /// count as one then, so that no two ends that differ by what was moved do.
 ///
-/// Dates that jump because a tie is broken differently do so on one side only, and are not excused: both sides must move. But once nothing
+/// Dates that jump because a tie is broken differently do so on one side only, and are not excused: both sides must move, but for parts of dates, which leave ties as they are. Once nothing
 /// changes any more at which a date could jump ([`jumps_until`]), ties do not matter. A message that is just through, or just not, moves a
 /// superstep on one side only. So it is in superstep 8 of `just-through`: the independent simulation has 2.283325e299 s with 16 and 18
 /// digits, and 2.285920e299 s with 15 and 17.
@@ -567,6 +567,7 @@ fn moved_by_rounding(text: &str, slow: &[f64], allowed: f64, kind: Kind) -> Vec<
     moved
 }
 
+/// Keeps the larger of two numbers, one by one.
 fn keep_largest(largest: &mut [f64], others: impl IntoIterator<Item = f64>) {
     for (largest, other) in largest.iter_mut().zip(others) {
         *largest = largest.max(other);
