@@ -198,3 +198,25 @@ fn all_meet_where_the_workload_moves_a_process() {
     };
     assert_close(case.run().makespan.get(), 5.002, ROUNDING, "the run");
 }
+
+#[test]
+fn a_superstep_is_closed_before_those_go_on_that_end_at_the_same_time() {
+    // 1 s and 2 s for a superstep, whichever process is the slow one. At 2 s the slow one ends superstep 1, which closes it, and the fast one
+    // ends its second: that is the furthest one begun, so all meet after it, at 4 s.
+    let platform = switch(2, WIRE);
+    for work in [[1e9, 2e9], [2e9, 1e9]] {
+        let plans = Plans::repeat(plan(&work, &[]), 4);
+        let case = Case {
+            scenario: Scenario::Iii,
+            costs: free_calls(),
+            runtime: without(Receives::Early),
+            ..Case::new(&platform, &plans, [0, 1])
+        };
+        let calls = (0..2).map(|superstep| (superstep, vec![])).collect();
+        let outcome = case.run_with(Script(calls)).unwrap();
+        let [call] = &outcome.calls[..] else {
+            panic!("{:?}", outcome.calls);
+        };
+        assert_eq!((call.superstep, call.start.get()), (1, 4.0), "{work:?}");
+    }
+}

@@ -268,6 +268,24 @@ fn each_superstep_that_repeats_one_that_was_simulated_by_events_has_its_flows() 
 }
 
 #[test]
+fn a_prescribed_move_to_the_same_host_pays_the_loopback() {
+    // 1.5e6 B over 1e10 B/s, then the delay.
+    let platform = switch(2, WIRE);
+    let stay = PrescribedMove {
+        process: ProcessId(0),
+        to: "h0".into(),
+        size: bytes(1.5e6),
+        delay: seconds(0.25),
+    };
+    let plans = Plans {
+        moves: vec![vec![stay]],
+        ..Plans::repeat(plan(&[1e9; 2], &[]), 2)
+    };
+    let outcome = Case::new(&platform, &plans, 0..2).run();
+    assert_close(makespan(&outcome), 2.25015, ROUNDING, "the run");
+}
+
+#[test]
 fn a_workload_without_supersteps_takes_no_time() {
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[1e9; 2], &[(0, 1, 1e6)]), 0);

@@ -32,6 +32,8 @@ pub(super) struct Ahead {
     current: Option<usize>,
     /// Frames to be used again.
     spare: Vec<Frame>,
+    /// Processes that have done their superstep and have not gone on yet.
+    pub(super) ready: VecDeque<u32>,
     /// The name of the next message for the engine; names begin again after 2^32 messages.
     next_message: u32,
 }
@@ -117,8 +119,6 @@ impl Ahead {
                 let at = self.frames.iter().position(holds);
                 self.oldest + at.expect("a message belongs to an open superstep")
             }
-            // A process that has moved begins the superstep after the one that was closed last.
-            Token::Settled(_) if self.is_open(world.ending + 1) => world.ending + 1,
             _ => return,
         };
         self.make_current(number, world, superstep);

@@ -19,6 +19,13 @@ pub(super) enum Token {
     Settled(u32),
 }
 
+impl Token {
+    /// Whether its end is booked before processes react to what ends at the same time: a step of a move or of a call.
+    pub(super) fn is_booked(&self) -> bool {
+        matches!(self, Self::Call | Self::Transferred(_) | Self::Settled(_))
+    }
+}
+
 /// A message of a barrier.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum BarrierMessage {

@@ -7,21 +7,20 @@ use crate::error::Error;
 use crate::units::{ProcessId, Seconds};
 
 impl Run<'_, '_> {
-    /// Lets the processes go on that have done their superstep; returns whether all have done the oldest one, which is closed.
+    /// Without barriers: whether more ends at this time. A superstep is closed, and processes go on, only after all of it.
+    pub(super) fn has_ended_ahead(&self) -> bool {
+        self.ahead.is_some() && self.world.engine.has_ended()
+    }
+
+    /// Closes the oldest superstep if all have done it, and returns whether they have; otherwise lets the processes go on that have done
+    /// theirs. A superstep is closed first, since what is decided then holds for all that have ended at this time.
     pub(super) fn leave_alone(&mut self) -> Result<bool, Error> {
-        while let Some(process) = self.superstep.barrier.leaving.pop() {
-            let number = self.superstep.at[process as usize];
-            if let Some(ahead) = &mut self.ahead {
-                ahead.on_done(number);
-            }
+        while !self.is_oldest_done() {
+            let ahead = self.ahead.as_mut();
+            let Some(process) = ahead.and_then(|ahead| ahead.ready.pop_front()) else {
+                return Ok(false);
+            };
             self.advance(process)?;
-        }
-        let processes = self.world.placement.len();
-        match &mut self.ahead {
-            Some(ahead) if ahead.is_oldest_done(processes) => {
-                ahead.turn_to_oldest(&mut self.world, &mut self.superstep);
-            }
-            _ => return Ok(false),
         }
         self.close()?;
         self.end_superstep(Seconds::ZERO);
@@ -35,6 +34,10 @@ impl Run<'_, '_> {
         }
         if let Some(ahead) = &mut self.ahead {
             ahead.drop_oldest();
+            // They go on below, or all meet.
+            let at = &self.superstep.at;
+            let waits = |process: &u32| may_go(at[*process as usize], closed);
+            ahead.ready.retain(|process| !waits(process));
         }
         if !self.rescheduling.is_held {
             self.let_go(closed)?;
@@ -42,17 +45,32 @@ impl Run<'_, '_> {
         Ok(true)
     }
 
+    /// Counts the processes that have done their superstep; returns whether all have done the oldest one, which becomes the current one.
+    fn is_oldest_done(&mut self) -> bool {
+        let Some(ahead) = &mut self.ahead else {
+            return false;
+        };
+        while let Some(process) = self.superstep.barrier.leaving.pop() {
+            ahead.on_done(self.superstep.at[process as usize]);
+            ahead.ready.push_back(process);
+        }
+        let is_done = ahead.is_oldest_done(self.world.placement.len());
+        if is_done {
+            ahead.turn_to_oldest(&mut self.world, &mut self.superstep);
+        }
+        is_done
+    }
+
     /// A superstep has been closed, and all do not meet: those go on that waited after it, or were too far ahead.
     fn let_go(&mut self, closed: usize) -> Result<(), Error> {
-        let too_far = closed + MOST_AHEAD;
         for process in 0..self.world.placement.len() {
             let number = self.superstep.at[process];
             let has_done = |ahead: &mut Ahead| {
                 ahead.make_current(number, &mut self.world, &mut self.superstep);
                 self.superstep.stage[process] == Stage::AtBarrier
             };
-            let is_waiting = number == closed
-                || (number == too_far && self.ahead.as_mut().is_some_and(has_done));
+            let is_waiting = may_go(number, closed)
+                && (number == closed || self.ahead.as_mut().is_some_and(has_done));
             if is_waiting {
                 self.advance(ProcessId::from_index(process).0)?;
             }
@@ -79,4 +97,9 @@ impl Run<'_, '_> {
         }
         self.superstep.begin(process, &mut self.world)
     }
+}
+
+/// Whether a process may wait in superstep `number` until `closed` is closed: after that superstep itself, or because it was too far ahead.
+fn may_go(number: usize, closed: usize) -> bool {
+    number == closed || number == closed + MOST_AHEAD
 }

@@ -1,4 +1,7 @@
 //! Migrations, decided or prescribed: sequential or parallel, with the processes that wait for them.
+//!
+//! All moves that end at one time are booked before any process goes on, so that the order of the list of decisions decides nothing: a message
+//! that starts at that time goes to the new hosts. A move that takes no time is booked when it starts.
 
 use super::config::{MoveOrder, Transfer, Waiting};
 use super::event::Token;
@@ -20,6 +23,8 @@ pub(super) struct Migrations {
     next: usize,
     start: Time,
     pub(super) waiting: Waiting,
+    /// The processes whose decided moves were booked and that have not gone on yet.
+    arrived: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +35,14 @@ struct Move {
     delay: Seconds,
     start: Time,
     cause: Cause,
+    is_booked: bool,
+}
+
+impl Move {
+    /// Whether it takes no time: no memory to transfer, and no delay.
+    fn is_instant(&self) -> bool {
+        self.size.get() <= 0.0 && self.delay.get() <= 0.0
+    }
 }
 
 impl Migrations {
@@ -40,6 +53,7 @@ impl Migrations {
             next: 0,
             start: Time::ZERO,
             waiting: Waiting::All,
+            arrived: Vec::new(),
         }
     }
 
@@ -71,6 +85,7 @@ impl Migrations {
             delay: wanted.delay,
             start: world.engine.now(),
             cause: Cause::Workload,
+            is_booked: false,
         });
         self.pending += 1;
         self.start_move(self.moves.len() - 1, world)
@@ -101,6 +116,7 @@ impl Migrations {
                 delay: costs.fixed + alone,
                 start: world.engine.now(),
                 cause: Cause::Policy,
+                is_booked: false,
             });
         }
         self.pending = self.moves.len();
@@ -109,22 +125,61 @@ impl Migrations {
         self.pending
     }
 
-    /// Whether each process moves.
+    /// Books the planned moves that take no time and may start now, before anything else starts.
+    pub(super) fn book_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+        match world.setup.costs.migration.order {
+            MoveOrder::Serial => self.book_next(world, recorder),
+            MoveOrder::Parallel => {
+                self.next = self.moves.len();
+                for index in 0..self.moves.len() {
+                    if self.moves[index].is_instant() {
+                        self.book(index, world, recorder);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Serial moves: books the next ones up to the first one that takes time.
+    fn book_next(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+        while self.moves.get(self.next).is_some_and(Move::is_instant) {
+            self.next += 1;
+            self.moves[self.next - 1].start = world.engine.now();
+            self.book(self.next - 1, world, recorder);
+        }
+    }
+
+    /// Whether each process is still to move.
     pub(super) fn movers(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
-        for planned in &self.moves {
+        for planned in self.moves.iter().filter(|planned| !planned.is_booked) {
             moves[planned.process.index()] = true;
         }
         moves
     }
 
-    /// Starts the planned moves: all, or the first of serial ones.
+    /// Starts the planned moves that take time: all, or the first of serial ones.
     pub(super) fn start(&mut self, world: &mut World<'_>) -> Result<(), Error> {
-        self.next = match world.setup.costs.migration.order {
-            MoveOrder::Serial => 1,
-            MoveOrder::Parallel => self.moves.len(),
-        };
-        (0..self.next).try_for_each(|index| self.start_move(index, world))
+        match world.setup.costs.migration.order {
+            MoveOrder::Serial => self.start_next(world),
+            MoveOrder::Parallel => {
+                for index in 0..self.moves.len() {
+                    if !self.moves[index].is_booked {
+                        self.start_move(index, world)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Serial moves: starts the next one, if there is one.
+    fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+        if self.next == self.moves.len() {
+            return Ok(());
+        }
+        self.next += 1;
+        self.start_move(self.next - 1, world)
     }
 
     fn start_move(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
@@ -132,7 +187,7 @@ impl Migrations {
         planned.start = world.engine.now();
         let from = world.placement[planned.process.index()];
         let token = to_u32(index);
-        if planned.size.get() > 0.0 && from != planned.to {
+        if planned.size.get() > 0.0 {
             let transferred = Token::Transferred(token);
             let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
             let image = (planned.size, has_handshake);
@@ -144,48 +199,72 @@ impl Migrations {
         Ok(())
     }
 
-    /// The memory of a process has arrived: its operations begin.
-    pub(super) fn on_transferred(&mut self, index: u32, world: &mut World<'_>) {
+    /// The memory of a process has arrived: its delay begins, or the move is booked.
+    pub(super) fn on_transferred(
+        &mut self,
+        index: u32,
+        world: &mut World<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> Result<(), Error> {
         let delay = self.moves[index as usize].delay;
-        world.engine.wait(delay, Token::Settled(index));
+        if delay.get() > 0.0 {
+            world.engine.wait(delay, Token::Settled(index));
+            return Ok(());
+        }
+        self.on_settled(index, world, recorder)
     }
 
-    /// A process is ready at its destination: records it and starts the next move. Returns the process and why it moved.
+    /// A move has ended: books it, and starts the next one of serial moves.
     pub(super) fn on_settled(
         &mut self,
         index: u32,
         world: &mut World<'_>,
         recorder: &mut dyn Recorder,
-    ) -> Result<(u32, Cause), Error> {
-        let settled = self.moves[index as usize];
+    ) -> Result<(), Error> {
+        let index = index as usize;
+        self.book(index, world, recorder);
+        if self.moves[index].cause == Cause::Policy {
+            self.book_next(world, recorder);
+            self.start_next(world)?;
+        }
+        Ok(())
+    }
+
+    /// Places a process on its destination and records its move.
+    fn book(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+        let booked = &mut self.moves[index];
+        booked.is_booked = true;
+        let booked = *booked;
         let now = world.engine.now();
-        let place = &mut world.placement[settled.process.index()];
+        let place = &mut world.placement[booked.process.index()];
         let record = MigrationRecord {
             superstep: world.ending,
-            process: settled.process,
-            from: std::mem::replace(place, settled.to),
-            to: settled.to,
-            size: settled.size,
-            start: settled.start,
+            process: booked.process,
+            from: std::mem::replace(place, booked.to),
+            to: booked.to,
+            size: booked.size,
+            start: booked.start,
             end: now,
-            cause: settled.cause,
+            cause: booked.cause,
         };
         recorder.migration(&record);
         world.outcome.migrations.push(record);
-        world.log.number(u64::from(settled.process.0));
-        world.log.number(u64::from(settled.to.0));
+        world.log.number(u64::from(booked.process.0));
+        world.log.number(u64::from(booked.to.0));
         world.log.date(now.get());
         self.pending -= 1;
-        if settled.cause == Cause::Policy {
-            if self.next < self.moves.len() {
-                self.next += 1;
-                self.start_move(self.next - 1, world)?;
-            }
+        if booked.cause == Cause::Policy {
+            self.arrived.push(booked.process.0);
             if self.pending == 0 {
                 self.record_price(world);
             }
         }
-        Ok((settled.process.0, settled.cause))
+    }
+
+    /// Takes the processes whose decided moves were booked, by their numbers.
+    pub(super) fn take_arrived(&mut self) -> Vec<u32> {
+        self.arrived.sort_unstable();
+        std::mem::take(&mut self.arrived)
     }
 
     /// All moves of a call have ended: their price.

@@ -7,7 +7,7 @@ use super::ahead::Ahead;
 use super::config::{CallWaiting, Waiting};
 use super::event::{Stage, Token};
 use super::invariants;
-use super::record::{Beginnings, Cause, Outcome, Recorder, Wait};
+use super::record::{Beginnings, Outcome, Recorder, Wait};
 use super::reschedule::Rescheduling;
 use super::shortcut::Shortcuts;
 use super::superstep::Superstep;
@@ -111,7 +111,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Processes events until all processes have left the barrier of the superstep.
     fn complete(&mut self) -> Result<(), Error> {
-        while !self.leave()? {
+        while self.has_ended_ahead() || !self.leave()? {
             self.next_event()?;
         }
         Ok(())
@@ -209,8 +209,12 @@ impl<'a, 'r> Run<'a, 'r> {
         if moves == 0 {
             return Ok(());
         }
+        let migrations = &mut self.rescheduling.migrations;
+        migrations.book_instant(world, self.recorder);
         if world.setup.costs.migration.wait == Waiting::Movers {
-            let movers = self.rescheduling.migrations.movers(world.placement.len());
+            let movers = migrations.movers(world.placement.len());
+            // Those that are booked begin with the processes that stay.
+            migrations.take_arrived();
             self.open(self.world.ending + 1);
             self.shortcuts.run_by_events(false, &self.world);
             let world = &mut self.world;
@@ -218,14 +222,14 @@ impl<'a, 'r> Run<'a, 'r> {
             self.superstep.is_underway = true;
             return self.rescheduling.migrations.start(world);
         }
-        self.rescheduling.migrations.start(world)?;
+        migrations.start(world)?;
         while self.rescheduling.migrations.pending > 0 {
             self.next_event()?;
         }
         Ok(())
     }
 
-    /// Waits for the next activity that ends, and lets its owner go on.
+    /// Waits for the next activity that ends, and lets its owner go on. Moves and calls that end at that time come first ([`Self::book`]).
     fn next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
             if let Some(ahead) = &mut self.ahead {
@@ -233,6 +237,50 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             return Err(invariants::deadlock(&self.world, &self.superstep));
         };
+        if self.rescheduling.migrations.pending > 0 || self.rescheduling.call.is_overlapped {
+            self.book(token)
+        } else {
+            self.react(token)
+        }
+    }
+
+    /// Books all moves that end now, then what a call does now; only then do processes react, those that have moved first.
+    fn book(&mut self, token: Token) -> Result<(), Error> {
+        let (first, reaction) = if token.is_booked() {
+            (Some(token), None)
+        } else {
+            (None, Some(token))
+        };
+        let mut ended = Vec::from_iter(first);
+        let world = &mut self.world;
+        world.engine.take_ended(Token::is_booked, &mut ended);
+        let migrations = &mut self.rescheduling.migrations;
+        let pending = migrations.pending;
+        for token in &ended {
+            match *token {
+                Token::Transferred(index) => {
+                    migrations.on_transferred(index, world, self.recorder)?;
+                }
+                Token::Settled(index) => migrations.on_settled(index, world, self.recorder)?,
+                _ => {}
+            }
+        }
+        if let Some(since) = &mut self.rescheduling.call.waits_since
+            && migrations.pending < pending
+        {
+            // All processes wait for the call alone only from here on.
+            *since = world.engine.now();
+        }
+        let calls = ended.iter().filter(|token| **token == Token::Call);
+        for call in calls {
+            self.react(*call)?;
+        }
+        self.go_on_moved()?;
+        reaction.map_or(Ok(()), |token| self.react(token))
+    }
+
+    /// Lets the owner of an activity that has ended go on.
+    fn react(&mut self, token: Token) -> Result<(), Error> {
         if let Some(ahead) = &mut self.ahead {
             ahead.turn_to(&token, &mut self.world, &mut self.superstep);
         }
@@ -249,30 +297,25 @@ impl<'a, 'r> Run<'a, 'r> {
                 }
                 Ok(())
             }
-            Token::Transferred(index) => {
-                self.rescheduling.migrations.on_transferred(index, world);
-                Ok(())
+            Token::Transferred(_) | Token::Settled(_) => {
+                unreachable!("moves are booked while some are in progress")
             }
-            Token::Settled(index) => self.on_settled(index),
         }
     }
 
-    /// A process is at its destination.
-    fn on_settled(&mut self, index: u32) -> Result<(), Error> {
-        let world = &mut self.world;
+    /// Lets the processes go on whose moves were booked. If all wait for the moves, nobody does before the last of them.
+    fn go_on_moved(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
-        let (process, cause) = migrations.on_settled(index, world, self.recorder)?;
-        match (cause, migrations.waiting) {
-            (Cause::Policy, Waiting::Movers) => self.superstep.begin(process, world),
-            (Cause::Policy, Waiting::All) => Ok(()),
-            (Cause::Workload, _) => {
-                // All processes wait for the call alone only from here on.
-                if let Some(since) = &mut self.rescheduling.call.waits_since {
-                    *since = world.engine.now();
-                }
-                Ok(())
-            }
+        let arrived = migrations.take_arrived();
+        if arrived.is_empty() || migrations.waiting == Waiting::All {
+            return Ok(());
         }
+        if let Some(ahead) = &mut self.ahead {
+            let next = self.world.ending + 1;
+            ahead.make_current(next, &mut self.world, &mut self.superstep);
+        }
+        let world = &mut self.world;
+        (arrived.into_iter()).try_for_each(|process| self.superstep.begin(process, world))
     }
 
     /// Lets the processes go that the barrier has released; returns whether the last one has left.

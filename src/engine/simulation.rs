@@ -432,6 +432,19 @@ impl<'p, T: Copy> Simulation<'p, T> {
         }
     }
 
+    /// Adds to `taken` the activities that have ended at the current time and are `wanted`, in the order in which [`Self::next_ended`] would
+    /// return them.
+    pub(crate) fn take_ended(&mut self, wanted: impl Fn(&T) -> bool, taken: &mut Vec<T>) {
+        let before = taken.len();
+        taken.extend(self.ended.extract_if(.., |token| wanted(token)));
+        taken[before..].reverse();
+    }
+
+    /// Whether activities that have ended at the current time were not returned yet.
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
     /// As the network's.
     #[cfg(test)]
     pub(in crate::engine) fn use_levels_alone(&mut self) {
