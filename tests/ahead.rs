@@ -201,22 +201,27 @@ fn all_meet_where_the_workload_moves_a_process() {
 
 #[test]
 fn a_superstep_is_closed_before_those_go_on_that_end_at_the_same_time() {
-    // 1 s and 2 s for a superstep, whichever process is the slow one. At 2 s the slow one ends superstep 1, which closes it, and the fast one
-    // ends its second: that is the furthest one begun, so all meet after it, at 4 s.
-    let platform = switch(2, WIRE);
-    for work in [[1e9, 2e9], [2e9, 1e9]] {
-        let plans = Plans::repeat(plan(&work, &[]), 4);
+    // Process 3 computes 1 s, then its message takes 1 s: superstep 1 closes at 2 s, when process 2 has it. Process 1 ends its second superstep
+    // at 2 s, too, whether it began that at 0.5 s or at 1.5 s, and so does process 3. That is the furthest one begun, so all meet after it, at 3 s.
+    let platform = switch(3, Wire(1e6, 0.0));
+    for first in [0.5e9, 1.5e9] {
+        let plans = Plans::new(vec![
+            plan(&[first, 0.0, 1e9], &[(2, 1, 1e6)]),
+            plan(&[2e9 - first, 1e9, 1e9], &[]),
+            plan(&[1e9; 3], &[]),
+        ]);
         let case = Case {
             scenario: Scenario::Iii,
             costs: free_calls(),
             runtime: without(Receives::Early),
-            ..Case::new(&platform, &plans, [0, 1])
+            ..Case::new(&platform, &plans, [0, 1, 2])
         };
-        let calls = (0..2).map(|superstep| (superstep, vec![])).collect();
-        let outcome = case.run_with(Script(calls)).unwrap();
+        let outcome = case.run_with(Script(vec![(0, vec![]), (1, vec![])]));
+        let outcome = outcome.unwrap();
         let [call] = &outcome.calls[..] else {
             panic!("{:?}", outcome.calls);
         };
-        assert_eq!((call.superstep, call.start.get()), (1, 4.0), "{work:?}");
+        let found = (call.superstep, call.start.get());
+        assert_eq!(found, (1, 3.0), "{first}");
     }
 }
