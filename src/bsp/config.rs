@@ -78,7 +78,7 @@ pub enum BarrierKind {
     /// The choice of Open MPI 4.1 by the number of processes: `central` for 4 to 7, else `recursive-doubling`.
     Library,
     /// There is none: each process goes on when it has done its sends and has its messages, whatever superstep the others are in. All meet
-    /// where a call is due and where the workload moves processes.
+    /// where a call is due, and before and after moves that the workload prescribes.
     None,
     /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
     /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
@@ -244,8 +244,8 @@ pub enum CallModel {
     /// `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, p the number of processes.
     Additive,
     /// The call is hidden behind the superstep that it closes, which lasts at least `fixed`: `max(0, fixed - T)` is added, T the
-    /// duration of that superstep from its first start to its barrier. Smith-Waterman on irregular computations: the overheads of
-    /// scenario ii shrink as the supersteps at the calls grow (A19).
+    /// duration of that superstep from its first start to the beginning of the call, with the moves that the workload prescribes after
+    /// it. Smith-Waterman on irregular computations: the overheads of scenario ii shrink as the supersteps at the calls grow (A19).
     Overlapped,
     /// Computed: the manager of each cluster in use exchanges `ping` bytes and back with each process outside its cluster, one after
     /// the other, all managers in parallel and undisturbed: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` (A19; one reading
@@ -331,7 +331,7 @@ impl Default for CallCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
-    /// As a flow from the old host to the new one.
+    /// As a flow from the old host to the new one. Without memory there is no flow, and its latency is not paid.
     #[default]
     Flow,
     /// As if alone: `L + M / bw` of the route, without a use of its links (Mem(i,j) of the Lattice Boltzmann paper, paid as computed).
