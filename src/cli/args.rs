@@ -985,7 +985,7 @@ pub(super) struct SettingsArguments {
         help_heading = "Experiment"
     )]
     pub(super) scenario: Vec<ScenarioChoice>,
-    /// Seed of random choices
+    /// Seed of all random choices: of load, policy and application, unless `--set workload.seed=N` gives the application its own
     #[arg(long, value_parser = parse_counts, help_heading = "Experiment")]
     pub(super) seed: Option<Spec>,
 

@@ -1,7 +1,8 @@
 //! A law of sweeps: each row equals the result of `migsim run` with the varied key as `--set`.
 //!
 //! Keys are drawn from the published schema, and each varies between two of its values while the rest is fixed by flags, by `--set` of an
-//! object around it, by an experiment file, by a sweep file, or as part of a whole load.
+//! object around it, by an experiment file, by a sweep file, or as part of a whole load. Seeds are drawn, too: of the sweep as `--seeds` or
+//! `--seed`, of the run as `--seed`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,8 +23,11 @@ use crate::sweep::{Common, Plan, Sweep, keys};
 /// The number of keys that are drawn.
 const DRAWS: u64 = 600;
 
-/// The least number of draws that must compare two rows with two runs.
+/// The least number of draws that must compare their rows with runs.
 const LEAST: usize = 500;
+
+/// The least number of rows with a drawn seed that must be compared.
+const LEAST_WITH_SEED: usize = 500;
 
 /// Every so many comparisons the runs are done, too.
 const DONE: usize = 10;
@@ -41,13 +45,15 @@ const LEFT_OUT: [&str; 8] = [
 ];
 
 /// Experiments in few words.
-const BASES: [&str; 6] = [
+const BASES: [&str; 8] = [
     "--app lu --n 40 --procs 10",
     "--app lu --n 40 --procs 10 --network lv08 --load walk,on=Aquario",
     "--app sw --n 8 --load ar --policy migbsp-2007",
     "--app synthetic --procs 6 --set workload.supersteps=5 --load on-off,on=links --platform ufrgs",
     "--app lbm --procs 9 --set workload.supersteps=3 --load daily --mapping round-robin --network simgrid-3.3",
     "--app synthetic --procs 6 --set workload.supersteps=5 --load constant --load walk,on=links --platform ufrgs --policy never",
+    "--app synthetic --procs 6 --set workload.supersteps=5 --set workload.spread=0.5 --platform ufrgs --policy c-random/every=2",
+    "--app synthetic --procs 6 --set workload.supersteps=5 --set workload.spread=0.5 --set workload.seed=3 --load walk --platform ufrgs",
 ];
 
 /// The values that a schema allows for the keys, as far as it names them, and else one of the type for it to be made of.
@@ -173,6 +179,8 @@ struct Draw<'a> {
     /// The ways to fix the rest and to vary, in every draw that compared.
     ways: BTreeSet<String>,
     done: usize,
+    /// The rows with a drawn seed that were compared.
+    seeded: usize,
 }
 
 impl Draw<'_> {
@@ -219,7 +227,18 @@ impl Draw<'_> {
         (format!("object, {name}"), both)
     }
 
-    /// Draws a key and compares two rows with two runs, unless it has no two values that can be run.
+    /// Words for `migsim sweep` that give one or two drawn seeds, or none.
+    fn seeds(&mut self) -> Vec<String> {
+        let [one, other] = [self.below(1000), 1000 + self.below(1000)].map(|seed| seed.to_string());
+        match self.below(4) {
+            0 => vec![],
+            1 => vec!["--seed".to_owned(), one],
+            2 => vec!["--seed".to_owned(), format!("{one},{other}")],
+            _ => vec!["--seeds".to_owned(), format!("{one},{other}")],
+        }
+    }
+
+    /// Draws a key and seeds, and compares the rows of two values with runs, unless the key has no two values that can be run.
     fn draw(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
         let base = BASES[self.below(BASES.len())];
         let base: Vec<String> = base.split(' ').map(str::to_owned).collect();
@@ -270,6 +289,8 @@ impl Draw<'_> {
             &key
         };
         sweep_words.extend(["--vary".into(), format!("{name}={}", texts.join(","))]);
+        let seeds = self.seeds();
+        sweep_words.extend(seeds.clone());
         let is_same = settings(runs[0]) == settings(runs[1]);
         let (sweep, plan) = match sweep(&sweep_words, &self.common) {
             Ok(planned) => planned,
@@ -285,19 +306,26 @@ impl Draw<'_> {
             }
         };
         assert!(!is_same, "{sweep_words:?} is not refused");
-        assert_ne!(plan.runs[0], plan.runs[1], "{sweep_words:?}");
-        self.compare((&sweep, &plan), runs, &sweep_words);
+        let distinct: BTreeSet<&String> = plan.runs.iter().collect();
+        assert_eq!(distinct.len(), plan.runs.len(), "{sweep_words:?}");
+        let singles: Vec<Experiment> = (0..plan.runs.len())
+            .map(|index| {
+                let (setting, seed) = plan.run(index);
+                let mut words = [&run_words[..], &set(&key, &able[setting].0)].concat();
+                if !seeds.is_empty() {
+                    words.extend(["--seed".to_owned(), seed.to_string()]);
+                    self.seeded += 1;
+                }
+                run(&words).unwrap()
+            })
+            .collect();
+        self.compare((&sweep, &plan), &singles, &sweep_words);
         self.ways.insert(way);
     }
 
-    fn compare(
-        &mut self,
-        (sweep, plan): (&Sweep, &Plan),
-        runs: [&Experiment; 2],
-        words: &[String],
-    ) {
+    fn compare(&mut self, (sweep, plan): (&Sweep, &Plan), runs: &[Experiment], words: &[String]) {
         let with = (Limits::default(), &self.common.files);
-        for (index, single) in runs.into_iter().enumerate() {
+        for (index, single) in runs.iter().enumerate() {
             let of_sweep = plan.experiment(sweep, plan.run(index), with).unwrap();
             assert_eq!(settings(&of_sweep), settings(single), "{words:?}");
             assert_eq!(of_sweep.inputs.len(), single.inputs.len());
@@ -306,7 +334,7 @@ impl Draw<'_> {
         if !self.done.is_multiple_of(DONE) {
             return;
         }
-        for (index, single) in runs.into_iter().enumerate() {
+        for (index, single) in runs.iter().enumerate() {
             let row = row((sweep, plan), index, (Limits::default(), &self.common));
             match single.run(&Progress::default()) {
                 Ok(results) => {
@@ -333,11 +361,13 @@ fn every_row_of_a_sweep_is_what_a_run_with_the_key_set_gives() {
         random: Stream::new(1, Purpose::Sweep),
         ways: BTreeSet::new(),
         done: 0,
+        seeded: 0,
     };
     for _ in 0..DRAWS {
         draw.draw(&keys);
     }
     assert!(draw.done >= LEAST, "{} compared", draw.done);
+    assert!(draw.seeded >= LEAST_WITH_SEED, "{} rows", draw.seeded);
     assert_eq!(draw.ways.len(), 6, "{:?}", draw.ways);
 }
 

@@ -240,6 +240,11 @@ impl Whole {
         self.given.get(key).is_some()
     }
 
+    /// Whether the user chose the value of a key: see [`Layers::is_chosen`].
+    pub(super) fn is_chosen(&self, key: &str) -> bool {
+        self.given.is_chosen(key)
+    }
+
     /// The platform of the settings, as it was read if it has been.
     pub(super) fn platform(
         &mut self,

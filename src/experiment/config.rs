@@ -143,7 +143,8 @@ pub struct ExperimentConfig {
     /// The scenarios to run.
     #[serde(default = "all_scenarios")]
     pub scenarios: Vec<Scenario>,
-    /// Seeds every random choice.
+    /// Seeds every random choice of the run: of the load, of the policy, and of the application unless its own seed (`workload.seed`) is
+    /// given.
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// The origins of calibrated values: the key of a value, and a text that begins with `stated`, `inferred` or `fitted`.

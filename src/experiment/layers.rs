@@ -158,6 +158,13 @@ impl Layers {
         layers.find(|layer| layer.decides(key))?.get(key)
     }
 
+    /// Whether a person chose the value of a key. In resolved settings, which have a `basis`, every key is written.
+    pub(crate) fn is_chosen(&self, key: &str) -> bool {
+        let mut strongest = self.layers.iter().rev();
+        let giver = strongest.find(|layer| layer.get(key).is_some());
+        giver.is_some_and(|layer| layer.get("basis").is_none())
+    }
+
     /// The file that gives the value of a key, if no flag does.
     pub(super) fn giver(&self, key: &str) -> Option<&str> {
         let mut strongest = self.layers.iter().rev();

@@ -20,6 +20,7 @@ mod library;
 mod pingpong;
 mod resolve;
 mod run;
+mod seed;
 mod shared;
 mod when;
 

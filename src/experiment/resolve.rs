@@ -11,6 +11,7 @@ use super::chosen::Chosen;
 use super::config::{Basis, ExperimentConfig, NONE};
 use super::idle_cores;
 use super::layers::{Layers, is_within, lookup};
+use super::seed::{self, Draws};
 use super::shared::Shared;
 use crate::bsp::Scenario;
 use crate::document;
@@ -61,6 +62,9 @@ pub struct Experiment {
     pub registry: Registry,
     /// Notes for the user about the application, its load and its mapping, a sentence each.
     pub(crate) said: Vec<String>,
+    /// The note about a seed that was chosen and changes nothing.
+    vain_seed: Option<String>,
+    draws: Draws,
     loads: Loads,
     pub(super) policy: Chosen,
 }
@@ -105,14 +109,9 @@ impl Experiment {
         })
     }
 
-    /// Whether the key `seed` has any say in it, given that it is (or is not) the seed of the workload, too. If not, the runs for all
-    /// seeds are equal.
-    ///
-    /// # Errors
-    /// The policy cannot be made, which loading has tried.
-    pub fn uses_seed(&self, is_of_workload: bool) -> Result<bool, Error> {
-        let draws = self.policy.build()?.uses_seed();
-        Ok(draws || self.load_uses_seed() || is_of_workload && self.workload.uses_seed())
+    /// Whether the key `seed` changes anything in it. If not, the runs for all seeds are equal.
+    pub fn uses_seed(&self) -> bool {
+        self.draws.uses_seed()
     }
 
     fn from_layers(
@@ -123,7 +122,7 @@ impl Experiment {
     ) -> Result<Self, Error> {
         let mut config: ExperimentConfig = document::from_value(&whole.layers.merged()?, "")?;
         let app = registry.workloads().find(app_name(&config.workload)?)?;
-        let keys = Value::Object(config.workload.clone());
+        let mut keys = Value::Object(config.workload.clone());
         check_processes(app, &config.workload, limits)?;
         // Whatever is wrong in several places is reported together.
         let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
@@ -149,6 +148,7 @@ impl Experiment {
             Loads::read(registry.loads(), config.load.as_ref()),
             &mut problems,
         );
+        let shares_seed = seed::share(whole, &config, app, &mut keys);
         let built = keep(app.build(&keys), &mut problems);
         let (Some(mut platform), Some(network), Some(chosen), Some(loads), Some(built)) =
             (platform, network, policy, loads, built)
@@ -169,9 +169,13 @@ impl Experiment {
         }
         let layers = &whole.layers;
         let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
-        let held = chosen
-            .build()?
-            .memory(pairs, built.workload.supersteps() as f64);
+        let policy = chosen.build()?;
+        let held = policy.memory(pairs, built.workload.supersteps() as f64);
+        let draws = Draws {
+            beside: policy.uses_seed() || loads.uses_seed(),
+            of_workload: built.workload.uses_seed(),
+            is_shared: shares_seed,
+        };
         check_size(
             (&config, app, held),
             built.workload.as_ref(),
@@ -192,6 +196,9 @@ impl Experiment {
                 .key("scenarios")
                 .hint("choose from i, ii, iii")
                 .into());
+        }
+        if shares_seed {
+            seed::leave_out(&mut config);
         }
         // Every key is there, so nothing is to be taken from below.
         config.extends = Some(NONE.into());
@@ -236,7 +243,8 @@ impl Experiment {
                 sha256: document::sha256(&document::read_bytes(file.as_ref())?),
             });
         }
-        let mut resolved = resolved(&mut config, network, &loads, app, &chosen)?;
+        let vain_seed = draws.note(whole, config.seed);
+        let mut resolved = resolved((&mut config, draws), network, &loads, app, &chosen)?;
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
             keys.remove("mapping"); // the workload itself says where its processes start
         }
@@ -276,18 +284,21 @@ impl Experiment {
             remark,
             registry: registry.clone(),
             said,
+            vain_seed,
+            draws,
             loads,
             policy: chosen,
         })
     }
 
     /// Notes for its user before believing its results, a sentence each: about the settings that were filled in (neutral ones, or fitted
-    /// to other platforms), the application, its load and its mapping.
+    /// to other platforms), the application, its load, its mapping and its seed.
     pub fn notes(&self) -> Vec<String> {
         let said = self.said.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
         let remarks = notes(self.remark.clone()).into_iter();
-        remarks.chain(of_platform).chain(said).collect()
+        let of_seed = self.vain_seed.iter().cloned();
+        (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
     /// The name of the application.
@@ -608,7 +619,7 @@ fn inputs(
 
 /// The settings as JSON, every default filled in.
 fn resolved(
-    config: &mut ExperimentConfig,
+    (config, draws): (&mut ExperimentConfig, Draws),
     network: NetworkModel,
     loads: &Loads,
     app: &registry::Entry,
@@ -633,6 +644,9 @@ fn resolved(
     let keys = Value::Object(config.workload.clone());
     if let Value::Object(keys) = app.resolve(&keys)? {
         workload.extend(keys);
+    }
+    if draws.is_shared {
+        workload.shift_remove(seed::KEY);
     }
     value["workload"] = workload.into();
     let preset = config.network.get("model").and_then(Value::as_str);

@@ -12,14 +12,10 @@ const DIGITS: usize = 32;
 
 /// The settings of a run that its results depend on, but for the seed.
 #[derive(Clone, Debug)]
-pub(super) struct Identity {
-    settings: Value,
-    /// Whether the seed of the workload is the one of the run.
-    seeds_workload: bool,
-}
+pub(super) struct Identity(Value);
 
 impl Identity {
-    pub(super) fn of(experiment: &Experiment, seeds_workload: bool) -> Self {
+    pub(super) fn of(experiment: &Experiment) -> Self {
         let mut settings = experiment.resolved.clone();
         remove_notes(&mut settings);
         let inputs = experiment.inputs.iter();
@@ -27,27 +23,18 @@ impl Identity {
             .map(|input| json!([input.role, input.sha256]))
             .collect();
         settings["version"] = env!("CARGO_PKG_VERSION").into();
-        Self {
-            settings,
-            seeds_workload,
-        }
+        Self(settings)
     }
 
     /// Settings that are no experiment: whatever was given.
     pub(super) fn of_broken(given: &Value) -> Self {
-        Self {
-            settings: json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }),
-            seeds_workload: false,
-        }
+        Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }
 
     /// The name of the run with `seed`.
     pub(super) fn id(&mut self, seed: u64) -> String {
-        self.settings["seed"] = seed.into();
-        if self.seeds_workload {
-            self.settings["workload"]["seed"] = seed.into();
-        }
-        digest(&self.settings)
+        self.0["seed"] = seed.into();
+        digest(&self.0)
     }
 }
 

@@ -11,6 +11,7 @@ use super::config::{Sweep, SweepFile};
 use super::keys;
 use super::ready::Ready;
 use super::setting::{Known, known, load, runs_of};
+use super::spec::Spec;
 use crate::error::{Error, Problem, Unknown, did_you_mean};
 use crate::experiment::{Experiment, Limits, Shared};
 use crate::words::nearest;
@@ -72,15 +73,11 @@ impl Plan {
                 notes.push(note.clone());
             }
         }
-        let seeds = if seeds.len() > 1 && !known.iter().any(|one| one.uses_seed) {
-            notes.push(format!(
-                "seeds change nothing here: no setting draws anything at random; only seed {} is run",
-                seeds[0]
-            ));
-            vec![seeds[0]]
-        } else {
-            seeds
-        };
+        let mut seeds = seeds;
+        if !known.iter().any(|one| one.uses_seed) {
+            notes.extend(note_of_seeds(sweep, &seeds));
+            seeds.truncate(1);
+        }
         let names = sweep.parameters.iter().map(|one| one.name.clone());
         let names: Vec<String> = names.collect();
         // A setting that draws nothing knows its run with the first seed alone.
@@ -128,6 +125,23 @@ impl Plan {
         (limits, shared): (Limits, &Shared),
     ) -> Result<Experiment, Error> {
         load(sweep, &self.settings[setting], seed, (limits, shared))
+    }
+}
+
+/// The note about seeds that change nothing; none about one that nobody chose.
+fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
+    let first = seeds.first()?;
+    let is_chosen = || {
+        let given = sweep.seeds.as_ref().map(Spec::count);
+        given.map_or_else(|| sweep.layers().is_chosen("seed"), |count| count == 1)
+    };
+    match seeds {
+        [_, _, ..] => Some(format!(
+            "seeds change nothing here: no setting draws anything at random; only seed {first} is run"
+        )),
+        _ => is_chosen().then(|| {
+            format!("seed {first} changes nothing here: no setting draws anything at random")
+        }),
     }
 }
 

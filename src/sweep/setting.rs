@@ -9,7 +9,6 @@ use super::ready::Ready;
 use super::whole::value_of;
 use crate::error::Error;
 use crate::experiment::{Experiment, Flag, Layers, Limits, Remark, Shared};
-use crate::workload::registry::Entry;
 
 /// The policy of a setting; where it does not say, that of the experiment.
 pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
@@ -69,32 +68,16 @@ pub(crate) fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>)
     layers
 }
 
-/// The experiment of some values with a seed.
+/// The experiment of some values with a seed, which is the one of the experiment unless the sweep has seeds.
 pub(super) fn load(
     sweep: &Sweep,
     values: &[Option<Value>],
     seed: u64,
     (limits, shared): (Limits, &Shared),
 ) -> Result<Experiment, Error> {
-    let mut layers = layers(sweep, values, Some(seed));
-    if seeds_workload(sweep, &layers) {
-        let flag = format!("seed {seed}");
-        layers.push_flags(vec![Flag {
-            key: "workload.seed".into(),
-            flag,
-            value: seed.into(),
-        }]);
-    }
+    let seed = sweep.seeds.is_some().then_some(seed);
+    let layers = layers(sweep, values, seed);
     Experiment::load_shared(&sweep.registry, &layers, limits, shared)
-}
-
-/// Whether the seed of a run is also the one of its workload: where that has one which nobody has fixed.
-fn seeds_workload(sweep: &Sweep, layers: &Layers) -> bool {
-    let is_fixed = layers.get("workload.seed").is_some();
-    let app = layers.get("workload.app");
-    let app = app.as_ref().and_then(Value::as_str);
-    let app = app.and_then(|app| sweep.registry.workloads().find(app).ok());
-    sweep.seeds.is_some() && !is_fixed && app.is_some_and(Entry::has_seed)
 }
 
 /// The knowledge of a setting before it is run.
@@ -134,11 +117,11 @@ pub(super) fn known(
     with: (Limits, &Shared),
     ready: Option<&Ready>,
 ) -> Result<Known, Error> {
-    let (experiment, seeds_workload) = load_first(sweep, values, seeds, with)?;
-    let uses_seed = experiment.uses_seed(seeds_workload)?;
+    let experiment = load(sweep, values, seeds[0], with)?;
+    let uses_seed = experiment.uses_seed();
     let seeds = if uses_seed { seeds } else { &seeds[..1] };
     let known = Known {
-        runs: ids(Identity::of(&experiment, seeds_workload), seeds),
+        runs: ids(Identity::of(&experiment), seeds),
         uses_seed,
         remark: experiment.remark.clone(),
         said: experiment.said.clone(),
@@ -156,19 +139,8 @@ pub(super) fn runs_of(
     seeds: &[u64],
     with: (Limits, &Shared),
 ) -> Result<Vec<String>, Error> {
-    let (experiment, seeds_workload) = load_first(sweep, values, seeds, with)?;
-    Ok(ids(Identity::of(&experiment, seeds_workload), seeds))
-}
-
-/// The experiment with the first of `seeds`, and whether the seed of a run is also the one of its workload.
-fn load_first(
-    sweep: &Sweep,
-    values: &[Option<Value>],
-    seeds: &[u64],
-    with: (Limits, &Shared),
-) -> Result<(Experiment, bool), Error> {
-    let seeds_workload = seeds_workload(sweep, &layers(sweep, values, None));
-    Ok((load(sweep, values, seeds[0], with)?, seeds_workload))
+    let experiment = load(sweep, values, seeds[0], with)?;
+    Ok(ids(Identity::of(&experiment), seeds))
 }
 
 fn ids(mut identity: Identity, seeds: &[u64]) -> Vec<String> {

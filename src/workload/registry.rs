@@ -68,6 +68,7 @@ pub(crate) fn standard() -> Table {
 /// The options of an application, as they stand beside `app` in the object `workload` of an experiment.
 ///
 /// A type with serde's and schemars' derives and [`Self::application`] is enough; the rest says what the command does with the options.
+/// An option `seed` gets the seed of the run, unless the user gives it another value.
 pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The options with flags of their own.
     const FLAGS: &'static [OptionFlag] = &[];
@@ -209,7 +210,7 @@ impl Entry {
         format!("{}{shown}", self.name)
     }
 
-    /// Whether it has a key `seed`.
+    /// Whether it has a key `seed`: its value is the seed of the run, unless `workload.seed` is given.
     pub fn has_seed(&self) -> bool {
         *self.kind.has_seed.get_or_init(|| {
             let mut generator = SchemaGenerator::default();

@@ -179,8 +179,9 @@ pub struct SyntheticConfig {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub memory_spread: f64,
-    /// The seed of the random numbers. Default 1.
+    /// The seed of its random numbers. Default: the key `seed` of the experiment.
     #[serde(default = "default_seed")]
+    #[schemars(transform = without_default)]
     pub seed: u64,
 }
 
@@ -202,6 +203,11 @@ fn default_bytes() -> Bytes {
 
 fn default_seed() -> u64 {
     1
+}
+
+/// Takes out the default of a key whose value follows that of another one.
+fn without_default(schema: &mut schemars::Schema) {
+    schema.remove("default");
 }
 
 impl SyntheticConfig {

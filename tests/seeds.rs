@@ -1,0 +1,166 @@
+//! The seed of a run: one rule for the application, the load and the policy, in every command.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{migsim_in, read, said, succeeded};
+
+/// An application that is drawn, and nothing else.
+const DRAWN: &str = "--platform ufrgs --app synthetic --procs 12 --set workload.spread=0.5 --set workload.supersteps=6";
+
+/// Runs a command in a folder; what it printed, and what it said.
+fn asked(folder: &Path, words: &str) -> (String, String) {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let output = succeeded(migsim_in(folder, &words));
+    let said = said(&output);
+    (String::from_utf8(output.stdout).unwrap(), said)
+}
+
+/// The makespans of the scenarios of a run, with all their digits \[s\].
+fn makespans(folder: &Path, flags: &str) -> Vec<f64> {
+    let (text, _) = asked(folder, &format!("run {flags} --json --quiet"));
+    let summary: Value = serde_json::from_str(&text).unwrap();
+    let scenarios = summary["scenarios"].as_array().unwrap();
+    scenarios
+        .iter()
+        .map(|one| one["makespan_s"].as_f64().unwrap())
+        .collect()
+}
+
+/// The makespans of scenarios i and iii in each row of a table of runs \[s\].
+fn rows(folder: &Path, file: &str) -> Vec<Vec<f64>> {
+    let text = read(folder, file);
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    let names = table.headers().unwrap().clone();
+    let place = |name: &str| names.iter().position(|one| one == name).unwrap();
+    let places = ["makespan_i_s", "makespan_iii_s"].map(place);
+    let numbers = |row: csv::StringRecord| places.map(|at| row[at].parse().unwrap()).to_vec();
+    table.records().map(|row| numbers(row.unwrap())).collect()
+}
+
+#[test]
+fn runs_with_a_seed_are_the_rows_of_a_sweep_and_of_a_comparison() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let of_seed = |seed| makespans(folder, &format!("{DRAWN} --scenario i,iii --seed {seed}"));
+    let single: Vec<Vec<f64>> = (1..=3).map(of_seed).collect();
+    assert!(
+        single[0] != single[1] && single[1] != single[2],
+        "{single:?}"
+    );
+    for (out, seeds) in [("several", "--seeds 1..3"), ("list", "--seed 1,2,3")] {
+        asked(
+            folder,
+            &format!("sweep {DRAWN} {seeds} --quiet --out {out}"),
+        );
+        assert_eq!(rows(folder, &format!("{out}/runs.csv")), single, "{seeds}");
+    }
+    asked(folder, &format!("sweep {DRAWN} --seed 2 --quiet --out one"));
+    assert_eq!(rows(folder, "one/runs.csv"), single[1..2]);
+    let compare = "compare --policies migbsp,never --seeds 1..3";
+    asked(folder, &format!("{compare} {DRAWN} --quiet --out compared"));
+    assert_eq!(rows(folder, "compared/runs.csv")[..3], single);
+    // Without a seed it is seed 1.
+    assert_eq!(
+        makespans(folder, &format!("{DRAWN} --scenario i,iii")),
+        single[0]
+    );
+}
+
+#[test]
+fn a_search_judges_on_the_applications_of_its_fresh_seeds() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let search = "tune --alpha 2,4 --seeds 1..2 --fresh 11..12 --budget 16 --goal gain";
+    asked(folder, &format!("{search} {DRAWN} --quiet --out tuned"));
+    let text = read(folder, "tuned/runs.csv");
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    let names = table.headers().unwrap().clone();
+    let place = |name: &str| names.iter().position(|one| one == name).unwrap();
+    let mut fresh = 0;
+    for row in table.records().map(Result::unwrap) {
+        let (alpha, seed) = (&row[place("alpha")], &row[place("seed")]);
+        let single = makespans(folder, &format!("{DRAWN} --alpha {alpha} --seed {seed}"));
+        assert_eq!(
+            row[place("makespan_iii_s")].parse::<f64>().unwrap(),
+            single[2]
+        );
+        fresh += usize::from(seed.len() == 2);
+    }
+    assert!(fresh >= 4, "{text}");
+}
+
+#[test]
+fn a_seed_of_the_application_that_was_given_stays() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let third = makespans(folder, &format!("{DRAWN} --seed 3"));
+    let own = r#"{ "platform": "ufrgs", "seed": 5, "workload": { "app": "synthetic", "procs": 12, "spread": 0.5, "supersteps": 6, "seed": 3 } }"#;
+    std::fs::write(folder.join("own.json"), own).unwrap();
+    let by_flag = format!("{DRAWN} --set workload.seed=3");
+    for given in [
+        "own.json --seed 2",
+        "own.json",
+        &format!("{by_flag} --seed 2"),
+        &by_flag,
+    ] {
+        assert_eq!(makespans(folder, given), third, "{given}");
+    }
+    asked(
+        folder,
+        &format!("sweep {by_flag} --alpha 2,4 --seeds 1..3 --quiet --out fixed"),
+    );
+    // One row a setting: seeds change nothing.
+    assert_eq!(rows(folder, "fixed/runs.csv").len(), 2);
+    let (_, said) = asked(folder, &format!("run {by_flag} --seed 2"));
+    let why =
+        "only the application is drawn at random, and it has a seed of its own (`workload.seed`)";
+    assert!(
+        said.ends_with(&format!("note: seed 2 changes nothing: {why}\n")),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_saved_run_is_run_again_with_its_seed_or_as_a_whole_with_another() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    asked(folder, &format!("run {DRAWN} --seed 2 --quiet --out saved"));
+    let of_seed = |seed| makespans(folder, &format!("{DRAWN} --seed {seed}"));
+    assert_eq!(makespans(folder, "saved/run.json"), of_seed(2));
+    assert_eq!(makespans(folder, "saved/run.json --seed 3"), of_seed(3));
+    // Two runs that differ in their seed alone are one policy with two seeds.
+    asked(folder, &format!("run {DRAWN} --seed 3 --quiet --out other"));
+    let (text, _) = asked(folder, "compare saved other --json");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["seeds"], 2);
+}
+
+#[test]
+fn a_seed_that_changes_nothing_is_named_if_it_was_chosen() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let lu = "--platform ufrgs --app lu --n 20 --procs 4 --grid 2x2";
+    let note = "note: seed 7 changes nothing: nothing in this run is drawn at random\n";
+    assert_eq!(asked(folder, &format!("run {lu}")).1, "");
+    assert_eq!(
+        asked(folder, &format!("run {lu} --seed 7 --out saved")).1,
+        note
+    );
+    assert_eq!(asked(folder, "run saved/run.json").1, "");
+    std::fs::write(folder.join("seven.json"), r#"{ "seed": 7 }"#).unwrap();
+    assert_eq!(asked(folder, &format!("run seven.json {lu}")).1, note);
+    assert_eq!(
+        asked(folder, &format!("run {lu} --seed 7 --load walk")).1,
+        ""
+    );
+    let sweep = format!("sweep {lu} --alpha 2,4");
+    let (_, said) = asked(folder, &format!("{sweep} --seed 7 --out chosen"));
+    let note = "note: seed 7 changes nothing here: no setting draws anything at random\n";
+    assert!(said.starts_with(note), "{said}");
+    let (_, said) = asked(folder, &format!("{sweep} --out usual"));
+    assert!(!said.contains("seed"), "{said}");
+}
