@@ -23,11 +23,11 @@ mod trigger;
 mod view;
 
 use std::ffi::OsString;
-use std::io::Write;
 
+use migsim::output::uncoloured;
 use pyo3::prelude::*;
 
-/// Runs a command line (with the program name first): exit code, output, messages. What it prints is captured unless `is_shown`.
+/// Runs a command line (with the program name first): exit code, output, messages. What it prints is captured, without colours, unless `is_shown`.
 #[pyfunction]
 #[pyo3(signature = (arguments, is_shown=false, plugins=None))]
 fn command(
@@ -43,10 +43,7 @@ fn command(
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let code = py.detach(|| {
         if is_shown {
-            let (mut out, mut errors) = (std::io::stdout(), std::io::stderr());
-            let code = migsim::cli::run_with(&registry, arguments, &mut out, &mut errors);
-            let _ = out.flush();
-            code
+            migsim::cli::run_here(&registry, arguments)
         } else {
             threads::on_threads(|| {
                 migsim::cli::run_with(&registry, arguments, &mut out, &mut errors)
@@ -55,7 +52,7 @@ fn command(
     });
     plugin::raise_if_failed(py, plugins.as_deref().unwrap_or_default())?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok((code, text(out), text(errors)))
+    Ok((code, uncoloured(&text(out)), text(errors)))
 }
 
 #[pymodule]

@@ -320,10 +320,11 @@ impl Run {
         output::manifest(&self.settings, &self.results).to_string()
     }
 
-    /// The table that the command prints.
+    /// The table that the command prints, without colours.
     #[getter]
     fn text(&self) -> String {
-        output::table(&self.settings, &self.results).render(output::Form::Table)
+        let table = output::table(&self.settings, &self.results);
+        output::uncoloured(&table.render(output::Form::Table))
     }
 
     /// The decision records of all calls as JSON, each a line.
@@ -398,6 +399,7 @@ impl Run {
                 story.text()
             })
         });
+        let told = told.map(|text| output::uncoloured(&text));
         told.map_err(|error: migsim::error::Problem| exception(py, &error.into()))
     }
 

@@ -68,10 +68,18 @@ pub fn main() -> ExitCode {
     reason = "a command line of its own ends a program"
 )]
 pub fn main_with(registry: Registry) -> ExitCode {
-    // Colours go where there is a terminal that wants them.
+    ExitCode::from(run_here(&registry, std::env::args_os()))
+}
+
+/// Runs the command line `arguments` (with the program name first) as a program does, and returns the exit code of [`run_with`].
+///
+/// The output is that of this process. Colours appear on a terminal, unless `NO_COLOR` is set.
+pub fn run_here(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
-    let arguments = std::env::args_os();
-    ExitCode::from(run_with(&registry, arguments, &mut out, &mut errors))
+    let code = run_with(registry, arguments, &mut out, &mut errors);
+    // What cannot be written any more has been reported, or nobody reads it.
+    let _ = out.flush();
+    code
 }
 
 /// Runs the command line `arguments` (with the program name first) and returns the exit code: 0 done, 1 a run or comparison

@@ -56,7 +56,7 @@ pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep
 pub use report::Report;
 pub use summary::{manifest, summary};
 pub use table::table;
-pub use table_format::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
+pub use table_format::{Cell, Column, Form, Sheet, Table, Tone, numbers, uncoloured, words};
 pub use traces::{Trace, TraceFormat, Traced};
 pub use traffic::{LinkTraffic, traffic};
 pub use workload::{Load, loads, picture, workload_sheet};

@@ -397,7 +397,7 @@ impl Sheet {
         let html = self.parts.iter().map(|part| match part {
             Part::Line(line) if line.trim().is_empty() => String::new(),
             Part::Line(line) => {
-                let plain = anstream::adapter::strip_str(line).to_string();
+                let plain = uncoloured(line);
                 format!("<p>{}</p>\n", prose(plain.trim()))
             }
             Part::Table(table) => table.html(shown),
@@ -441,6 +441,11 @@ impl Sheet {
     }
 }
 
+/// Takes the colours of a terminal out of a text.
+pub fn uncoloured(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -474,7 +479,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_by_letters_and_lines_have_no_blanks_at_their_ends() {
-        let text = anstream::adapter::strip_str(&sheet().render(Form::Table)).to_string();
+        let text = uncoloured(&sheet().render(Form::Table));
         let expected = "A line\nHosts\nname      speed [GHz]  of\na|b               1.5  x, y\nlonger ü               z\nc                 0.3\n";
         assert_eq!(text, expected);
         assert!(sheet().render(Form::Table).contains("\u{1b}[32m0.3"));
