@@ -44,7 +44,8 @@ frame["duration_s"] = frame["end_s"] - frame["start_s"]
 frame.pivot(index="superstep", columns="scenario", values="duration_s").iloc[::10]
 
 # %% [markdown]
-# An application may also be a class, which fills each superstep with arrays. This one moves a hot spot over the processes.
+# An application may also be a class, which fills each superstep with arrays. Supersteps and processes count from 0 there, and from 1 in
+# tables. This one moves a hot spot over the processes.
 
 # %%
 import numpy as np

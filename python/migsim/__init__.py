@@ -7,8 +7,11 @@
 >>> run.makespan < run.scenarios["i"].makespan
 True
 
-Times are in seconds, sizes in bytes, speeds in instructions per second. Supersteps and processes are counted from 1 in tables, as in the
-papers; positions in arrays count from 0.
+Times are in seconds, sizes in bytes, speeds in instructions per second.
+
+Methods of your own policies, triggers and applications count supersteps, processes and hosts from 0, as do positions in arrays. Tables,
+records and `Run.explain` count supersteps and processes from 1, as the papers and the files of the command do: superstep 0 of `fill` is
+superstep 1 of a table.
 """
 
 from ._application import Application, Plan, application, applications

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Plan(Protocol):
-    """A superstep to be filled: what each process computes, and the messages. Processes count from 0."""
+    """A superstep to be filled: what each process computes, and the messages. Processes are counted from 0."""
 
     @property
     def work(self) -> NDArray[np.float64]:
@@ -27,7 +27,7 @@ class Plan(Protocol):
 
     @property
     def random(self) -> np.random.Generator:
-        """A generator that the option `seed` and the superstep decide."""
+        """A generator of NumPy, seeded by the option `seed` and the superstep."""
 
 
 class Application:
@@ -57,7 +57,7 @@ class Application:
     cycles_per_instruction: float = 1.0
 
     def fill(self, superstep: int, plan: Plan) -> None:
-        """Writes a superstep, counted from 1, into an empty plan.
+        """Writes a superstep, counted from 0, into an empty plan.
 
         Any superstep may be asked for again, in any order: what is filled must follow from the options and `superstep` alone.
         """
@@ -68,7 +68,8 @@ def application(name: str, summary: str = "-") -> Callable[[C], C]:
     """Registers a class as the application `name`, for `run`, `sweep`, `tune`, `compare` and exports.
 
     The class is one as `Application`. The parameters of its constructor are its options (`workload.OPTION`), each with a default that JSON
-    can write. `procs` and `n` are keywords of `run`, too. With an option `seed`, the seeds of a sweep are its own as well.
+    can write. `procs` and `n` are keywords of `run`, too. An option `seed` is the seed of the run, whatever its default, unless
+    `workload.seed` is set.
 
     Raises
     ------

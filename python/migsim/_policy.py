@@ -33,10 +33,10 @@ class PlatformView(TypedDict):
 class View(Protocol):
     """What a policy sees at the barrier of a superstep.
 
-    Arrays are read-only, and a later barrier fills them anew: copy what you want to keep. Processes and hosts count from 0 in arrays.
+    Arrays are read-only, and each barrier overwrites them: copy what you want to keep. Supersteps, processes and hosts are counted from 0.
     """
 
-    #: The superstep that has just ended, counted from 1.
+    #: The superstep that has just ended, counted from 0.
     superstep: int
     #: The number of supersteps of the application.
     supersteps: int
@@ -97,6 +97,12 @@ class View(Protocol):
     def random(self) -> np.random.Generator:
         """A generator that is seeded by the run, for `decide`: the same seed draws the same."""
 
+    def explain(self, reason: str, process: int | None = None) -> None:
+        """Gives a reason for the call, or for what it decides about a process, moved or not.
+
+        `Run.explain`, the records and the report show it. A process with a reason counts as a candidate of the call.
+        """
+
 
 class Policy:
     """A base for policies: a call after each superstep, in which nobody moves.
@@ -107,11 +113,13 @@ class Policy:
     ...     def __init__(self, every: int = 10) -> None:
     ...         self.every = every
     ...     def is_call_due(self, view):
-    ...         return view.superstep % self.every == 0
+    ...         return (view.superstep + 1) % self.every == 0
     ...     def decide(self, view):
     ...         speed = view.platform["speed"].copy()
     ...         speed[view.placement] = 0.0
-    ...         return {int(view.compute_s.argmax()): int(speed.argmax())}
+    ...         slowest = int(view.compute_s.argmax())
+    ...         view.explain(f"it computed longest, {view.compute_s[slowest]:.3f} s", slowest)
+    ...         return {slowest: int(speed.argmax())}
     >>> run = migsim.run(app="sw", n=25, policy="fastest", **{"policy.fastest.every": 20})
     >>> len(run.calls)
     4
@@ -125,7 +133,10 @@ class Policy:
         return True
 
     def decide(self, view: View) -> Answer:
-        """The call: the host of each process as an array, or pairs (or a dict) of process and host; None moves nobody."""
+        """The call: the host of each process as an array, or pairs (or a dict) of process and host; None moves no process.
+
+        Numbers of processes and hosts count from 0. `view.explain` gives reasons.
+        """
         return None
 
 

@@ -13,7 +13,7 @@ class Observed(Protocol):
 
     @property
     def superstep(self) -> int:
-        """The superstep, counted from 1."""
+        """The superstep, counted from 0."""
 
     @property
     def max_s(self) -> float:

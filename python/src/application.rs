@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyAttributeError, PyIndexError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::plugin::{Class, Failure, attribute};
+use crate::plugin::{Class, Failure, attribute, place};
 
 impl Maker<Built> for Class {
     fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
@@ -89,7 +89,7 @@ impl Application {
         };
         let plan = Bound::new(py, plan)?;
         let object = self.object.bind(py);
-        object.call_method1(pyo3::intern!(py, "fill"), (superstep + 1, &plan))?;
+        object.call_method1(pyo3::intern!(py, "fill"), (superstep, &plan))?;
         let mut plan = plan.borrow_mut();
         let work = plan.work.bind(py).try_readonly()?;
         for (process, (place, value)) in into.work.iter_mut().zip(work.as_slice()?).enumerate() {
@@ -159,7 +159,7 @@ impl Workload for Application {
         Python::attach(|py| {
             if let Err(error) = self.ask(py, superstep, plan) {
                 plan.clear(self.processes);
-                let place = format!("fill of superstep {}", superstep + 1);
+                let place = place("fill", superstep);
                 let told = self.failure.keep(py, error, "the application", &place);
                 *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
             }
@@ -192,7 +192,7 @@ impl Workload for Application {
 pub(crate) struct Plan {
     work: Py<PyArray1<f64>>,
     messages: Vec<workload::Message>,
-    /// The option `seed` and the superstep, counted from 1.
+    /// The seeds of its generator: the option `seed`, and the superstep counted from 1.
     seeds: (u64, u64),
 }
 

@@ -140,7 +140,7 @@ impl fmt::Debug for Class {
 impl Failure {
     /// Keeps an exception of `who`; an error in its place.
     pub(crate) fn keep(&self, py: Python<'_>, error: PyErr, who: &str, place: &str) -> Error {
-        let message = format!("{who} raised {}", error.value(py));
+        let message = format!("{who} raised {}, in {place}", error.value(py));
         let _ = error
             .value(py)
             .call_method1("add_note", (format!("in {place}"),));
@@ -148,6 +148,11 @@ impl Failure {
         failure.get_or_insert(error);
         Error::Run(Problem::new(message))
     }
+}
+
+/// The place of an exception: a method and the superstep in which it was called, counted as the method counts.
+pub(crate) fn place(method: &str, superstep: usize) -> String {
+    format!("{method} at superstep {superstep}, counted from 0")
 }
 
 impl Class {

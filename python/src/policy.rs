@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use migsim::error::Error;
 use migsim::plugin::Maker;
-use migsim::policy::{self, Decision, Migration};
+use migsim::policy::explain::REASON;
+use migsim::policy::{self, Candidate, Decision, Explain, Migration};
 use migsim::random::Stream;
-use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use migsim::units::ProcessId;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 
-use crate::plugin::{Class, Failure, attribute};
-use crate::view::View;
+use crate::plugin::{Class, Failure, attribute, place};
+use crate::view::{Reasons, View};
 
 impl Maker<Box<dyn policy::Policy>> for Class {
     fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
@@ -70,13 +71,14 @@ impl policy::Policy for Policy {
         Python::attach(|py| {
             let ask = |policy: &mut Self| -> PyResult<bool> {
                 let view = policy.view(py, seen)?;
+                view.borrow_mut().take_reasons();
                 let object = policy.object.bind(py);
                 object
                     .call_method1(pyo3::intern!(py, "is_call_due"), (view,))?
                     .is_truthy()
             };
             ask(self).unwrap_or_else(|error| {
-                let place = format!("is_call_due after superstep {}", seen.superstep + 1);
+                let place = place("is_call_due", seen.superstep);
                 self.error = Some(self.failure.keep(py, error, "the policy", &place));
                 true
             })
@@ -91,11 +93,13 @@ impl policy::Policy for Policy {
             let mut ask = || -> PyResult<Decision> {
                 let view = self.view(py, seen)?;
                 view.borrow_mut().look_closer(seen, random.bits());
-                let answer = self.object.bind(py).call_method1("decide", (view,))?;
-                decision(&answer, seen)
+                let answer = self.object.bind(py).call_method1("decide", (&view,))?;
+                let wishes = wishes(&answer, seen)?;
+                let reasons = view.borrow_mut().take_reasons();
+                Ok(decision(wishes, reasons, seen))
             };
             ask().map_err(|error| {
-                let place = format!("decide after superstep {}", seen.superstep + 1);
+                let place = place("decide", seen.superstep);
                 self.failure.keep(py, error, "the policy", &place)
             })
         })
@@ -106,48 +110,130 @@ impl policy::Policy for Policy {
     }
 }
 
-/// The decision that an answer means: nothing, pairs of process and host, a dict of them, or an array with the host of each process.
-fn decision(answer: &Bound<'_, PyAny>, seen: &policy::View<'_>) -> PyResult<Decision> {
+/// The forms that an answer may have.
+const FORMS: &str = "answer a dict `{process: host}`, pairs `[(process, host), ...]`, an array of NumPy with the host of each process, or None";
+
+/// The migrations that an answer means: none, pairs of process and host, a dict of them, or an array with the host of each process.
+fn wishes(answer: &Bound<'_, PyAny>, seen: &policy::View<'_>) -> PyResult<Vec<Migration>> {
     if answer.is_none() {
-        return Ok(Decision::default());
+        return Ok(Vec::new());
     }
-    let pairs: Vec<(usize, usize)> = if let Ok(placement) = answer.cast::<PyArray1<i64>>() {
-        let placement = placement.readonly();
-        let placement = placement.as_slice()?;
-        if placement.len() != seen.processes() {
-            let message = format!(
-                "an array of {} hosts for {} processes",
-                placement.len(),
-                seen.processes()
-            );
-            return Err(PyValueError::new_err(message));
-        }
-        let moved = placement.iter().zip(seen.placement).enumerate();
-        let moved = moved.filter(|(_, (to, from))| usize::try_from(**to) != Ok(from.index()));
-        moved
-            .map(|(process, (to, _))| Ok((process, usize::try_from(*to)?)))
-            .collect::<Result<_, std::num::TryFromIntError>>()
-            .map_err(|_| PyValueError::new_err("a host is negative"))?
-    } else if let Ok(wishes) = answer.cast::<PyDict>() {
-        wishes.items().extract()?
-    } else if let Ok(wishes) = answer.cast::<PyList>() {
-        wishes.extract()?
-    } else {
-        answer
-            .try_iter()?
-            .map(|wish| wish?.extract())
-            .collect::<PyResult<_>>()?
+    if answer.hasattr("dtype")? && answer.hasattr("astype")? {
+        return of_placement(answer, seen);
+    }
+    if let Ok(wishes) = answer.cast::<PyDict>() {
+        let wish = |(process, host): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            migration(&process, &host, seen)
+        };
+        return wishes.iter().map(wish).collect();
+    }
+    let wrong = |what: String| PyTypeError::new_err(format!("{what}; {FORMS}"));
+    let Ok(all) = answer.try_iter() else {
+        return Err(wrong(format!("the answer is {}", answer.repr()?)));
     };
-    let hosts = seen.platform.hosts.len();
-    for &(process, host) in &pairs {
-        if process >= seen.processes() || host >= hosts {
-            let message = format!(
-                "process {process} cannot go to host {host}: there are {} processes and {hosts} hosts, counted from 0",
-                seen.processes()
+    let wish = |(place, wish): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let wish = wish?;
+        let Ok((process, host)) = wish.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+            let what = format!(
+                "entry {place} of the answer is {}, not a pair of a process and a host",
+                wish.repr()?
             );
-            return Err(PyValueError::new_err(message));
-        }
+            return Err(wrong(what));
+        };
+        migration(&process, &host, seen)
+    };
+    all.enumerate().map(wish).collect()
+}
+
+/// The migrations that an array with the host of each process means.
+fn of_placement(answer: &Bound<'_, PyAny>, seen: &policy::View<'_>) -> PyResult<Vec<Migration>> {
+    let shape = answer.getattr("shape")?;
+    let processes = seen.processes();
+    if shape.extract::<(usize,)>().ok() != Some((processes,)) {
+        let message = format!(
+            "the answer is an array of shape {}, and there are {processes} processes; {FORMS}",
+            shape.repr()?
+        );
+        return Err(PyValueError::new_err(message));
     }
-    let wish = |(process, host)| Migration::new(process, host);
-    Ok(Decision::moves(pairs.into_iter().map(wish).collect()))
+    let kind: String = answer.getattr("dtype")?.getattr("kind")?.extract()?;
+    if !["i", "u"].contains(&kind.as_str()) {
+        let message = format!(
+            "the answer is an array of {}; hosts are whole numbers, counted from 0",
+            answer.getattr("dtype")?.str()?
+        );
+        return Err(PyTypeError::new_err(message));
+    }
+    let hosts = answer.call_method1("astype", ("int64",))?;
+    let hosts: Vec<i64> = hosts.call_method0("tolist")?.extract()?;
+    let moved = hosts.into_iter().zip(seen.placement).enumerate();
+    let moved = moved.filter(|(_, (to, from))| usize::try_from(*to) != Ok(from.index()));
+    moved
+        .map(|(process, (to, _))| checked(process as i64, to, seen))
+        .collect()
+}
+
+/// The migration of a process to a host, both numbers of Python.
+fn migration(
+    process: &Bound<'_, PyAny>,
+    host: &Bound<'_, PyAny>,
+    seen: &policy::View<'_>,
+) -> PyResult<Migration> {
+    let Ok(number) = process.extract::<i64>() else {
+        let message = format!(
+            "{} is not the number of a process; {FORMS}",
+            process.repr()?
+        );
+        return Err(PyTypeError::new_err(message));
+    };
+    let Ok(to) = host.extract::<i64>() else {
+        let message = format!(
+            "process {number} cannot go to host {}: hosts are numbers, counted from 0, and `view.platform[\"hosts\"].index(name)` is that of a name",
+            host.repr()?
+        );
+        return Err(PyTypeError::new_err(message));
+    };
+    checked(number, to, seen)
+}
+
+/// The migration of a process to a host that there are.
+fn checked(process: i64, host: i64, seen: &policy::View<'_>) -> PyResult<Migration> {
+    let (processes, hosts) = (seen.processes(), seen.platform.hosts.len());
+    let within = |number: i64, count: usize| usize::try_from(number).ok().filter(|at| *at < count);
+    match (within(process, processes), within(host, hosts)) {
+        (Some(process), Some(host)) => Ok(Migration::new(process, host)),
+        _ => Err(PyValueError::new_err(format!(
+            "process {process} cannot go to host {host}: there are {processes} processes and {hosts} hosts, counted from 0; leave out a process that is to stay"
+        ))),
+    }
+}
+
+/// The decision with its reasons: a process with a reason is a candidate of the call.
+fn decision(migrations: Vec<Migration>, reasons: Reasons, seen: &policy::View<'_>) -> Decision {
+    let candidate = |(process, why): (usize, Vec<String>)| {
+        let moved = migrations.iter().find(|one| one.process.index() == process);
+        let from = seen.placement[process];
+        let to = moved.map(|one| one.to);
+        Candidate {
+            process: ProcessId::from_index(process),
+            from,
+            to_cluster: seen.platform.cluster_of(to.unwrap_or(from)),
+            to,
+            score: 0.0,
+            stay: None,
+            go: None,
+            accepted: moved.is_some(),
+            reason: why.join("; ").into(),
+        }
+    };
+    let candidates = reasons.of_process.into_iter().map(candidate).collect();
+    let explanation = (!reasons.of_call.is_empty()).then(|| {
+        let reason = Value::from(reasons.of_call.join("; "));
+        Arc::new(Map::from_iter([(REASON.to_owned(), reason)])) as Arc<dyn Explain>
+    });
+    Decision {
+        candidates,
+        explanation,
+        ..Decision::moves(migrations)
+    }
 }

@@ -8,7 +8,7 @@ use migsim::policy::trigger;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::plugin::{Class, Failure};
+use crate::plugin::{Class, Failure, place};
 
 impl Maker<Box<dyn trigger::Trigger>> for Class {
     fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error> {
@@ -39,7 +39,7 @@ struct Trigger {
 #[pyclass(frozen, module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct Observed {
-    /// The superstep, counted from 1.
+    /// The superstep, counted from 0.
     #[pyo3(get)]
     superstep: usize,
     /// The largest computing time of a host \[s\].
@@ -62,7 +62,7 @@ pub(crate) struct Observed {
 impl trigger::Trigger for Trigger {
     fn is_due(&mut self, observed: &trigger::Observed) -> bool {
         let seen = Observed {
-            superstep: observed.superstep + 1,
+            superstep: observed.superstep,
             max_s: observed.max.get(),
             mean_s: observed.avg.get(),
             min_s: observed.min.get(),
@@ -74,7 +74,7 @@ impl trigger::Trigger for Trigger {
             let answer = object.call_method1(pyo3::intern!(py, "is_due"), (seen,));
             let is_due = answer.and_then(|answer| answer.is_truthy());
             is_due.unwrap_or_else(|error| {
-                let place = format!("is_due after superstep {}", observed.superstep + 1);
+                let place = place("is_due", observed.superstep);
                 self.error = Some(self.failure.keep(py, error, "the trigger", &place));
                 true
             })

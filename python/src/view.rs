@@ -1,7 +1,10 @@
 //! What policies of Python see: the barrier of a superstep as arrays.
 
+use std::collections::BTreeMap;
+
 use migsim::policy;
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -49,7 +52,7 @@ impl<T: numpy::Element + Copy + Default> Shown<T> {
 #[pyclass(module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct View {
-    /// The superstep that has just ended, counted from 1.
+    /// The superstep that has just ended, counted from 0.
     #[pyo3(get)]
     superstep: usize,
     /// The number of supersteps of the application.
@@ -75,7 +78,17 @@ pub(crate) struct View {
     measures: [Shown<f64>; 5],
     messages: Vec<(i64, i64, f64)>,
     seed: u64,
+    reasons: Reasons,
     platform: Py<PyDict>,
+}
+
+/// The reasons that a policy has given since its last decision.
+#[derive(Debug, Default)]
+pub(crate) struct Reasons {
+    /// Of the call.
+    pub(crate) of_call: Vec<String>,
+    /// Of what was decided about a process.
+    pub(crate) of_process: BTreeMap<usize, Vec<String>>,
 }
 
 impl View {
@@ -112,13 +125,14 @@ impl View {
             measures: [numbers()?, numbers()?, numbers()?, numbers()?, numbers()?],
             messages: Vec::new(),
             seed: 0,
+            reasons: Reasons::default(),
             platform: platform.unbind(),
         })
     }
 
     /// What is cheap: for each barrier.
     pub(crate) fn note(&mut self, seen: &policy::View<'_>) {
-        self.superstep = seen.superstep + 1;
+        self.superstep = seen.superstep;
         self.supersteps = seen.supersteps;
         self.now_s = seen.now.get();
         self.last_price_s = seen.last_price.get();
@@ -153,6 +167,11 @@ impl View {
         };
         self.messages.extend(seen.messages.iter().map(ends));
         self.seed = seed;
+    }
+
+    /// The reasons given so far; none are left.
+    pub(crate) fn take_reasons(&mut self) -> Reasons {
+        std::mem::take(&mut self.reasons)
     }
 }
 
@@ -224,6 +243,25 @@ impl View {
     #[getter]
     fn platform(&self, py: Python<'_>) -> Py<PyDict> {
         self.platform.clone_ref(py)
+    }
+
+    /// Gives a reason: of the call, or of what it decides about a process.
+    #[pyo3(signature = (reason, process=None))]
+    fn explain(&mut self, reason: String, process: Option<i64>) -> PyResult<()> {
+        let Some(number) = process else {
+            self.reasons.of_call.push(reason);
+            return Ok(());
+        };
+        let processes = self.placement.values.len();
+        let index = usize::try_from(number).ok();
+        let index = index.filter(|index| *index < processes).ok_or_else(|| {
+            PyIndexError::new_err(format!(
+                "there is no process {number}: there are {processes}, counted from 0"
+            ))
+        })?;
+        let known = self.reasons.of_process.entry(index).or_default();
+        known.push(reason);
+        Ok(())
     }
 
     /// A generator of NumPy, seeded by the run: the same for the same seed.

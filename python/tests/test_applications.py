@@ -76,14 +76,47 @@ def test_what_is_drawn_follows_the_seed() -> None:
     assert len(set(rows["makespan_i_s"])) == 3
 
 
-@migsim.application("wrong", "fails in superstep 4")
+def test_the_seed_of_a_run_is_that_of_its_application_unless_it_has_its_own() -> None:
+    def makespan(**keywords: migsim.Value) -> float:
+        return migsim.run(app="drawn", policy="never", scenario="i", **keywords).makespan
+
+    rows = migsim.sweep(app="drawn", policy="never", scenario="i", seeds=3).rows
+    single = [makespan(seed=seed) for seed in (1, 2, 3)]
+    assert single == rows["makespan_i_s"].tolist() and len(set(single)) == 3
+    assert makespan() == single[0]
+    own: dict[str, migsim.Value] = {"workload.seed": 3}
+    assert [makespan(seed=seed, **own) for seed in (1, 2)] == [single[2]] * 2
+    built_in = [migsim.run(app="synthetic", scenario="i", seed=seed, **{"workload.spread": 0.5}).makespan for seed in (1, 2)]
+    assert built_in[0] != built_in[1]
+
+
+@migsim.application("counts", "asserts from where it counts")
+class Counts(migsim.Application):
+    seen: set[int] = set()
+
+    def __init__(self) -> None:
+        self.processes, self.supersteps = 2, 5
+
+    def fill(self, superstep: int, plan: migsim.Plan) -> None:
+        Counts.seen.add(superstep)
+        plan.work[superstep % 2] = 1e9
+
+
+def test_supersteps_and_processes_count_from_0_in_plans_and_from_1_in_tables() -> None:
+    run = migsim.run(app="counts", policy="never", scenario="i", processes=True)
+    assert Counts.seen == set(range(5)) and run.supersteps["superstep"].tolist() == [1, 2, 3, 4, 5]
+    works = [row for row in run.processes.rows() if row["instructions"] > 0]
+    assert [(row["superstep"], row["process"]) for row in works] == [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1)]
+
+
+@migsim.application("wrong", "fails in superstep 3, counted from 0")
 class Wrong(migsim.Application):
     def __init__(self, how: str = "raises", processes: int = 3, memory: float = 0.0) -> None:
         self.processes, self.supersteps, self.how, self.memory_bytes = processes, 8, how, memory
 
     def fill(self, superstep: int, plan: migsim.Plan) -> None:
         plan.work[:] = 1e9
-        if superstep < 4:
+        if superstep < 3:
             return
         match self.how:
             case "raises":
@@ -117,7 +150,7 @@ class Wrong(migsim.Application):
 def test_a_wrong_plan_stops_the_run_with_its_superstep(how: str, kind: type[Exception], words: str) -> None:
     with pytest.raises(kind, match=words) as caught:
         migsim.run(app="wrong", **{"workload.how": how})
-    assert "in fill of superstep 4" in "".join(traceback.format_exception(caught.value))
+    assert "in fill at superstep 3, counted from 0" in "".join(traceback.format_exception(caught.value))
     assert migsim.run(app="wrong", **{"workload.how": "not"}).makespan > 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ class GreedyCopy(migsim.Policy):
     def is_call_due(self, view: migsim.View) -> bool:
         self.count += 1
         self.work = (self.work if self.work.size else 0.0) + view.work
-        return view.superstep % self.every == 0
+        return (view.superstep + 1) % self.every == 0
 
     def decide(self, view: migsim.View) -> np.ndarray:
         mean = self.work / self.count
@@ -95,7 +96,7 @@ def test_an_exception_stops_the_run_with_its_traceback_and_superstep(inside: str
     with pytest.raises(LookupError, match="nothing there") as caught:
         migsim.run(app="sw", n=10, policy="faulty", **{"policy.faulty.inside": inside})
     told = "".join(traceback.format_exception(caught.value))
-    assert f"in {inside} after superstep 3" in told and "nothing there" in told
+    assert f"in {inside} at superstep 3, counted from 0" in told and "nothing there" in told
     # The next run is not touched by it.
     assert migsim.run(app="sw", n=10, policy="faulty", **{"policy.faulty.at": 999}).makespan > 0
 
@@ -103,6 +104,90 @@ def test_an_exception_stops_the_run_with_its_traceback_and_superstep(inside: str
 def test_an_answer_that_cannot_be_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot go to host 1000000"):
         migsim.run(app="sw", n=10, policy="faulty", **{"policy.faulty.inside": "answer"})
+
+
+#: Answers of a policy by their names in the test below.
+ANSWERS: dict[str, object] = {
+    "negative": {0: -1},
+    "hosts alone": [0] * 3,
+    "a name": [(2, "Labtec-3")],
+    "a fraction": {1: 0.5},
+    "no process": {"p1": 0},
+    "far": {(1, 2): 3},
+    "process": {10: 0},
+    "number": 7,
+    "short": np.zeros(3, dtype=np.int64),
+    "floats": np.zeros(10),
+    "negative in an array": np.full(10, -1),
+}
+
+
+@migsim.policy("answers", "answers what it is told to")
+class Answers(migsim.Policy):
+    def __init__(self, which: str = "negative") -> None:
+        self.answer = ANSWERS[which]
+
+    def is_call_due(self, view: migsim.View) -> bool:
+        return view.superstep == 4
+
+    def decide(self, view: migsim.View) -> object:
+        return self.answer
+
+
+FORMS = "answer a dict `{process: host}`"
+
+
+@pytest.mark.parametrize(
+    ("which", "kind", "words"),
+    [
+        ("negative", ValueError, ["process 0 cannot go to host -1", "10 processes and", "counted from 0"]),
+        ("hosts alone", TypeError, ["entry 0 of the answer is 0, not a pair of a process and a host", FORMS]),
+        ("a name", TypeError, ["process 2 cannot go to host 'Labtec-3'", 'view.platform["hosts"].index(name)']),
+        ("a fraction", TypeError, ["process 1 cannot go to host 0.5"]),
+        ("no process", TypeError, ["'p1' is not the number of a process", FORMS]),
+        ("far", TypeError, ["(1, 2) is not the number of a process"]),
+        ("process", ValueError, ["process 10 cannot go to host 0"]),
+        ("number", TypeError, ["the answer is 7", FORMS]),
+        ("short", ValueError, ["an array of shape (3,), and there are 10 processes", FORMS]),
+        ("floats", TypeError, ["an array of float64; hosts are whole numbers"]),
+        ("negative in an array", ValueError, ["process 0 cannot go to host -1"]),
+    ],
+)
+def test_a_wrong_answer_names_the_process_and_the_right_form(which: str, kind: type[Exception], words: list[str]) -> None:
+    with pytest.raises(kind) as caught:
+        migsim.run(app="sw", n=10, policy="answers", **{"policy.answers.which": which})
+    for part in words:
+        assert part in str(caught.value), caught.value
+    assert "in decide at superstep 4, counted from 0" in "".join(traceback.format_exception(caught.value))
+
+
+@migsim.policy("every-form", "the same move in each form")
+class EveryForm(migsim.Policy):
+    uses_seed = False
+
+    def __init__(self, form: str = "dict") -> None:
+        self.form = form
+
+    def is_call_due(self, view: migsim.View) -> bool:
+        return view.superstep == 2
+
+    def decide(self, view: migsim.View) -> object:
+        placement = view.placement.astype(np.int32)
+        placement[1] = 30
+        forms: dict[str, object] = {
+            "dict": {1: 30},
+            "numbers of NumPy": {np.int64(1): np.int32(30)},
+            "pairs": [(1, 30)],
+            "generator": ((1, 30) for _ in range(1)),
+            "array": placement,
+        }
+        return forms[self.form]
+
+
+@pytest.mark.parametrize("form", ["dict", "numbers of NumPy", "pairs", "generator", "array"])
+def test_each_form_of_an_answer_is_the_same_move(form: str) -> None:
+    run = migsim.run(app="sw", n=10, policy="every-form", **{"policy.every-form.form": form})
+    assert run.migrations["process"].tolist() == [2] and run.calls["superstep"].tolist() == [3, 3]
 
 
 def test_options_are_those_of_the_constructor() -> None:
@@ -160,6 +245,51 @@ def test_sweeps_comparisons_and_searches_know_them() -> None:
     assert {one["policy"] for one in result.policies} == {"greedy-copy", "migbsp"} and result.verdict
     found = migsim.tune(app="sw", n=15, policy="greedy-copy", budget=8, seeds=1, **{"policy.greedy-copy.every": [5, 9]})
     assert len(found.rows) > 0
+
+
+@migsim.policy("reasons", "gives reasons")
+class Reasons(migsim.Policy):
+    uses_seed = False
+
+    def is_call_due(self, view: migsim.View) -> bool:
+        view.explain("the time has come")
+        return view.superstep in (1, 3)
+
+    def decide(self, view: migsim.View) -> dict[int, int] | None:
+        if view.superstep == 3:
+            return None
+        view.explain("it is the second", 1)
+        view.explain("the first is well where it is", 0)
+        return {1: 30}
+
+
+def test_reasons_reach_explanations_records_and_reports(tmp_path: Path) -> None:
+    run = migsim.run(app="sw", n=10, policy="reasons")
+    told = run.explain(2)
+    assert "reason: the time has come" in told
+    assert "it is to move (it is the second)." in told
+    assert "it stays (the first is well where it is)." in told
+    assert "it is the second" not in run.explain(4) and "the time has come" in run.explain(4)
+    # A call that moves no process has its reason in the overview.
+    assert "the time has come" in run.explain()
+    first = run.records[-2]
+    assert [(one["process"], one["accepted"], one["reason"]) for one in first["candidates"]] == [
+        (1, False, "the first is well where it is"),
+        (2, True, "it is the second"),
+    ]
+    assert first["explanation"] == {"reason": "the time has come"}
+    run.save(tmp_path / "run")
+    assert migsim.load(tmp_path / "run").explain(2).strip() == told.strip()
+
+
+def test_a_reason_of_no_process_is_refused() -> None:
+    @migsim.policy("reasons-wrong")
+    class Wrong(migsim.Policy):
+        def decide(self, view: migsim.View) -> None:
+            view.explain("why", len(view.placement))
+
+    with pytest.raises(IndexError, match="no process 10: there are 10, counted from 0"):
+        migsim.run(app="sw", n=10, policy="reasons-wrong")
 
 
 def test_explanations_know_them() -> None:

@@ -15,7 +15,7 @@ class Each(migsim.Trigger):
         self.supersteps = supersteps
 
     def is_due(self, observed: migsim.Observed) -> bool:
-        return observed.superstep % self.supersteps == 0
+        return (observed.superstep + 1) % self.supersteps == 0
 
 
 @migsim.trigger("lost", "the built-in menon, written anew")
@@ -73,7 +73,7 @@ class Fails(migsim.Trigger):
             raise LookupError("nothing there")
 
 
-@pytest.mark.parametrize(("inside", "place"), [("is_due", "is_due after superstep 3"), ("on_outcome", "on_outcome")])
+@pytest.mark.parametrize(("inside", "place"), [("is_due", "is_due at superstep 3, counted from 0"), ("on_outcome", "on_outcome")])
 def test_an_exception_stops_the_run(inside: str, place: str) -> None:
     with pytest.raises(LookupError, match="nothing there") as caught:
         migsim.run(app="sw", n=25, policy="greedy/fails", **{"policy.trigger.fails.inside": inside})

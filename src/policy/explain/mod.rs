@@ -16,6 +16,6 @@ mod scene;
 
 pub use narrator::{Narrator, Plain};
 pub use numbers::{duration, plain, ratio};
-pub use plain::{listed, no_call};
+pub use plain::{REASON, listed, no_call};
 pub use record::{Decided, Judged, Record};
 pub use scene::{Interval, Quiet, Scene, Score, ScoreWords, Short};

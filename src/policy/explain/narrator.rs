@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::numbers::{duration, ratio};
-use super::plain::{self, listed};
+use super::plain::{self, REASON, listed};
 use super::record::{Judged, Record};
 use super::scene::{Interval, Quiet, Scene, Score, ScoreWords};
 
@@ -42,10 +42,11 @@ pub trait Narrator: fmt::Debug + Send + Sync {
 
     /// The reason why a call without candidates had none.
     fn quiet(&self, call: Record<'_>) -> Quiet {
-        Quiet::new(if call.explanation.is_empty() {
-            "the policy gives no reason"
-        } else {
-            "no candidate: the policy considered no process"
+        let reason = call.explanation.get(REASON).and_then(Value::as_str);
+        Quiet::new(match reason {
+            Some(reason) => reason,
+            None if call.explanation.is_empty() => "the policy gives no reason",
+            None => "no candidate: the policy considered no process",
         })
     }
 
@@ -87,3 +88,31 @@ impl PartialEq for dyn Narrator + '_ {
 pub struct Plain;
 
 impl Narrator for Plain {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reason of a call without candidates, of which the policy says `explanation`.
+    fn quiet(explanation: &[(&str, Value)]) -> String {
+        let pairs = explanation.iter();
+        let explanation = pairs.map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let call = Record {
+            superstep: 3,
+            candidates: &[],
+            migrations: &[],
+            explanation: &explanation.collect(),
+        };
+        Plain.quiet(call).why
+    }
+
+    #[test]
+    fn a_call_without_candidates_has_the_reason_that_the_policy_gives() {
+        assert_eq!(quiet(&[]), "the policy gives no reason");
+        let other = ("mean_s", 2.5.into());
+        let none = "no candidate: the policy considered no process";
+        assert_eq!(quiet(std::slice::from_ref(&other)), none);
+        let reason = (REASON, "all hosts are alike".into());
+        assert_eq!(quiet(&[other, reason]), "all hosts are alike");
+    }
+}

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::numbers::plain;
 use super::record::Record;
 use super::scene::Scene;
+use crate::words::counted;
 
 /// That the policy asked for a call, or that none was due.
 pub(super) fn trigger(scene: &Scene<'_>) -> Vec<String> {
@@ -45,11 +46,20 @@ pub fn no_call(scene: &Scene<'_>, last: &str, next: &str) -> Vec<String> {
     )]
 }
 
+/// The key of an explanation under which a policy gives the reason of a call as a text.
+pub const REASON: &str = "reason";
+
 /// The explanation of a call key by key, but for the keys that are `told` elsewhere; of lists the entries of the process that is asked about.
 pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<String> {
     let policy = scene.policy;
     if call.explanation.is_empty() {
-        return vec![format!("The policy `{policy}` gives no reasons.")];
+        return vec![match call.candidates.len() {
+            0 => format!("The policy `{policy}` gives no reasons."),
+            some => format!(
+                "The policy `{policy}` gives reasons for {}, below.",
+                counted(some, "process")
+            ),
+        }];
     }
     let mut sentences = vec![format!("The policy `{policy}` says:")];
     let untold = call.explanation.iter();
