@@ -12,8 +12,8 @@ from ._errors import Error
 from ._plugin import plugins
 
 
-def call_beside(arguments: Sequence[str]) -> None:
-    """Runs a long command in a process of its own, which Ctrl-C stops as on a terminal; in this one if plug-ins of Python may be needed.
+def call_beside(arguments: Sequence[str]) -> str:
+    """What a long command prints, run in a process of its own, which Ctrl-C stops as on a terminal; in this one if plug-ins of Python may be needed.
 
     Raises
     ------
@@ -21,11 +21,11 @@ def call_beside(arguments: Sequence[str]) -> None:
         It failed, in its words.
     """
     if plugins():
-        call(arguments)
-        return
+        return call(arguments)
     done = subprocess.run([sys.executable, "-m", "migsim", *arguments], capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode != 0:
         raise Error(done.stderr.strip() or f"migsim {arguments[0]} ended with code {done.returncode}", _problems(done.stderr))
+    return done.stdout
 
 
 def call(arguments: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +14,10 @@ from typing import Any
 from ._arguments import Value, arguments
 from ._command_line import call, call_beside
 from ._table import Table
+
+
+#: Flags with which a command prints its table and nothing else.
+_TABLE = ["--quiet", "--format", "table"]
 
 
 def _folder(out: str | PathLike[str] | None) -> str:
@@ -91,8 +96,8 @@ class Sweep:
 
     def run(self) -> SweepResult:
         """Runs what has not been run yet, and returns the rows of all."""
-        call_beside(["sweep", *self._arguments, *self._threads, "--out", self.folder, "--quiet"])
-        return SweepResult(self.folder)
+        text = call_beside(["sweep", *self._arguments, *self._threads, "--out", self.folder, *_TABLE])
+        return SweepResult(self.folder, text)
 
     def shards(self, count: int) -> list[Shard]:
         """Parts that can be pickled, each with a folder of its own inside that of the sweep."""
@@ -103,16 +108,25 @@ class Sweep:
     def merge(self, folders: Sequence[str]) -> SweepResult:
         """Joins the folders of all parts."""
         merged = str(Path(self.folder) / "merged")
-        call(["sweep", "merge", *folders, "--out", merged])
-        return SweepResult(merged)
+        text = call(["sweep", "merge", *folders, "--out", merged, *_TABLE])
+        return SweepResult(merged, text)
 
 
 class SweepResult:
-    """The rows of a sweep, and its page."""
+    """The rows of a sweep, and its page; printed, it is the table of the command.
 
-    def __init__(self, folder: str) -> None:
+    Parameters
+    ----------
+    folder
+        The folder of a sweep.
+    text
+        What the command printed; without it, the summary is printed.
+    """
+
+    def __init__(self, folder: str, text: str | None = None) -> None:
         #: The folder, as `migsim sweep` writes it.
         self.folder = folder
+        self._text = text
         self._path = Path(folder)
 
     @property
@@ -131,7 +145,7 @@ class SweepResult:
         return self._path / "index.html"
 
     def __repr__(self) -> str:
-        return f"<migsim.SweepResult {len(self.rows)} runs in {self.folder}>"
+        return repr(self.summary) if self._text is None else self._text.rstrip()
 
     def _repr_html_(self) -> str:
         return self.summary._repr_html_()
@@ -159,11 +173,20 @@ def sweep(
 
 
 class Tuning:
-    """The result of a search for good parameters."""
+    """The result of a search for good parameters; printed, it is the table of the command.
 
-    def __init__(self, folder: str) -> None:
+    Parameters
+    ----------
+    folder
+        The folder of a search.
+    text
+        What the command printed; without it, the best setting is printed.
+    """
+
+    def __init__(self, folder: str, text: str | None = None) -> None:
         #: The folder, as `migsim tune` writes it.
         self.folder = folder
+        self._text = text
         #: All of `tune.json`.
         self.result: dict[str, Any] = json.loads((Path(folder) / "tune.json").read_text(encoding="utf-8"))
 
@@ -183,7 +206,7 @@ class Tuning:
         return Table.read_csv(Path(self.folder) / "runs.csv")
 
     def __repr__(self) -> str:
-        return f"<migsim.Tuning best {self.best}>"
+        return f"<migsim.Tuning best {self.best}>" if self._text is None else self._text.rstrip()
 
 
 def tune(
@@ -204,16 +227,25 @@ def tune(
     folder = _folder(out)
     named = [] if experiment is None else [fspath(experiment)]
     typed = [*named, *arguments("tune", keywords, is_varied=True), *_seeds(seeds)]
-    call_beside(["tune", *typed, "--out", folder, "--quiet"])
-    return Tuning(folder)
+    text = call_beside(["tune", *typed, "--out", folder, *_TABLE])
+    return Tuning(folder, text)
 
 
 class Comparison:
-    """Policies side by side."""
+    """Policies side by side; printed, it is the table of the command.
 
-    def __init__(self, folder: str) -> None:
+    Parameters
+    ----------
+    folder
+        The folder of a comparison.
+    text
+        What the command printed; without it, the ranking and the verdict are printed.
+    """
+
+    def __init__(self, folder: str, text: str | None = None) -> None:
         #: The folder, as `migsim compare` writes it.
         self.folder = folder
+        self._text = text
         #: All of `compare.json`.
         self.result: dict[str, Any] = json.loads((Path(folder) / "compare.json").read_text(encoding="utf-8"))
 
@@ -230,13 +262,57 @@ class Comparison:
         return found
 
     @property
+    def ranking(self) -> Table:
+        """A row per policy, the best first, with means over the seeds.
+
+        Columns are `rank` (1 also for policies that are not significantly slower than the best), `policy`, `makespan_s` of scenario iii, `behind_best_s`
+        (paired by seed), `gain_percent` over scenario i, `calls`, `moves`, `calls_cost_s`, `moves_cost_s`, `regret_percent` (distance from the
+        best run of each seed) and `above_bound_percent` (distance from the lower bound). Half of a 95 % interval stands beside its mean as
+        `makespan_ci95_s`, `behind_best_ci95_s`, `gain_ci95_percent` and `regret_ci95_percent`.
+        """
+        return Table._of_rows(_RANKING, (_ranked(place, one) for place, one in enumerate(self.policies, 1)))
+
+    @property
     def rows(self) -> Table:
         """A row per run."""
         return Table.read_csv(Path(self.folder) / "runs.csv")
 
     def __repr__(self) -> str:
-        names = ", ".join(policy["policy"] for policy in self.policies)
-        return f"<migsim.Comparison {names}>"
+        return f"{self.ranking!r}\n\n{self.verdict}" if self._text is None else self._text.rstrip()
+
+    def _repr_html_(self) -> str:
+        return self.ranking._repr_html_() + f"<p>{html.escape(self.verdict)}</p>"
+
+
+#: The columns of a ranking.
+_RANKING = [
+    "rank",
+    "policy",
+    "makespan_s",
+    "makespan_ci95_s",
+    "behind_best_s",
+    "behind_best_ci95_s",
+    "gain_percent",
+    "gain_ci95_percent",
+    "calls",
+    "moves",
+    "calls_cost_s",
+    "moves_cost_s",
+    "regret_percent",
+    "regret_ci95_percent",
+    "above_bound_percent",
+]
+
+
+def _ranked(place: int, one: dict[str, Any]) -> list[Any]:
+    """The row of a policy in a ranking."""
+    rank = 1 if one["ties_with_best"] else place
+    row = {**one, "rank": rank}
+    for name in ("makespan_s", "behind_best_s", "gain_percent"):
+        stem, unit = name.rsplit("_", 1)
+        sample = one[name] or {}
+        row |= {name: sample.get("mean"), f"{stem}_ci95_{unit}": sample.get("ci95")}
+    return [row[name] for name in _RANKING]
 
 
 def compare(
@@ -257,5 +333,5 @@ def compare(
     folder = _folder(out)
     named = [] if experiment is None else [fspath(experiment)]
     typed = [*named, *arguments("compare", keywords, is_varied=True), *_seeds(seeds)]
-    call_beside(["compare", *typed, "--out", folder, "--quiet"])
-    return Comparison(folder)
+    text = call_beside(["compare", *typed, "--out", folder, *_TABLE])
+    return Comparison(folder, text)

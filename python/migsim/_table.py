@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import html
-from collections.abc import Iterator
+import math
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import Any
 
@@ -32,6 +35,16 @@ class Table:
     def read_csv(cls, file: str | PathLike[str]) -> Table:
         """Reads a CSV file of migsim: numbers where all values are."""
         return cls(_core.read_csv(file))
+
+    @classmethod
+    def _of_rows(cls, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+        """A table of rows; None is a missing value."""
+        with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(["" if value is None else value for value in row] for row in rows)
+            file.flush()
+            return cls.read_csv(file.name)
 
     @property
     def columns(self) -> list[str]:
@@ -89,7 +102,7 @@ class Table:
         return pyarrow.table(self)
 
     def __repr__(self) -> str:
-        return f"<migsim.Table {len(self)} rows: {', '.join(self.columns)}>"
+        return _text(self)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
@@ -100,6 +113,37 @@ class Table:
         more = len(self) - 10
         rest = f"<p>and {more} more rows</p>" if more > 0 else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>{rest}"
+
+
+#: How many rows and letters of a line are printed.
+_ROWS, _WIDTH = 10, 140
+
+
+def _text(table: Table) -> str:
+    """The first rows as text; columns that have no room are named below."""
+    rows = list(table.rows(_ROWS))
+    lines = [""] * (1 + len(rows))
+    left_out: list[str] = []
+    for name in table.columns:
+        cells = [name, *(_shown(row[name]) for row in rows)]
+        width = max(len(cell) for cell in cells)
+        if left_out or len(lines[0]) + 2 + width > _WIDTH:
+            left_out.append(name)
+            continue
+        is_text = any(isinstance(row[name], str) for row in rows)
+        padded = (cell.ljust(width) if is_text else cell.rjust(width) for cell in cells)
+        lines = [f"{line}  {cell}" if line else cell for line, cell in zip(lines, padded, strict=True)]
+    lines = [line.rstrip() for line in lines]
+    more = len(table) - len(rows)
+    lines += [f"and {more} more rows"] if more > 0 else []
+    lines += [f"and the columns {', '.join(left_out)}"] if left_out else []
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    return "" if value is None else str(value)
 
 
 def _item(value: Any) -> Any:

@@ -44,7 +44,7 @@ pub(super) fn sweep(
         return print_json(out, &file).map(|()| true);
     }
     let form = arguments.form.form();
-    let is_silent = is_silent(arguments.quiet, form);
+    let is_silent = arguments.form.form_unless(arguments.quiet).is_none();
     let memory = &arguments.varied.settings.memory;
     let limits = limits(memory, arguments.threads, Purpose::Sweep);
     let threads = planning_threads(arguments.threads, limits)?;
@@ -142,11 +142,6 @@ pub(super) fn open_store(
     Ok(store)
 }
 
-/// Whether the result is not printed: what a program asks for is, and nothing else.
-fn is_silent(is_quiet: bool, form: Form) -> bool {
-    is_quiet && !matches!(form, Form::Csv | Form::Json)
-}
-
 /// Prints the report; `false` if runs failed.
 fn finish(
     report: &Report,
@@ -173,7 +168,7 @@ fn merged(
 ) -> Result<bool, Error> {
     let form = arguments.form.form();
     let report = folder::merge(&arguments.folders, &arguments.out, form)?;
-    let is_silent = is_silent(arguments.quiet, form);
+    let is_silent = arguments.form.form_unless(arguments.quiet).is_none();
     finish(&report, (is_silent, form), out, errors)
 }
 
