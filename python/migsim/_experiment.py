@@ -24,6 +24,9 @@ class Experiment:
     >>> experiment.with_(seed=4).settings["seed"]
     4
 
+    It can be pickled: a copy in another process is made from the same arguments, reads the files that they name, and needs the classes of
+    your plug-ins to be imported there.
+
     Parameters
     ----------
     settings
@@ -80,14 +83,22 @@ class Experiment:
         supersteps, _, scenarios = self._core.size
         tell, close = _bar(supersteps * scenarios, progress)
         try:
-            return Run._of(self._core.run(processes, tell))
+            return Run._of(self._core.run(processes, tell), processes)
         finally:
             close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_experiment, (self._given, self._keywords))
 
     def __repr__(self) -> str:
         settings = self.settings
         app, platform = settings["workload"]["app"], settings["platform"]
         return f"<migsim.Experiment {app} on {platform} ({settings['policy']['name']})>"
+
+
+def _experiment(settings: Mapping[str, Any] | str | PathLike[str] | None, keywords: Mapping[str, Value]) -> Experiment:
+    """An experiment from its arguments, for pickle."""
+    return Experiment(settings, **keywords)
 
 
 def _bar(total: int, progress: bool | None) -> tuple[Callable[[int], object] | None, Callable[[], object]]:

@@ -28,6 +28,7 @@ class Platform:
     """
 
     def __init__(self, source: str | PathLike[str] | Mapping[str, Any]) -> None:
+        self._source = source
         self._file = as_file(source) if isinstance(source, Mapping) else fspath(source)
         self._shown: dict[str, Any] = json.loads(
             call(["platform", "show", self._file, "--json", "--rows", "1000000"])
@@ -35,6 +36,9 @@ class Platform:
 
     def __fspath__(self) -> str:
         return self._file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Platform, (self._source,))
 
     @property
     def clusters(self) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import tempfile
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -56,6 +57,10 @@ class Scenario:
         return f"<migsim.Scenario {self.name}: {self.makespan} s>"
 
 
+#: The files of a run's folder that a pickled run carries.
+_FILES = ["run.json", "supersteps.csv", "calls.jsonl", "migrations.csv", "platform.json", "processes.csv", "links.csv"]
+
+
 class Run:
     """A run: its scenarios, tables, explanations, report.
 
@@ -65,19 +70,54 @@ class Run:
     0
     >>> len(run.processes)
     75075
+
+    It can be pickled, with its tables and explanations. A copy in another process runs the experiment again only for `processes` and
+    `links` that were not recorded, and to be saved.
     """
 
     def __init__(self, manifest: dict[str, Any], core: _core.Run | None, folder: Path | None) -> None:
         self._manifest = manifest
         self._core = core
         self._folder = folder
+        self._has_processes = False
+        #: Of a run that was pickled: the text of its table, its files as long as it lives, and the same run done once more.
+        self._text: str | None = None
+        self._files: tempfile.TemporaryDirectory[str] | None = None
+        self._repeated: Run | None = None
         found = [Scenario(one) for one in manifest["summary"]["scenarios"]]
         #: The scenarios by name.
         self.scenarios: dict[str, Scenario] = {one.name: one for one in found}
 
     @classmethod
-    def _of(cls, core: _core.Run) -> Run:
-        return cls(json.loads(core.manifest), core, None)
+    def _of(cls, core: _core.Run, has_processes: bool) -> Run:
+        run = cls(json.loads(core.manifest), core, None)
+        run._has_processes = has_processes
+        return run
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_unpickled, (self._manifest, str(self), self._packed()))
+
+    def _packed(self) -> dict[str, bytes]:
+        """The files of its folder by name."""
+        if self._core is None:
+            files = (self._path / name for name in _FILES)
+            return {file.name: file.read_bytes() for file in files if file.exists()}
+        with tempfile.TemporaryDirectory(prefix="migsim-") as folder:
+            self._core.save(folder, self._has_processes, True)
+            files = (Path(folder) / name for name in _FILES)
+            return {file.name: file.read_bytes() for file in files if file.exists()}
+
+    def _again(self, processes: bool = False) -> Run:
+        """The same run done once more, from its settings."""
+        if self._repeated is None or (processes and not self._repeated._has_processes):
+            from ._experiment import Experiment
+
+            repeated = Experiment(self.settings).run(processes=processes, progress=False)
+            hashes = [{name: one.event_hash for name, one in run.scenarios.items()} for run in (self, repeated)]
+            if hashes[0] != hashes[1]:
+                raise RuntimeError("the run has other results here: a file that it reads, or the version, has changed")
+            self._repeated = repeated
+        return self._repeated
 
     @property
     def makespan(self) -> float:
@@ -140,6 +180,8 @@ class Run:
         if name == "calls":
             return _calls(self.records)
         file = self._path / f"{name}.csv"
+        if not file.exists() and self._files is not None:
+            return self._again(processes=name == "processes")._table(name)
         if not file.exists():
             raise FileNotFoundError(f"{file}: the run was saved without it; save it with `processes=True`")
         return Table.read_csv(file)
@@ -205,12 +247,17 @@ class Run:
         force
             Replace a run of other settings.
         """
+        if self._files is not None:
+            self._again().save(folder, processes=processes, force=force)
+            return
         if self._core is None:
             raise ValueError(f"the run is saved already: {self._folder}")
         self._core.save(folder, processes, force)
 
     def __str__(self) -> str:
-        return self._core.text if self._core is not None else repr(self)
+        if self._core is not None:
+            return self._core.text
+        return repr(self) if self._text is None else self._text
 
     def __repr__(self) -> str:
         times = ", ".join(f"{one.name} {one.makespan:.6g} s" for one in self.scenarios.values())
@@ -231,19 +278,22 @@ class Run:
 
 
 def _calls(records: list[dict[str, Any]]) -> Table:
-    import csv
-    import tempfile
-
     names = ["scenario", "superstep", "start_s", "cost_s", "migration_s", "candidates", "migrations"]
     names += ["predicted_gain_s", "realised_gain_s"]
-    with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        for record in records:
-            counted = {**record, "candidates": len(record["candidates"]), "migrations": len(record["migrations"])}
-            writer.writerow(["" if counted[name] is None else repr(counted[name]).strip("'") for name in names])
-        file.flush()
-        return Table.read_csv(file.name)
+    counted = (
+        {**record, "candidates": len(record["candidates"]), "migrations": len(record["migrations"])} for record in records
+    )
+    return Table._of_rows(names, ([record[name] for name in names] for record in counted))
+
+
+def _unpickled(manifest: dict[str, Any], text: str, files: Mapping[str, bytes]) -> Run:
+    """A run from its files, which stay on the disk as long as it lives."""
+    folder = tempfile.TemporaryDirectory(prefix="migsim-")
+    for name, content in files.items():
+        (Path(folder.name) / name).write_bytes(content)
+    run = Run(manifest, None, Path(folder.name))
+    run._text, run._files, run._has_processes = text, folder, "processes.csv" in files
+    return run
 
 
 def load(folder: str | PathLike[str]) -> Run:

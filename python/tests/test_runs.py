@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import multiprocessing
+import pickle
 import signal
 import subprocess
 import sys
@@ -136,6 +137,71 @@ def test_a_folder_that_is_damaged_is_refused(tmp_path: Path) -> None:
         migsim.load(tmp_path / "run")
     with pytest.raises(migsim.Error):
         migsim.load(tmp_path / "nothing")
+
+
+SMALL: dict[str, migsim.Value] = {"app": "sw", "n": 15, "load": "walk", "seed": 4}
+
+
+def _run(seed: int) -> migsim.Run:
+    return migsim.run(**{**SMALL, "seed": seed}, processes=seed == 4)
+
+
+def _without_cpu_time(run: migsim.Run) -> list[str]:
+    return [line for line in str(run).splitlines() if not line.endswith("of CPU")]
+
+
+def test_a_run_can_be_pickled_and_returned_by_a_worker(tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        there = pool.map(_run, [4, 5])
+    for seed, copy in zip([4, 5], there, strict=True):
+        run = _run(seed)
+        assert copy.summary["scenarios"] == run.summary["scenarios"] and copy.settings == run.settings
+        assert copy.makespan == run.makespan and copy.records == run.records
+        for name in ["supersteps", "calls", "migrations", "processes", "links"]:
+            here, other = getattr(run, name), getattr(copy, name)
+            assert here.columns == other.columns and len(here) == len(other), name
+            for column in here.columns if len(here) else []:
+                pairs = zip(here[column], other[column], strict=True)
+                assert all(str(one) == str(type(one)(value)) for one, value in pairs), (name, column)
+        assert copy.explain().strip() == run.explain().strip()
+        assert _without_cpu_time(copy) == _without_cpu_time(run)
+        twice = pickle.loads(pickle.dumps(copy))
+        assert twice.records == run.records and str(twice) == str(copy)
+        copy.report(tmp_path / f"{seed}.html")
+        copy.save(tmp_path / f"saved-{seed}")
+        assert migsim.load(tmp_path / f"saved-{seed}").records == run.records
+
+
+def test_an_experiment_can_be_pickled(tmp_path: Path) -> None:
+    experiment = migsim.Experiment(**SMALL)
+    copy = pickle.loads(pickle.dumps(experiment))
+    assert copy.settings == experiment.settings and copy.notes == experiment.notes
+    hashes = [[one.event_hash for one in which.run().scenarios.values()] for which in (experiment, copy)]
+    assert hashes[0] == hashes[1]
+    platform = migsim.PlatformBuilder("lab").cluster(
+        "old", hosts=8, speed="1.5 GHz", bandwidth="100 Mbps", latency="50 us"
+    ).build()
+    on_own = pickle.loads(pickle.dumps(migsim.Experiment({"workload": {"app": "sw", "n": 8}}, platform=platform)))
+    assert on_own.run().makespan == migsim.run(app="sw", n=8, platform=platform).makespan
+    # A run that was read from a folder travels, too.
+    experiment.run().save(tmp_path / "run")
+    loaded = pickle.loads(pickle.dumps(migsim.load(tmp_path / "run")))
+    assert loaded.records == experiment.run().records
+
+
+def test_printed_text_has_no_colours() -> None:
+    run = migsim.run(app="lu", n=1000, procs=25)
+    for text in (str(run), f"{run}", run.explain(), run.explain(11)):
+        assert "\x1b" not in text and text.strip()
+    assert "scenario" in str(run)
+    command = [sys.executable, "-m", "migsim", "run", "--app", "sw", "--n", "10"]
+    assert "\x1b" not in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_table_is_printed_with_its_first_rows() -> None:
+    lines = repr(migsim.run(app="sw", n=10).supersteps).splitlines()
+    assert lines[0].split() == ["scenario", "superstep", "start_s", "end_s", "computed_s"]
+    assert lines[1].split()[:3] == ["i", "1", "0"] and lines[11] == "and 47 more rows" and len(lines) == 12
 
 
 def test_other_libraries_read_every_table_with_its_units() -> None:
