@@ -2,13 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+
+use crate::support::{migsim, migsim_in, succeeded};
 
 /// All Markdown pages that people read, from the root.
 fn pages() -> Vec<PathBuf> {
@@ -196,15 +198,23 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let mut text = String::from(
         "# Settings\n\nGenerated from the schema of experiments. `migsim run --show` prints all settings of a run, `--set KEY=VALUE` sets one, and \
-         `migsim schema experiment` prints the schema. Units are on [their own page](units.md).\n",
+         `migsim schema experiment` prints the schema. Units are on [their own page](units.md).\n\n\
+         The column *default* has the value in effect on a platform of your own. There `policy.migbsp` has \
+         [neutral settings](../understand/migbsp.md#readings); its table shows them (*your platform*) beside the values in the experiments of the \
+         papers. These experiments also set other keys, which `migsim run lu --show` prints.\n",
     );
+    let papers = papers();
     let mut section = |title: &str, prefix: &str, object: &Value| {
-        writeln!(
-            text,
-            "\n## {title}\n\n| key | value | default | meaning |\n|---|---|---|---|"
-        )
-        .unwrap();
-        rows(&schema, prefix, object, &mut text);
+        let has_two = is_read_in_two_ways(&schema, object);
+        let (columns, line) = if has_two {
+            ("your platform | the papers", "---|---")
+        } else {
+            ("default", "---")
+        };
+        let head = format!("| key | value | {columns} | meaning |\n|---|---|{line}|---|");
+        writeln!(text, "\n## {title}\n\n{head}").unwrap();
+        let papers = if has_two { &papers[..] } else { &[] };
+        rows(&schema, (prefix, papers), object, &mut text);
     };
     let properties = &schema["properties"];
     let top = [
@@ -245,33 +255,202 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
     is_current("docs/reference/settings.md", &text);
 }
 
+/// A platform that no paper used.
+const LAB: &str = "tests/transcripts/files/own.json";
+
+/// The rows of the chapter on settings: key and value on a platform of one's own.
+fn values_of_the_book() -> Vec<(String, String)> {
+    let text = fs::read_to_string("docs/reference/settings.md").unwrap();
+    let mut rows = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let key = cells[0].trim_start_matches("| ").trim_matches('`');
+        rows.push((key.to_owned(), cells[2].to_owned()));
+    }
+    rows
+}
+
+/// The keys whose value is given in this test, or is written by migsim itself.
+const GIVEN: [&str; 3] = ["platform", "extends", "policy.replay.file"];
+
+#[test]
+fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
+    let scratch = tempfile::tempdir().unwrap();
+    let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join(LAB);
+    let lab = lab.to_str().unwrap();
+    let start = ["run", "--platform", lab, "--app", "synthetic"];
+    let run = [&start[..], &["--procs", "4", "--out", "r", "--quiet"]].concat();
+    succeeded(migsim_in(scratch.path(), &run));
+    let manifest = fs::read_to_string(scratch.path().join("r/run.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let own = &manifest["experiment"];
+    let book = values_of_the_book();
+    let mut of_policies = BTreeMap::from([("migbsp", own.clone())]);
+    let mut checked = 0;
+    for (key, told) in &book {
+        let mut parts = key.split('.');
+        let settings = match (parts.next().unwrap(), parts.next()) {
+            ("workload", _) => continue, // an application of its own each
+            ("policy", Some(policy)) => &*of_policies
+                .entry(policy)
+                .or_insert_with(|| shown(&[&start[1..], &["--policy", policy]].concat())),
+            _ => own,
+        };
+        if GIVEN.contains(&&**key) {
+            continue;
+        }
+        assert_eq!(code(under(settings, key)), *told, "{key}");
+        checked += 1;
+    }
+    assert!(checked > 100, "{checked}");
+    // Nothing that is in effect is left out.
+    let options = own["policy"]["migbsp"].as_object().unwrap();
+    for option in options.keys() {
+        let key = format!("policy.migbsp.{option}");
+        assert!(book.iter().any(|(known, _)| *known == key), "{key}");
+    }
+}
+
+/// The options that decide most between the readings of MigBSP, as the book shows them.
+const READINGS: [(&str, &str); 7] = [
+    ("own_cluster", "the own cluster and the highest PM"),
+    ("x", "the share of the highest PM"),
+    ("candidate_order", "the order of candidates"),
+    ("memory_rate", "the rate of Mem(i,j)"),
+    ("viability_transfer", "the transfer of the memory in t2"),
+    ("viability_cost", "the other costs of a move in t2"),
+    ("sharing", "a destination that is in use, in t2"),
+];
+
+#[test]
+fn the_readings_in_pictures_are_those_in_effect() {
+    let papers = papers();
+    let own = shown(&["--platform", LAB, "--app", "synthetic"]);
+    let mut table = String::from("| what | `policy.migbsp` | your platform |");
+    for (name, _) in &papers {
+        write!(table, " {name} |").unwrap();
+    }
+    table.push_str("\n|---|---|---|---|---|---|---|\n");
+    for (option, what) in READINGS {
+        let key = format!("policy.migbsp.{option}");
+        write!(
+            table,
+            "| {what} | `{option}` | {} |",
+            code(under(&own, &key))
+        )
+        .unwrap();
+        for (_, settings) in &papers {
+            write!(table, " {} |", code(under(settings, &key))).unwrap();
+        }
+        table.push('\n');
+    }
+    let path = "docs/understand/migbsp.md";
+    let page = fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once("<!-- generated: readings -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    is_current(
+        path,
+        &format!("{before}<!-- generated: readings -->\n{table}<!-- end -->{after}"),
+    );
+}
+
 /// What a schema or its reference says under a key.
 fn resolved<'s>(schema: &'s Value, value: &'s Value) -> &'s Value {
     let reference = value["$ref"].as_str();
     reference.map_or(value, |path| schema.pointer(&path[1..]).unwrap())
 }
 
-fn rows(schema: &Value, prefix: &str, object: &Value, text: &mut String) {
+/// The value on a platform that no paper used, in the schema of an option.
+const OWN: &str = "x-own-platform";
+
+/// The sentence of a description that tells the same.
+const TOLD: &str = " On a platform that no paper used the default is";
+
+/// Whether some option has another value on a platform that no paper used than its default.
+fn is_read_in_two_ways(schema: &Value, object: &Value) -> bool {
+    let properties = resolved(schema, object)["properties"].as_object();
+    let mut properties = properties.into_iter().flatten();
+    properties.any(|(_, property)| property.get(OWN).is_some())
+}
+
+/// The complete settings of a command, as `--show` prints them.
+fn shown(arguments: &[&str]) -> Value {
+    let output = migsim(&[&["run"], arguments, &["--show", "--quiet"]].concat());
+    let output = succeeded(output);
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The papers with runs, each with the settings of its experiment.
+fn papers() -> Vec<(&'static str, Value)> {
+    let names = ["lu", "lbm", "sw", "sw-dynamic"];
+    names.map(|name| (name, shown(&[name]))).into()
+}
+
+/// The value under a dotted key; null if there is none.
+fn under<'v>(settings: &'v Value, key: &str) -> &'v Value {
+    let path = format!("/{}", key.replace('.', "/"));
+    settings.pointer(&path).unwrap_or(&Value::Null)
+}
+
+/// A value as code; `-` if there is none.
+fn code(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => format!("`{text}`"),
+        other => format!("`{other}`"),
+    }
+}
+
+/// The values of a key in the experiments of the papers: one, or each with its papers.
+fn in_papers(papers: &[(&str, Value)], key: &str) -> String {
+    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, settings) in papers {
+        let value = code(under(settings, key));
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, names)) => names.push(name),
+            None => values.push((value, vec![name])),
+        }
+    }
+    match &values[..] {
+        [(value, _)] => value.clone(),
+        several => {
+            let told = several.iter();
+            let told = told.map(|(value, names)| format!("{value} ({})", names.join(", ")));
+            told.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// The rows of an object's options; with `papers` the values on a platform of one's own and in their experiments take the place of the default.
+fn rows(
+    schema: &Value,
+    (prefix, papers): (&str, &[(&str, Value)]),
+    object: &Value,
+    text: &mut String,
+) {
     let properties = resolved(schema, object)["properties"].as_object();
     for (key, property) in properties.into_iter().flatten() {
         let target = resolved(schema, property);
         if target["properties"].is_object() {
-            rows(schema, &format!("{prefix}{key}."), target, text);
+            let prefix = format!("{prefix}{key}.");
+            rows(schema, (&prefix, papers), target, text);
             continue;
         }
         let cell = |value: &str| value.replace('|', "\\|").replace('\n', " ");
-        let default = match &property["default"] {
-            Value::Null => "-".to_owned(),
-            Value::String(text) => format!("`{text}`"),
-            other => format!("`{other}`"),
-        };
+        let own = property.get(OWN).unwrap_or(&property["default"]);
+        let mut values = cell(&code(own));
+        if !papers.is_empty() {
+            let in_papers = in_papers(papers, &format!("{prefix}{key}"));
+            write!(values, " | {}", cell(&in_papers)).unwrap();
+        }
         let meaning = property["description"].as_str();
         let meaning = meaning.or(target["description"].as_str()).unwrap_or("-");
+        let meaning = meaning.split(TOLD).next().unwrap();
         writeln!(
             text,
             "| `{prefix}{key}` | {} | {} | {} |",
             cell(&kind(target)),
-            cell(&default),
+            values,
             cell(meaning)
         )
         .unwrap();

@@ -11,6 +11,7 @@ use super::args::{Arguments, RunArguments, SweepArguments};
 use super::complete::texts;
 use super::options::{MARK, parse_counts, parse_numbers};
 use crate::error::{Error, Problem};
+use crate::experiment::{in_effect, shown};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::registry::Registry;
 use crate::sweep::Spec;
@@ -140,7 +141,13 @@ impl<'r> Flags<'r> {
         };
         let under = |id: &str, flags: &[&'static OptionFlag]| -> Vec<Arg> {
             let heading = heading_of(id);
-            let arg = |flag: &&'static OptionFlag| arg(flag).help_heading(heading.clone());
+            let arg = |flag: &&'static OptionFlag| {
+                let arg = arg(flag).help_heading(heading.clone());
+                match self.defaults(flag) {
+                    Some(defaults) => arg.help(format!("{} [default: {defaults}]", flag.help)),
+                    None => arg,
+                }
+            };
             flags.iter().map(arg).collect()
         };
         let mut args = under(APPLICATION, &self.workloads);
@@ -152,6 +159,20 @@ impl<'r> Flags<'r> {
                 Some(place) if !arg.is_positional() => arg.display_order(place),
                 _ => arg,
             }
+        })
+    }
+
+    /// The value of a policy's flag if it is not given: on a platform that no paper used, and the papers' if that is another one.
+    fn defaults(&self, flag: &OptionFlag) -> Option<String> {
+        let mut policies = self.registry.policies().iter();
+        let entry = policies.find(|entry| entry.flag(flag.name).is_some())?;
+        let own = in_effect(entry).ok()?.remove(flag.key)?;
+        let own = (!own.is_null()).then(|| shown(&own))?;
+        let usual = shown(&entry.resolve(&json!({})).ok()?[flag.key]);
+        Some(if own == usual {
+            own
+        } else {
+            format!("{own} on a platform of your own, {usual} in the papers")
         })
     }
 

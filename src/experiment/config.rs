@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::built_in::ONE_READING;
+use super::neutral;
 use crate::bsp::{Costs, RuntimeConfig, Scenario};
 use crate::load::{self, LoadKey};
 use crate::platform::Mapping;
@@ -227,7 +228,14 @@ pub fn schema(registry: &Registry) -> String {
         }),
     );
     let loads = load::schema(registry.loads(), &mut generator);
-    let options = generator.take_definitions(true);
+    let mut options = generator.take_definitions(true);
+    for entry in registry.policies() {
+        let place = policy[entry.name]["$ref"].as_str();
+        let name = place.and_then(|place| place.rsplit('/').next());
+        if let Some(definition) = name.and_then(|name| options.get_mut(name)) {
+            neutral::annotate(entry, definition);
+        }
+    }
     let application = |entry: &registry::Entry, keys: Value| {
         let app = json!({ "app": { "const": entry.name } });
         json!({ "title": entry.name, "description": entry.summary, "properties": app, "allOf": [keys] })
