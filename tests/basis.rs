@@ -266,3 +266,33 @@ fn a_setting_that_is_set_back_to_its_default_has_no_origin() {
     let back = shown(&["--set", "runtime.load=since-call"]);
     assert_eq!(origin(&back), Value::Null);
 }
+
+#[test]
+fn the_table_names_the_readings_of_migbsp_off_the_platforms_of_the_papers() {
+    let table = |line: &[&str]| {
+        let output = succeeded(migsim(&[&["run"], line].concat()));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let own = ["--app", "synthetic", "--procs", "4", "--platform", LAB];
+    let named = "readings of migbsp: t2 without the price of the move; ";
+    assert!(table(&own).contains(named));
+    let counted = ["--set", "policy.migbsp.viability_transfer=true"];
+    let told = table(&[&own[..], &counted].concat());
+    assert!(
+        told.contains("readings of migbsp: t2 with the transfer of the memory; "),
+        "{told}"
+    );
+    // A policy without readings has no such line, nor has a run that asks none, nor one of a paper.
+    let paper = ["--app", "sw", "--n", "10", "--procs", "10"];
+    for silent in [
+        [&own[..], &["--policy", "never"]].concat(),
+        [&own[..], &["--scenario", "i"]].concat(),
+        paper.to_vec(),
+    ] {
+        assert!(!table(&silent).contains("readings of"), "{silent:?}");
+    }
+    let (summary, _) = json_of(&["run"], &own);
+    assert_eq!(summary["readings"][0], "t2 without the price of the move");
+    let (summary, _) = json_of(&["run"], &paper);
+    assert_eq!(summary["readings"], Value::Null);
+}

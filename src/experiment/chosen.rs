@@ -123,6 +123,14 @@ impl Chosen {
         Ok(Box::new(Triggered::new(trigger, policy, false)))
     }
 
+    /// The readings of the policy's source on which results depend, a few words each.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub(super) fn readings(&self) -> Result<Vec<String>, Error> {
+        self.entry.readings(&self.options)
+    }
+
     /// The key `policy` with all defaults filled in.
     ///
     /// # Errors

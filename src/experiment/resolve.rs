@@ -301,6 +301,16 @@ impl Experiment {
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
+    /// The readings of the policy's papers on which results depend, a few words each. There are none on a platform that the settings were
+    /// fitted to, where the page of the paper tells them, nor if the policy is never asked.
+    pub fn readings(&self) -> Vec<String> {
+        let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
+        if self.basis.is_calibrated == Some(true) || !is_asked {
+            return Vec::new();
+        }
+        self.policy.readings().unwrap_or_default() // its options have been read before
+    }
+
     /// The name of the application.
     pub fn app(&self) -> &str {
         self.config

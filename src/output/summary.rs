@@ -26,6 +26,10 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
         "simulator": simulator(experiment, results),
         "scenarios": scenarios,
     });
+    let readings = experiment.readings();
+    if !readings.is_empty() {
+        summary["readings"] = json!(readings);
+    }
     if !experiment.said.is_empty() {
         summary["notes"] = json!(experiment.said);
     }

@@ -19,6 +19,11 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet.table(scenarios(results));
     sheet.line("");
     sheet.line(speed(experiment, results));
+    let readings = experiment.readings();
+    if !readings.is_empty() {
+        let policy = experiment.policy_name();
+        sheet.line(format!("readings of {policy}: {}", readings.join("; ")));
+    }
     // What moved; without scenario iii, what would have.
     let shown = results
         .get(Scenario::Iii)

@@ -26,6 +26,17 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The values that `migsim tune` tries if none are given: an option, and a list or range as on the command line.
     const RANGES: &'static [(&'static str, &'static str)] = &[];
 
+    /// The options that are shares of a whole: a value above 1 gets a note.
+    const SHARES: &'static [&'static str] = &[];
+
+    /// Whether its moves all lead to another cluster, so that nothing can move on a platform of one cluster.
+    const MOVES_BETWEEN_CLUSTERS: bool = false;
+
+    /// The readings of its source on which results depend, a few words each; they stand below the table of a run.
+    fn readings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Tells of its calls in `migsim explain` and on the page of a run; by default their records are listed as they are.
     fn narrator() -> &'static dyn Narrator {
         &Plain
@@ -50,6 +61,8 @@ pub struct Kind {
     make: Make,
     ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
+    shares: &'static [&'static str],
+    moves_between_clusters: bool,
 }
 
 /// The way to read its options.
@@ -59,6 +72,7 @@ enum Make {
     Policy {
         build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
+        readings: fn(&Value) -> Result<Vec<String>, Error>,
     },
     /// A strategy, which a trigger calls.
     Strategy(strategy::Kind),
@@ -77,6 +91,8 @@ pub(crate) fn made_by(
         make: Make::Maker(maker),
         ranges: &[],
         narrator: &Plain,
+        shares: &[],
+        moves_between_clusters: false,
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
@@ -91,9 +107,12 @@ pub(crate) fn row<T: PolicyOptions>(
         make: Make::Policy {
             build: |options| document::from_value::<T>(options, "")?.policy(),
             resolve: |options| document::resolve::<T>(options, ""),
+            readings: |options| Ok(document::from_value::<T>(options, "")?.readings()),
         },
         ranges: T::RANGES,
         narrator: T::narrator(),
+        shares: T::SHARES,
+        moves_between_clusters: T::MOVES_BETWEEN_CLUSTERS,
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
     (entry.flags, entry.files) = (T::FLAGS, T::FILES);
@@ -106,6 +125,8 @@ pub(crate) fn of_strategy(entry: &strategy::Entry) -> Entry {
         make: Make::Strategy(entry.kind),
         ranges: &[],
         narrator: &BalancerNarrator,
+        shares: &[],
+        moves_between_clusters: false,
     })
 }
 
@@ -158,6 +179,27 @@ impl Entry {
             Make::Maker(maker) => plugin::resolve(maker, options),
         };
         resolved.map_err(|error| self.with_whole_keys("policy", error))
+    }
+
+    /// The readings of its source that options choose and on which results depend, a few words each.
+    ///
+    /// # Errors
+    /// Options are unknown or unreadable.
+    pub fn readings(&self, options: &Value) -> Result<Vec<String>, Error> {
+        match self.kind.make {
+            Make::Policy { readings, .. } => readings(options),
+            Make::Strategy(_) | Make::Maker(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The options that are shares of a whole.
+    pub fn shares(&self) -> &'static [&'static str] {
+        self.kind.shares
+    }
+
+    /// Whether its moves all lead to another cluster.
+    pub fn moves_between_clusters(&self) -> bool {
+        self.kind.moves_between_clusters
     }
 
     /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.

@@ -18,6 +18,7 @@ mod exchanges;
 pub(super) mod explain;
 pub(super) mod forecast;
 mod potential;
+mod readings;
 #[cfg(test)]
 mod tests;
 pub(super) mod trigger;
@@ -213,8 +214,15 @@ impl PolicyOptions for MigBspConfig {
         ("x", "0.4..1.0:0.02"),
     ];
 
+    const SHARES: &'static [&'static str] = &["d"];
+    const MOVES_BETWEEN_CLUSTERS: bool = true;
+
     fn narrator() -> &'static dyn Narrator {
         &MigBspNarrator
+    }
+
+    fn readings(&self) -> Vec<String> {
+        Self::readings(self)
     }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {

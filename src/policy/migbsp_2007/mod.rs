@@ -158,6 +158,7 @@ fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candi
 impl PolicyOptions for MigBsp2007Config {
     const FLAGS: &'static [OptionFlag] = &[ALPHA, TOLERANCE];
     const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, TOLERANCES];
+    const SHARES: &'static [&'static str] = &["d"];
 
     fn narrator() -> &'static dyn Narrator {
         &MigBsp2007Narrator
