@@ -93,6 +93,16 @@ pub(crate) fn counted(count: impl Display, noun: &str) -> String {
     }
 }
 
+/// Smaller numbers are more likely shares that are wrong than percent.
+const LEAST_PERCENT: f64 = 5.0;
+
+/// The share that is meant by a value above 1 that looks like percent, as a hint: `80 % is 0.8`.
+pub(crate) fn of_percent(value: f64) -> Option<String> {
+    let is_percent = (LEAST_PERCENT..=100.0).contains(&value);
+    // Without the digits of a division in binary.
+    is_percent.then(|| format!("{value} % is {}", (value * 1e4).round() / 1e6))
+}
+
 /// `is` of one, `are` of any other number; likewise `was` and `were`.
 pub(crate) fn of_number(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
     if count == 1 { one } else { several }
@@ -111,6 +121,21 @@ mod tests {
             [counted(2, "policy"), counted(0, "key")],
             ["2 policies", "0 keys"]
         );
+    }
+
+    #[test]
+    fn percent_are_told_as_shares() {
+        let told = [80.0, 33.3, 100.0, 5.0].map(|value| of_percent(value).unwrap());
+        assert_eq!(
+            told,
+            [
+                "80 % is 0.8",
+                "33.3 % is 0.333",
+                "100 % is 1",
+                "5 % is 0.05"
+            ]
+        );
+        assert_eq!([4.9, 101.0, 0.5].map(of_percent), [None, None, None]);
     }
 
     #[test]

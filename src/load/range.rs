@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use crate::error::{Error, Problem};
 pub(super) use crate::platform::SHORTEST_PERIOD;
 use crate::units::Seconds;
+use crate::words::of_percent;
 
 /// The longest duration of a parameter \[s\], some thirty years.
 pub(super) const LONGEST: f64 = 1e9;
@@ -18,7 +19,10 @@ pub(super) struct Ranges {
 impl Ranges {
     /// `value` must lie in `range`.
     pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
-        let hint = format!("it must be from {} to {}", range.start(), range.end());
+        let mut hint = format!("it must be from {} to {}", range.start(), range.end());
+        if let Some(share) = of_percent(value).filter(|_| *range.end() <= 1.0) {
+            hint = format!("{hint}: {share}");
+        }
         self.require(range.contains(&value), key, &value.to_string(), hint)
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
 use crate::units::Seconds;
+use crate::words::of_percent;
 
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {
@@ -343,7 +344,7 @@ pub struct MigBspConfig {
     pub alpha: u32,
     /// Floor of α' (A1).
     pub floor: Floor,
-    /// D: a superstep is stable if all times lie within avg·(1 ± D).
+    /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10.
     pub d: f64,
     /// ω: calls in a row without migration after which D grows.
     pub omega: u32,
@@ -487,6 +488,16 @@ impl Default for MigBspConfig {
     }
 }
 
+/// Maximum of D, as a share of the mean time. No time of 11 processes is more than 10 times above their mean, and of most applications
+/// none is near that: a larger D is percent.
+const LARGEST_D: f64 = 10.0;
+
+/// The range of a share that starts at 0, and the share that is meant by percent.
+fn within(most: f64, value: f64) -> String {
+    let share = of_percent(value).map_or_else(String::new, |share| format!(": {share}"));
+    format!("from 0 to {most}{share}")
+}
+
 impl MigBspConfig {
     /// All values that are out of range, each with its key in the options.
     pub fn problems(&self) -> Vec<Problem> {
@@ -511,7 +522,7 @@ impl MigBspConfig {
                 key,
                 (0.0..=1.0).contains(&value),
                 value.to_string(),
-                "from 0 to 1",
+                &within(1.0, value),
             );
         }
         check(
@@ -534,9 +545,9 @@ impl MigBspConfig {
         );
         check(
             "d",
-            self.d.is_finite() && self.d >= 0.0,
+            (0.0..=LARGEST_D).contains(&self.d),
             self.d.to_string(),
-            "a finite number and not negative",
+            &within(LARGEST_D, self.d),
         );
         let grows = self.d_factor.is_finite() && self.d_factor >= 1.0;
         check(

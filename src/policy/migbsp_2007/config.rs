@@ -39,7 +39,7 @@ pub enum Load {
 pub struct MigBsp2007Config {
     /// α: supersteps until the first call, at least 1 (ours: the LU paper's 4; no value is given). Its floor is 1 (algorithm 1).
     pub alpha: u32,
-    /// D: a superstep is stable if all times lie within avg·(1 ± D) (ours: the LU paper's 0.5; no value is given).
+    /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10 (ours: the LU paper's 0.5; no value is given).
     pub d: f64,
     /// The processes in the stability test (stated: all, section 2.2; A3).
     pub population: Population,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Problem;
 use crate::units::{Bytes, Instructions};
+use crate::words::of_percent;
 
 /// More processes than this are refused: a limit of this program, not of the model.
 const MAX_PROCESSES: u64 = 10_000_000;
@@ -266,8 +267,10 @@ impl SyntheticConfig {
         let within = |key: &str, value: f64, least: f64, most: f64| {
             let problem =
                 Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
+            let share = of_percent(value).filter(|_| most <= 1.0);
+            let share = share.map_or_else(String::new, |share| format!(": {share}"));
             (!(least..=most).contains(&value))
-                .then(|| problem.hint(format!("it must be from {least} to {most}")))
+                .then(|| problem.hint(format!("it must be from {least} to {most}{share}")))
         };
         let part = |key: &str, value: f64| within(key, value, 0.0, 1.0);
         let hot = &self.hot_spot;
