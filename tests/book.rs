@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use migsim::experiment::{RULES, Rule, Stage};
 use serde_json::Value;
 
 use crate::support::{migsim, migsim_in, succeeded};
@@ -519,6 +520,35 @@ fn the_chapter_on_commands_is_their_help() {
         .unwrap();
     }
     is_current("docs/reference/commands.md", &text);
+}
+
+/// What a rule says about its stage, for people.
+fn stage(rule: &Rule) -> &'static str {
+    match rule.stage {
+        Stage::Platform => "`platform show`, and each command that reads settings",
+        Stage::Settings => "each command that reads settings",
+        _ => "after a run",
+    }
+}
+
+#[test]
+fn the_chapter_on_notes_is_the_table_of_rules() {
+    let mut text = String::from(
+        "# Notes about unlikely values\n\nGenerated from the table of rules. migsim refuses a value that cannot be meant. A value that can hardly be meant is used, and a \
+         note names it, on stderr (`note: ...`) and under `notes` in `--json` and `run.json`. No note changes a result, and `--quiet` suppresses them.\n\n\
+         | rule | a note appears if | reason for the threshold | what to do | printed by |\n|---|---|---|---|---|\n",
+    );
+    for rule in &RULES {
+        let condition = rule.condition.replace("{}", &rule.threshold.to_string());
+        let cells = [rule.name, &condition, rule.reason, rule.advice, stage(rule)];
+        writeln!(
+            text,
+            "| {} |",
+            cells.map(|cell| cell.replace('|', "\\|")).join(" | ")
+        )
+        .unwrap();
+    }
+    is_current("docs/reference/notes.md", &text);
 }
 
 /// The elements and attributes that the reader of SimGrid's files knows, as its source lists them.

@@ -88,7 +88,11 @@ fn every_refusal_has_its_code_place_and_hint() {
             count += 1;
             let transcript = transcript.split("\n```").next().unwrap();
             let (command, rest) = transcript.split_once('\n').unwrap();
-            assert!(rest.starts_with("? 2\nerror: "), "{command}: {rest}");
+            // Notes about settings come before an error of the run.
+            let mut said = rest.lines().filter(|line| !line.starts_with("note: "));
+            assert_eq!(said.next(), Some("? 2"), "{command}: {rest}");
+            let is_error = said.next().is_some_and(|line| line.starts_with("error: "));
+            assert!(is_error, "{command}: {rest}");
             for problem in rest.split("error: ").skip(1) {
                 assert!(
                     problem.contains("\n  --> "),

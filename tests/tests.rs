@@ -33,6 +33,7 @@ mod oracle_xml; // 57 more on platform files of SimGrid, every route and date
 mod package; // the published package: files, size, citation
 mod pages; // the pages of sweeps, searches and explanations: one frame, nothing fetched, no JSON
 mod platform_oracle; // the platforms of the oracle read the same from XML and JSON
+mod plausibility; // notes about values that can hardly be meant: none of a paper's, one of each rule
 mod plugin_pages; // the pages of policies and triggers in the book
 mod reality; // programs measured on MPI: the committed page is current, errors within what was promised
 mod report; // the page: whole, the same bytes, nothing fetched, damaged folders refused

@@ -258,7 +258,9 @@ pub(super) fn platform(
                 super::show::form_clusters(&mut loaded, clusters)?;
             }
             say_notes(&loaded.notes, errors);
-            return super::show::platform(&loaded, svg.as_deref(), *rows, *form, out);
+            let is_chosen = clusters.is_some();
+            let drawn = svg.as_deref();
+            return super::show::platform((&loaded, is_chosen), drawn, *rows, *form, out);
         }
         PlatformCommand::Export {
             platform,

@@ -67,6 +67,9 @@ pub(super) fn run(
     let (results, mut drafts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
     })?;
+    if !arguments.quiet {
+        say_notes(&experiment.notes_of(&results), errors);
+    }
     let mut elsewhere = None;
     if let Some(page) = page {
         let html = Report::of(&experiment, &results, activity)?.html();

@@ -27,9 +27,9 @@ pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Resu
     formed.map_err(|error| error.placed("--clusters"))
 }
 
-/// Shows a platform, and draws it into a file if one is named.
+/// Shows a platform, whose clusters may be chosen, and draws it into a file if one is named.
 pub(super) fn platform(
-    loaded: &LoadedPlatform,
+    (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,
     rows: usize,
     form: FormArguments,
@@ -38,7 +38,8 @@ pub(super) fn platform(
     if let Some(path) = svg {
         write_named(path, draw(&loaded.platform).as_bytes())?;
     }
-    print(out, &platform_sheet(loaded, rows).render(form.form()))
+    let sheet = platform_sheet(loaded, are_clusters_chosen, rows);
+    print(out, &sheet.render(form.form()))
 }
 
 pub(super) fn workload(

@@ -11,6 +11,7 @@ use super::chosen::Chosen;
 use super::config::{Basis, ExperimentConfig, NONE};
 use super::idle_cores;
 use super::layers::{Layers, is_within, lookup};
+use super::plausibility::{self, Finding};
 use super::seed::{self, Draws};
 use super::shared::Shared;
 use crate::bsp::Scenario;
@@ -22,7 +23,7 @@ use crate::memory::{self, Limits, Size};
 use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::policy::explain::Narrator;
 use crate::registry::Registry;
-use crate::units::{HostId, ProcessId};
+use crate::units::{HostId, ProcessId, Seconds};
 use crate::workload::{Workload, registry};
 
 /// A file that a result depends on.
@@ -159,6 +160,8 @@ impl Experiment {
             return Err(Error::Input(problems));
         }
         let (basis, remark) = whole.basis(&config, &platform);
+        // Before a load changes its speeds.
+        let mut findings = plausibility::of_platform(&platform.platform, config.clusters.is_some());
         if !loads.is_empty() {
             platform = shared.under_load(&platform, &loads, config.seed)?;
         }
@@ -271,6 +274,16 @@ impl Experiment {
         if is_mapped && built.workload.labels().is_none() {
             said.extend(idle_cores::note(&platform.platform, &placement, &mapping));
         }
+        findings.extend(plausibility::of_settings(plausibility::Given {
+            policy: &chosen.entry,
+            options: &resolved["policy"][chosen.entry.name],
+            loads: &loads,
+            workload: built.workload.as_ref(),
+            is_read: !built.inputs.is_empty(),
+            platform: &platform.platform,
+            scenarios: &config.scenarios,
+        }));
+        said.extend(findings.iter().map(Finding::note));
         config.network = resolved["network"].as_object().cloned().unwrap_or_default();
         Ok(Self {
             platform,
@@ -292,7 +305,7 @@ impl Experiment {
     }
 
     /// Notes for its user before believing its results, a sentence each: about the settings that were filled in (neutral ones, or fitted
-    /// to other platforms), the application, its load, its mapping and its seed.
+    /// to other platforms), the application, its load, its mapping and its seed, and values that can hardly be meant.
     pub fn notes(&self) -> Vec<String> {
         let said = self.said.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
@@ -318,6 +331,11 @@ impl Experiment {
             .get("app")
             .and_then(Value::as_str)
             .unwrap_or_default()
+    }
+
+    /// The background loads of which it is known when they first take anything: a name for each, and the time.
+    pub(super) fn load_beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
+        self.loads.beginnings()
     }
 
     /// Whether its background load depends on the seed.

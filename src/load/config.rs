@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Entry, Load, Table};
 use crate::document;
 use crate::error::{Error, Problem};
+use crate::units::Seconds;
 
 /// The key `load` as it is written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -138,6 +139,14 @@ impl Loads {
         let mut notes: Vec<String> = notes.collect();
         notes.dedup();
         notes
+    }
+
+    /// The loads of which it is known when they first take anything: the file or the kind of each, and the time.
+    pub fn beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
+        self.specs.iter().filter_map(|spec| {
+            let name = spec.load.file().map_or(spec.kind, |(name, _)| name);
+            Some((format!("`{name}`"), spec.load.begins()?))
+        })
     }
 
     /// The files that were read, each with its SHA-256.

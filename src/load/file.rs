@@ -253,6 +253,12 @@ impl Load for Measured {
         }))
     }
 
+    fn begins(&self) -> Option<Seconds> {
+        let mut steps = self.profile.once().iter();
+        let (date, _) = steps.find(|(_, load)| *load > 0.0 && !self.is_shifted)?;
+        Seconds::new(*date)
+    }
+
     fn uses_seed(&self) -> bool {
         self.is_shifted
     }

@@ -53,6 +53,7 @@ pub use walk::{Walk, WalkConfig};
 
 use crate::platform::Steps;
 use crate::random::Stream;
+use crate::units::Seconds;
 
 /// The largest load: who takes more leaves nothing that could be called a capacity.
 pub const MOST_LOAD: f64 = 0.99;
@@ -64,6 +65,11 @@ pub trait Load: fmt::Debug + Send + Sync {
 
     /// The load, if it is one for ever.
     fn constant(&self) -> Option<f64> {
+        None
+    }
+
+    /// The time at which it first takes anything, if that is known and the same for all hosts and seeds.
+    fn begins(&self) -> Option<Seconds> {
         None
     }
 

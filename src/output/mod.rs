@@ -52,6 +52,7 @@ pub use lb_data::LbData;
 pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
 pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
+pub(crate) use quantities::{duration, speed};
 pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
 pub use summary::{manifest, summary};

@@ -1,7 +1,7 @@
 //! Quantities for people: four digits, in the unit of suitable size.
 
 /// A duration \[s\].
-pub(super) fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     scaled(
         seconds,
         &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)],
@@ -23,7 +23,7 @@ pub(super) fn rate(bytes_per_second: f64) -> String {
 }
 
 /// A speed \[instr/s\].
-pub(super) fn speed(instructions_per_second: f64) -> String {
+pub(crate) fn speed(instructions_per_second: f64) -> String {
     scaled(
         instructions_per_second,
         &[

@@ -30,8 +30,10 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
     if !readings.is_empty() {
         summary["readings"] = json!(readings);
     }
-    if !experiment.said.is_empty() {
-        summary["notes"] = json!(experiment.said);
+    let mut notes = experiment.said.clone();
+    notes.extend(experiment.notes_of(results));
+    if !notes.is_empty() {
+        summary["notes"] = json!(notes);
     }
     summary
 }

@@ -93,7 +93,7 @@ fn check(loaded: &LoadedPlatform) {
                 .contains(&id.0)
         );
     }
-    platform_sheet(loaded, 3).render(Form::Table);
+    platform_sheet(loaded, false, 3).render(Form::Table);
     draw(platform);
     if platform.hosts.len() <= FEW {
         check_export(platform);

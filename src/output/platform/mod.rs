@@ -14,6 +14,7 @@ pub use draw::draw;
 
 use super::quantities::{duration, rate, size, speed};
 use super::table_format::{Cell, Sheet, Table, numbers, words};
+use crate::experiment::{Finding, of_clusters, of_platform};
 use crate::platform::{LoadedPlatform, Platform, Route, Routes};
 use crate::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
 use crate::words::counted;
@@ -23,10 +24,12 @@ const MOST_NAMES: usize = 6;
 /// Latencies that differ relatively by less than this are equal.
 const ROUNDING: f64 = 1e-12;
 
-/// The platform as lines and tables of at most `rows` rows each.
-pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
+/// The platform as lines and tables of at most `rows` rows each; clusters of zones that the user chose are not judged.
+pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
     let survey = Survey::of(platform, rows);
+    let mut odd = of_platform(platform, are_clusters_chosen);
+    odd.extend(of_clusters(platform));
     let mut sheet = Sheet::default();
     sheet.line(format!(
         "{}: {} in {}, {}",
@@ -61,7 +64,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, rows: usize) -> Sheet {
         }
     }
     sheet.line("");
-    sheet.table(checks(platform, &survey));
+    sheet.table(checks(platform, &survey, &odd));
     sheet
 }
 
@@ -425,8 +428,8 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     text
 }
 
-/// Findings that are worth a look.
-fn checks(platform: &Platform, survey: &Survey) -> Table {
+/// Findings that are worth a look, those about values that can hardly be meant last.
+fn checks(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
     let columns = [words("check", "level"), words("finding", "finding")];
     let mut table = Table::new("checks", "", &columns);
     let mut push = |is_fine: bool, finding: String| {
@@ -490,6 +493,9 @@ fn checks(platform: &Platform, survey: &Survey) -> Table {
             format!("the narrowest link between clusters has {narrowest}"),
         );
     }
+    for finding in odd {
+        push(false, finding.note());
+    }
     table
 }
 
@@ -516,7 +522,7 @@ mod tests {
             r#"{{"schema": "migsim-platform-1", "name": "two", "clusters": [{a}, {b}], "links": [{near}, {far}], "routes": [{routes}]}}"#
         );
         let loaded = crate::platform::from_json("two.json", &text).unwrap();
-        platform_sheet(&loaded, 9).render(Form::Csv)
+        platform_sheet(&loaded, false, 9).render(Form::Csv)
     }
 
     #[test]
@@ -549,7 +555,7 @@ mod tests {
             <link id='e' bandwidth='1GBps' latency='50us'/>{routes}</zone></platform>"
         );
         let loaded = crate::platform::from_simgrid("two.xml", &text).unwrap();
-        platform_sheet(&loaded, 9).render(Form::Csv)
+        platform_sheet(&loaded, false, 9).render(Form::Csv)
     }
 
     #[test]

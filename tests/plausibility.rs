@@ -1,0 +1,289 @@
+//! Notes about values that can hardly be meant: none on what the papers use, in words and JSON, with `platform show` as with `run`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fmt::Write as _;
+use std::fs;
+
+use migsim::experiment::{Flag, Layers, RULES, built_in, built_in_names};
+use migsim::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{migsim, migsim_in, read, said, succeeded};
+
+/// The names of the rules that notes are of, found by their advice.
+fn rules(notes: &[String]) -> Vec<&'static str> {
+    let is_of = |note: &str, advice: &str| note.ends_with(&format!(": {advice}"));
+    let found = notes.iter().filter_map(|note| {
+        let rule = RULES.iter().find(|rule| is_of(note, rule.advice));
+        rule.map(|rule| rule.name)
+    });
+    found.collect()
+}
+
+/// The notes of a run with these settings above those of a built-in experiment, before and after it.
+fn notes_of(experiment: &str, settings: &[(&str, Value)]) -> Vec<String> {
+    let mut layers = Layers::default();
+    layers.push_file(built_in(experiment).unwrap().unwrap());
+    let flags = settings.iter().map(|(key, value)| Flag {
+        key: (*key).to_owned(),
+        flag: (*key).to_owned(),
+        value: value.clone(),
+    });
+    layers.push_flags(flags.collect());
+    let experiment = Experiment::load(&layers, Limits::default()).unwrap();
+    let results = experiment.run(&Progress::default()).unwrap();
+    let mut notes = experiment.notes();
+    notes.extend(experiment.notes_of(&results));
+    notes
+}
+
+#[test]
+fn no_experiment_of_a_paper_has_a_note() {
+    for name in built_in_names() {
+        assert_eq!(rules(&notes_of(name, &[])), [""; 0], "{name}");
+    }
+    // The smallest and the largest cases that the papers publish.
+    let cases: [(&str, &[(&str, Value)]); 6] = [
+        (
+            "lu",
+            &[("workload.n", json!(500)), ("workload.procs", json!(25))],
+        ),
+        (
+            "lu",
+            &[("workload.n", json!(1000)), ("workload.procs", json!(100))],
+        ),
+        ("lbm", &[("workload.supersteps", json!(10))]),
+        ("lbm-b1", &[("workload.supersteps", json!(10))]),
+        ("sw", &[("workload.n", json!(10))]),
+        ("sw-dynamic", &[("workload.n", json!(10))]),
+    ];
+    for (name, settings) in cases {
+        assert_eq!(
+            rules(&notes_of(name, settings)),
+            [""; 0],
+            "{name} {settings:?}"
+        );
+    }
+}
+
+#[test]
+fn no_platform_that_comes_with_the_program_has_a_finding() {
+    let mut count = 0;
+    for entry in fs::read_dir("platforms").unwrap() {
+        let path = entry.unwrap().path();
+        if path.to_string_lossy().ends_with(".schema.json") {
+            continue;
+        }
+        let shown = succeeded(migsim(&["platform", "show", path.to_str().unwrap()]));
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        for rule in RULES {
+            assert!(
+                !shown.contains(rule.advice),
+                "{}: {}",
+                path.display(),
+                rule.name
+            );
+        }
+        count += 1;
+    }
+    assert!(count >= 11, "{count}");
+}
+
+/// Two clusters of two hosts each, of 1 GHz and of `speed`.
+fn lab(speed: &str) -> String {
+    let cluster = |name: &str, speed: &str| {
+        json!({ "name": name, "hosts": 2, "speed": speed, "router": format!("R{name}"),
+            "link": { "bandwidth": "100 Mbps", "latency": "5 us" } })
+    };
+    let platform = json!({ "schema": "migsim-platform-1", "name": "lab",
+        "clusters": [cluster("a", "1 GHz"), cluster("b", speed)],
+        "links": [{ "name": "wan", "from": "Ra", "to": "Rb", "bandwidth": "100 Mbps", "latency": "5 ms" }] });
+    platform.to_string()
+}
+
+#[test]
+fn a_slipped_unit_is_named_by_platform_show_and_by_run_in_words_and_in_json() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(scratch.path().join("lab.json"), lab("2 MHz")).unwrap();
+    let what = "host `b-0` has 2 MHz and host `a-1` 1 GHz, 500 times as much";
+    let shown = succeeded(migsim_in(scratch.path(), &["platform", "show", "lab.json"]));
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let row = shown.lines().find(|line| line.starts_with("warning"));
+    assert!(row.unwrap().contains(what), "{shown}");
+    let run = [
+        "run",
+        "--platform",
+        "lab.json",
+        "--app",
+        "synthetic",
+        "--procs",
+        "4",
+    ];
+    let output = succeeded(migsim_in(
+        scratch.path(),
+        &[&run[..], &["--json", "--out", "r"]].concat(),
+    ));
+    assert!(
+        said(&output).contains(&format!("note: {what}: ")),
+        "{}",
+        said(&output)
+    );
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(summary["notes"][0].as_str().unwrap().starts_with(what));
+    let manifest: Value =
+        serde_json::from_str(&read(&scratch.path().join("r"), "run.json")).unwrap();
+    assert_eq!(manifest["summary"]["notes"], summary["notes"]);
+}
+
+/// The rules of which a run has notes: four processes of a table in the given unit, each of 10 MB.
+fn found(table: &str, more: &[&str]) -> Vec<&'static str> {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    fs::write(folder.join("lab.json"), lab("2 GHz")).unwrap();
+    fs::write(folder.join("work.csv"), table).unwrap();
+    fs::write(folder.join("late.csv"), "0,0\n7.9,0.5\n").unwrap();
+    fs::write(
+        folder.join("epoch.csv"),
+        "1700000000,0.5\n1700000005,0.25\n",
+    )
+    .unwrap();
+    let run = [
+        "run",
+        "--platform",
+        "lab.json",
+        "--app",
+        "table",
+        "--work",
+        "work.csv",
+    ];
+    let output = succeeded(migsim_in(folder, &[&run[..], more, &["--json"]].concat()));
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let notes = summary["notes"].as_array().cloned().unwrap_or_default();
+    let notes: Vec<String> = notes
+        .iter()
+        .map(|note| note.as_str().unwrap().to_owned())
+        .collect();
+    for note in &notes {
+        assert!(
+            said(&output).contains(&format!("note: {note}\n")),
+            "{}",
+            said(&output)
+        );
+    }
+    rules(&notes)
+}
+
+/// A table of eight supersteps in which each of the processes has this work.
+fn table(processes: &[u32], work: &str) -> String {
+    let mut text = String::from("superstep,process,work,memory\n");
+    for superstep in 1..=8 {
+        for process in processes {
+            writeln!(text, "{superstep},{process},{work},10 MB").unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn what_outsiders_did_unnoticed_is_noticed() {
+    let all = [1, 2, 3, 4];
+    let fine = table(&all, "1 Ginstr");
+    assert_eq!(found(&fine, &[]), [""; 0]);
+    // Eight supersteps of 1 s end at 8 s and a bit.
+    assert_eq!(found(&fine, &["--load", "file,file=late.csv"]), [""; 0]);
+    let short = table(&all, "0.9 Ginstr");
+    assert_eq!(
+        found(&short, &["--load", "file,file=late.csv"]),
+        ["late-load"]
+    );
+    assert_eq!(
+        found(&fine, &["--load", "file,file=epoch.csv"]),
+        ["dates-of-a-clock"]
+    );
+    assert_eq!(found(&fine, &["--d", "1"]), [""; 0]);
+    assert_eq!(found(&fine, &["--d", "2"]), ["share-above-one"]);
+    assert_eq!(found(&fine, &["--d", "2", "--scenario", "i"]), [""; 0]);
+    assert_eq!(
+        found(&table(&[1, 2, 41], "1 Ginstr"), &[]),
+        ["idle-processes"]
+    );
+    // instr for Ginstr, and Ginstr for instr.
+    assert_eq!(
+        found(&table(&all, "5 instr"), &["--policy", "never"]),
+        ["short-supersteps"]
+    );
+    assert_eq!(
+        found(&table(&all, "1e18 instr"), &["--policy", "never"]),
+        ["long-superstep"]
+    );
+    assert_eq!(
+        found(&table(&all, "86399 Ginstr"), &["--policy", "never"]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn moves_of_a_recording_that_is_shorter_than_one_of_them_are_noticed() {
+    // 10 MB over 100 Mbps take 0.8 s; eight supersteps of 99 ms take less, and of 102 ms more.
+    let of = |work: &str, more: &[&str]| found(&table(&[1, 2, 3, 4], work), more);
+    assert_eq!(of("99 Minstr", &[]), ["move-longer-than-run"]);
+    assert_eq!(of("102 Minstr", &[]), [""; 0]);
+    assert_eq!(of("99 Minstr", &["--policy", "never"]), [""; 0]);
+    assert_eq!(of("99 Minstr", &["--scenario", "i"]), [""; 0]);
+    assert_eq!(
+        of("99 Minstr", &["--set", "costs.move.transfer=none"]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn percent_are_refused_with_the_share_that_is_meant() {
+    let refused = |more: &[&str]| {
+        let output = migsim(&[&["run", "--app", "sw", "--n", "10"], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        said(&output)
+    };
+    let error = refused(&["--d", "50"]);
+    assert!(
+        error.contains("`d` is 50; it must be from 0 to 10: 50 % is 0.5"),
+        "{error}"
+    );
+    let error = refused(&["--x", "80"]);
+    assert!(
+        error.contains("`x` is 80; it must be from 0 to 1: 80 % is 0.8"),
+        "{error}"
+    );
+    let error = refused(&["--load", "constant,load=30"]);
+    assert!(
+        error.contains("it must be from 0 to 0.99: 30 % is 0.3"),
+        "{error}"
+    );
+    let synthetic = ["--app", "synthetic", "--set", "workload.drift=20"];
+    let output = migsim(&[&["run"], &synthetic[..]].concat());
+    assert!(
+        said(&output).contains("it must be from 0 to 1: 20 % is 0.2"),
+        "{}",
+        said(&output)
+    );
+    // What is no percentage has no such hint.
+    assert!(!refused(&["--x", "2"]).contains('%'));
+}
+
+#[test]
+fn quiet_runs_print_no_notes() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(scratch.path().join("lab.json"), lab("2 MHz")).unwrap();
+    let run = [
+        "run",
+        "--platform",
+        "lab.json",
+        "--app",
+        "synthetic",
+        "--procs",
+        "4",
+        "--quiet",
+    ];
+    let output = succeeded(migsim_in(scratch.path(), &run));
+    assert_eq!(said(&output), "");
+}
