@@ -24,8 +24,8 @@ class Experiment:
     >>> experiment.with_(seed=4).settings["seed"]
     4
 
-    It can be pickled: a copy in another process is made from the same arguments, reads the files that they name, and needs the classes of
-    your plug-ins to be imported there.
+    It can be pickled. A copy in another process is made from the same arguments and reads the files that they name. Import the module of a
+    class of your own there before.
 
     Parameters
     ----------

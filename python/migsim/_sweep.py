@@ -265,10 +265,11 @@ class Comparison:
     def ranking(self) -> Table:
         """A row per policy, the best first, with means over the seeds.
 
-        Columns are `rank` (1 also for policies that are not significantly slower than the best), `policy`, `makespan_s` of scenario iii, `behind_best_s`
-        (paired by seed), `gain_percent` over scenario i, `calls`, `moves`, `calls_cost_s`, `moves_cost_s`, `regret_percent` (distance from the
-        best run of each seed) and `above_bound_percent` (distance from the lower bound). Half of a 95 % interval stands beside its mean as
-        `makespan_ci95_s`, `behind_best_ci95_s`, `gain_ci95_percent` and `regret_ci95_percent`.
+        Policies that are not significantly slower than the best have the `rank` 1, too. `policy` is the name with the trigger. `makespan_s` is
+        that of scenario iii, `behind_best_s` the difference to the best policy, paired by seed, and `gain_percent` the gain over scenario i.
+        `calls` and `moves` are mean numbers, `calls_cost_s` and `moves_cost_s` their mean prices. `regret_percent` is the distance from the best
+        run of each seed. `above_bound_percent` is that from the lower bound. Half of a 95 % interval stands beside its mean, as in
+        `makespan_ci95_s`.
         """
         return Table._of_rows(_RANKING, (_ranked(place, one) for place, one in enumerate(self.policies, 1)))
 
