@@ -1,0 +1,261 @@
+//! Random cases from a seed. Most values are round, so that many things happen at one time.
+
+use super::case::{
+    Backbone, Barrier, Call, Case, Cluster, Forced, Group, Local, Moves, Network, Prescribed,
+    Profile, Step, Transfer, Wire,
+};
+
+/// A generator of random numbers (SplitMix64; Steele, Lea and Flood 2014).
+#[derive(Clone, Debug)]
+pub(crate) struct Draw(pub(crate) u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 to `count` - 1.
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.next() % count as u64).expect("a small number")
+    }
+
+    /// True once in `count` times on average.
+    pub(crate) fn once_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+
+    pub(crate) fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            list.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+/// The case of a seed that the reference simulator can run.
+pub(crate) fn case(seed: u64) -> Case {
+    let draw = &mut Draw(seed);
+    let network = draw.one(&[Network::Cm02, Network::Cm02, Network::Ideal, Network::Lv08]);
+    let mut case = machine(draw, network);
+    case.is_late = draw.once_in(3);
+    case.is_sequential = draw.once_in(4);
+    case.barrier = draw.one(&[
+        Barrier::Ideal,
+        Barrier::Central(0.0),
+        Barrier::Central(1e5),
+        Barrier::None,
+    ]);
+    case.shortcuts = draw.one(&["all", "none"]);
+    application(draw, &mut case);
+    case.call = draw.one(&[
+        Call::None,
+        Call::None,
+        Call::Additive(0.5, 0.125, 0.0),
+        Call::Additive(0.25, 0.0, 0.125),
+        Call::Hidden(1.0),
+    ]);
+    case.moves = Moves {
+        transfer: draw.one(&[Transfer::Flow, Transfer::Nominal, Transfer::None]),
+        fixed: draw.one(&[0.0, 0.3]),
+        is_serial: draw.once_in(2),
+        only_movers_wait: !draw.once_in(3),
+    };
+    decisions(draw, &mut case);
+    case
+}
+
+/// A case with any barrier and any price of a call, for the law of order; the reference simulator does not know all of them.
+pub(crate) fn any_case(seed: u64) -> Case {
+    let mut case = case(seed);
+    let draw = &mut Draw(!seed);
+    if draw.once_in(2) {
+        case.barrier = Barrier::Other(
+            draw.one(&[
+                "sequential",
+                "sequential",
+                "tree",
+                "dissemination",
+                "recursive-doubling",
+                "double-ring",
+                "library",
+                "root-serial",
+            ]),
+            draw.one(&[0.0, 1e5]),
+        );
+        case.gather = draw.one(&["ascending", "descending", "arrival", "parallel"]);
+        case.release = draw.one(&["simultaneous", "sequential"]);
+        case.notices = draw.one(&["flows", "packets"]);
+    }
+    if draw.once_in(3) {
+        case.call = draw.one(&[Call::Messages, Call::PingPong(1e5)]);
+    }
+    if draw.once_in(4) && !case.is_sequential {
+        case.late_above = Some(draw.one(&[0.0, 2e5]));
+    }
+    case
+}
+
+// The machine.
+
+fn machine(draw: &mut Draw, network: Network) -> Case {
+    let has_profiles = draw.once_in(3);
+    let mut case = Case {
+        network,
+        ..Case::default()
+    };
+    let routers = 1 + draw.below(3);
+    for index in 0..1 + draw.below(3) {
+        let cluster = cluster(draw, index, routers, network, has_profiles);
+        case.clusters.push(cluster);
+    }
+    for index in 1..routers {
+        case.backbones.push(Backbone {
+            name: format!("l{index}"),
+            from: draw.below(index),
+            to: index,
+            wire: wire(draw, has_profiles),
+        });
+    }
+    if has_profiles {
+        case.speeds = vec![profile(draw, &[0.5, 1.0, 0.25]), profile(draw, &[2.0, 0.5])];
+        case.bandwidths = vec![profile(draw, &[5e5, 2e6, 1e6]), profile(draw, &[1e8, 1e6])];
+    }
+    case
+}
+
+fn cluster(
+    draw: &mut Draw,
+    index: usize,
+    routers: usize,
+    network: Network,
+    has_profiles: bool,
+) -> Cluster {
+    // What crosstraffic takes of an unshared link is not documented.
+    let kinds = match network {
+        Network::Lv08 => &[Local::Switch, Local::Medium][..],
+        _ => &[Local::Switch, Local::Switch, Local::Medium, Local::Unshared][..],
+    };
+    let local = draw.one(kinds);
+    let mut wire = wire(draw, has_profiles);
+    wire.is_duplex &= local == Local::Switch;
+    if local == Local::Unshared {
+        wire.profile = None;
+    }
+    let groups = (0..1 + draw.below(2)).map(|_| Group {
+        hosts: 1 + draw.below(3),
+        speed: draw.one(&[1e9, 1e9, 1e9, 5e8, 2e9]),
+        cores: draw.one(&[1, 1, 2, 4]),
+        profile: (has_profiles && draw.once_in(2)).then(|| draw.below(2)),
+    });
+    Cluster {
+        name: ["a", "b", "c"][index].to_owned(),
+        groups: groups.collect(),
+        local,
+        wire,
+        router: draw.below(routers),
+    }
+}
+
+fn wire(draw: &mut Draw, has_profiles: bool) -> Wire {
+    Wire {
+        bandwidth: draw.one(&[1e6, 1e6, 4e6, 1e8]),
+        latency: draw.one(&[0.0, 0.0, 0.0, 0.125, 1e-3]),
+        is_duplex: draw.once_in(3),
+        profile: (has_profiles && draw.once_in(2)).then(|| draw.below(2)),
+    }
+}
+
+/// Steps at eighths of a second, repeated or not.
+fn profile(draw: &mut Draw, values: &[f64]) -> Profile {
+    let mut time = 0.0;
+    let mut steps = Vec::new();
+    for _ in 0..1 + draw.below(3) {
+        time += draw.one(&[0.25, 0.5, 1.0, 1.0, 2.0]);
+        steps.push((time, draw.one(values)));
+    }
+    let period = draw.once_in(2).then(|| time + draw.one(&[0.5, 1.0]));
+    Profile { steps, period }
+}
+
+// The application and the decisions.
+
+fn application(draw: &mut Draw, case: &mut Case) {
+    let processes = 2 + draw.below(4);
+    let hosts = case.host_names();
+    case.start = (0..processes)
+        .map(|_| hosts[draw.below(hosts.len())].clone())
+        .collect();
+    case.memory = draw.one(&[0.0, 1e3, 3e6]);
+    let is_round = !draw.once_in(5);
+    for _ in 0..2 + draw.below(4) {
+        let step = step(draw, case, is_round);
+        case.steps.push(step);
+    }
+}
+
+fn step(draw: &mut Draw, case: &Case, is_round: bool) -> Step {
+    let processes = case.start.len();
+    let amount = |draw: &mut Draw, unit: f64| {
+        if is_round {
+            draw.one(&[0.0, 0.25, 0.5, 1.0, 1.0]) * unit
+        } else {
+            (draw.below(1000) as f64 * unit / 700.0).floor()
+        }
+    };
+    let work = (0..processes).map(|_| amount(draw, 1e9)).collect();
+    let mut messages = Vec::new();
+    for _ in 0..draw.below(2 * processes) {
+        let (from, to) = (draw.below(processes), draw.below(processes));
+        // Rendezvous of blocking senders could wait for each other for ever.
+        if !(case.is_late && case.is_sequential) || from < to {
+            messages.push((from, to, amount(draw, 1e6)));
+        }
+    }
+    let mut moves = Vec::new();
+    if draw.once_in(5) {
+        for process in (0..processes).filter(|process| process % 2 == 0) {
+            moves.push(Prescribed {
+                process,
+                to: host(draw, case),
+                size: draw.one(&[0.0, 1e6, 1.5e6]),
+                delay: draw.one(&[0.0, 0.25, 0.3]),
+            });
+        }
+    }
+    Step {
+        work,
+        messages,
+        moves,
+    }
+}
+
+fn host(draw: &mut Draw, case: &Case) -> String {
+    let hosts = case.host_names();
+    hosts[draw.below(hosts.len())].clone()
+}
+
+fn decisions(draw: &mut Draw, case: &mut Case) {
+    for superstep in 1..=case.steps.len() {
+        if !draw.once_in(2) {
+            continue;
+        }
+        let mut processes: Vec<usize> = (0..case.start.len()).collect();
+        draw.shuffle(&mut processes);
+        processes.truncate(1 + draw.below(4));
+        for process in processes {
+            let to = host(draw, case);
+            case.decisions.push(Forced {
+                superstep,
+                process,
+                to,
+            });
+        }
+    }
+}
