@@ -65,7 +65,6 @@ struct Round {
     has_arrived: Vec<bool>,
     notices: Vec<Delivery>,
     answers: Vec<Delivery>,
-    has_left: usize,
     started: f64,
     ended: f64,
     meeting: Meeting,
@@ -93,7 +92,6 @@ pub(crate) fn simulate(case: &Case) -> Vec<f64> {
         has_arrived: vec![false; count],
         notices: vec![Delivery::NotSent; count],
         answers: vec![Delivery::NotSent; count],
-        has_left: 0,
         started: f64::INFINITY,
         ended: 0.0,
         meeting: Meeting::Gathering,
@@ -313,19 +311,20 @@ impl Simulator<'_> {
 
     fn may_leave(&self, process: usize, step: usize) -> bool {
         let round = &self.rounds[step];
+        let have_all_arrived = || round.has_arrived.iter().all(|has_arrived| *has_arrived);
+        let are_done =
+            |answers: &[Delivery]| answers.iter().all(|answer| *answer == Delivery::Done);
         match self.case.barrier {
-            Barrier::Ideal => round.has_arrived.iter().all(|has_arrived| *has_arrived),
-            Barrier::Central(_) if process > 0 => round.answers[process] == Delivery::Done,
-            Barrier::Central(_) => round.answers[1..]
-                .iter()
-                .all(|answer| *answer == Delivery::Done),
-            Barrier::None => true,
+            Barrier::Ideal => have_all_arrived(),
+            Barrier::Central(_) if process > 0 => are_done(&round.answers[process..=process]),
+            Barrier::Central(_) => are_done(&round.answers[1..]),
+            // Without barriers all meet where a call is due and where the workload moves processes.
+            Barrier::None => !self.is_meeting(step) || have_all_arrived(),
             Barrier::Other(..) => unreachable!("not known here"),
         }
     }
 
     fn leave(&mut self, process: usize, step: usize) -> Stage {
-        self.rounds[step].has_left += 1;
         self.rounds[step].ended = self.fluid.now;
         let moves = &self.case.steps[step].moves;
         if let Some(index) = moves.iter().position(|moved| moved.process == process) {
@@ -342,10 +341,16 @@ impl Simulator<'_> {
             }
             return Stage::MovingAsPrescribed;
         }
-        if moves.is_empty() && !self.has_call(step) {
-            return self.after(process, step);
+        if self.is_meeting(step) {
+            Stage::Meeting
+        } else {
+            self.after(process, step)
         }
-        Stage::Meeting
+    }
+
+    /// Whether all processes meet after a superstep.
+    fn is_meeting(&self, step: usize) -> bool {
+        self.has_call(step) || !self.case.steps[step].moves.is_empty()
     }
 
     /// The next superstep.
