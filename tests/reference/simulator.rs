@@ -405,7 +405,7 @@ impl Simulator<'_> {
                 let supersteps = (step + 1 - self.last_call) as f64;
                 fixed + process * processes + superstep * processes * supersteps
             }
-            Call::Hidden(least) => (least - (round.ended - round.started)).max(0.0),
+            Call::Hidden(least) => (least - (self.fluid.now - round.started)).max(0.0),
             Call::Messages | Call::PingPong(_) => unreachable!("not known here"),
         }
     }
@@ -448,8 +448,11 @@ impl Simulator<'_> {
         );
         let memory = self.case.memory;
         match self.case.moves.transfer {
-            Transfer::Flow => self.fluid.flow(from, to, memory, Tag::Migration(index)),
-            Transfer::None => self.fluid.delay(0.0, Tag::Migration(index)),
+            Transfer::Flow if memory > 0.0 => {
+                self.fluid.flow(from, to, memory, Tag::Migration(index));
+            }
+            // Nothing travels without memory, as with prescribed moves.
+            Transfer::Flow | Transfer::None => self.fluid.delay(0.0, Tag::Migration(index)),
             Transfer::Nominal => {
                 let machine = &self.fluid.machine;
                 let route = machine.route(from, to);
