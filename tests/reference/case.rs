@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use migsim::bsp::Scenario;
 use serde_json::{Value, json};
 
 /// Everything that one replay needs. Units: instructions, bytes and seconds.
@@ -20,15 +21,15 @@ pub(crate) struct Case {
     pub(crate) memory: f64,
     pub(crate) steps: Vec<Step>,
     pub(crate) is_sequential: bool,
-    pub(crate) is_late: bool,
-    /// The largest message that starts at once; the reference simulator does not know this.
-    pub(crate) late_above: Option<f64>,
+    pub(crate) receives: Receives,
     pub(crate) barrier: Barrier,
     pub(crate) gather: &'static str,
     pub(crate) release: &'static str,
     pub(crate) notices: &'static str,
     pub(crate) shortcuts: &'static str,
     pub(crate) call: Call,
+    /// Whether processes wait for a call at the next barrier, in scenario ii; the reference simulator does not know this.
+    pub(crate) waits_later_for_calls: bool,
     pub(crate) moves: Moves,
     pub(crate) decisions: Vec<Forced>,
 }
@@ -107,6 +108,16 @@ pub(crate) struct Prescribed {
     pub(crate) delay: f64,
 }
 
+/// When a message starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Receives {
+    #[default]
+    Early,
+    Late,
+    /// As early up to this size \[B\], above it after a handshake.
+    LateAbove(f64),
+}
+
 /// A barrier; with the size of its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Barrier {
@@ -127,10 +138,10 @@ pub(crate) enum Call {
     Additive(f64, f64, f64),
     /// What a superstep of this least duration lacks.
     Hidden(f64),
+    /// The managers exchange messages of this size with the processes outside their clusters.
+    PingPong(f64),
     /// Not known to the reference simulator.
     Messages,
-    /// Not known to the reference simulator; the size of a message.
-    PingPong(f64),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -301,6 +312,9 @@ impl Case {
                 word(self.moves.only_movers_wait, "movers", "all"),
             ),
         ];
+        if self.waits_later_for_calls {
+            settings.push(("costs.call.waiting", json!("overlapped")));
+        }
         if bytes > 0.0 {
             settings.push(("runtime.barrier.bytes", json!(format!("{bytes} B"))));
         }
@@ -326,10 +340,10 @@ impl Case {
     }
 
     fn receives(&self) -> Value {
-        match self.late_above {
-            Some(size) => json!({ "late_above": format!("{size} B") }),
-            None if self.is_late => json!("late"),
-            None => json!("early"),
+        match self.receives {
+            Receives::Early => json!("early"),
+            Receives::Late => json!("late"),
+            Receives::LateAbove(size) => json!({ "late_above": format!("{size} B") }),
         }
     }
 
@@ -353,6 +367,15 @@ impl Case {
         }
     }
 
+    /// Calls are waited for later in scenario ii only.
+    pub(crate) fn scenario(&self) -> Scenario {
+        if self.waits_later_for_calls {
+            Scenario::Ii
+        } else {
+            Scenario::Iii
+        }
+    }
+
     /// Writes the three files into a folder; returns the command that runs them there.
     pub(crate) fn write(&self, folder: &Path, trace: &str) -> String {
         let write = |name: &str, text: &str| {
@@ -364,8 +387,9 @@ impl Case {
         write("decisions.json", &format!("{:#}\n", self.decisions_json()));
         let mut command = format!(
             "cd {} && migsim run --platform platform.json --app trace --trace app.trace \
-             --policy replay --decisions decisions.json --scenario iii",
-            folder.display()
+             --policy replay --decisions decisions.json --scenario {}",
+            folder.display(),
+            self.scenario().name()
         );
         for (key, value) in self.settings() {
             let value = match value {

@@ -2,7 +2,7 @@
 
 use super::case::{
     Backbone, Barrier, Call, Case, Cluster, Forced, Group, Local, Moves, Network, Prescribed,
-    Profile, Step, Transfer, Wire,
+    Profile, Receives, Step, Transfer, Wire,
 };
 
 /// A generator of random numbers (SplitMix64; Steele, Lea and Flood 2014).
@@ -42,10 +42,18 @@ impl Draw {
 /// The case of a seed that the reference simulator can run.
 pub(crate) fn case(seed: u64) -> Case {
     let draw = &mut Draw(seed);
-    let network = draw.one(&[Network::Cm02, Network::Cm02, Network::Ideal, Network::Lv08]);
-    let mut case = machine(draw, network);
-    case.is_late = draw.once_in(3);
+    let networks = [Network::Cm02, Network::Cm02, Network::Ideal, Network::Lv08];
+    let network = draw.one(&networks);
+    // Half of the cases are made for ties: no latency, round work, many moves that take the same time.
+    let is_tied = draw.once_in(2);
+    let mut case = machine(draw, network, is_tied);
     case.is_sequential = draw.once_in(4);
+    case.receives = draw.one(&[
+        Receives::Early,
+        Receives::Early,
+        Receives::Late,
+        Receives::LateAbove(3e5),
+    ]);
     case.barrier = draw.one(&[
         Barrier::Ideal,
         Barrier::Central(0.0),
@@ -53,21 +61,22 @@ pub(crate) fn case(seed: u64) -> Case {
         Barrier::None,
     ]);
     case.shortcuts = draw.one(&["all", "none"]);
-    application(draw, &mut case);
+    application(draw, &mut case, is_tied);
     case.call = draw.one(&[
         Call::None,
         Call::None,
         Call::Additive(0.5, 0.125, 0.0),
         Call::Additive(0.25, 0.0, 0.125),
         Call::Hidden(1.0),
+        Call::PingPong(1e5),
     ]);
     case.moves = Moves {
         transfer: draw.one(&[Transfer::Flow, Transfer::Nominal, Transfer::None]),
         fixed: draw.one(&[0.0, 0.3]),
-        is_serial: draw.once_in(2),
+        is_serial: draw.once_in(if is_tied { 4 } else { 2 }),
         only_movers_wait: !draw.once_in(3),
     };
-    decisions(draw, &mut case);
+    decisions(draw, &mut case, is_tied);
     case
 }
 
@@ -93,18 +102,18 @@ pub(crate) fn any_case(seed: u64) -> Case {
         case.release = draw.one(&["simultaneous", "sequential"]);
         case.notices = draw.one(&["flows", "packets"]);
     }
-    if draw.once_in(3) {
-        case.call = draw.one(&[Call::Messages, Call::PingPong(1e5)]);
+    if draw.once_in(4) {
+        case.call = Call::Messages;
     }
-    if draw.once_in(4) && !case.is_sequential {
-        case.late_above = Some(draw.one(&[0.0, 2e5]));
+    if draw.once_in(4) {
+        case.waits_later_for_calls = true;
     }
     case
 }
 
 // The machine.
 
-fn machine(draw: &mut Draw, network: Network) -> Case {
+fn machine(draw: &mut Draw, network: Network, is_tied: bool) -> Case {
     let has_profiles = draw.once_in(3);
     let mut case = Case {
         network,
@@ -122,6 +131,11 @@ fn machine(draw: &mut Draw, network: Network) -> Case {
             to: index,
             wire: wire(draw, has_profiles),
         });
+    }
+    if is_tied {
+        let clusters = case.clusters.iter_mut().map(|cluster| &mut cluster.wire);
+        let wires = clusters.chain(case.backbones.iter_mut().map(|backbone| &mut backbone.wire));
+        wires.for_each(|wire| wire.latency = 0.0);
     }
     if has_profiles {
         case.speeds = vec![profile(draw, &[0.5, 1.0, 0.25]), profile(draw, &[2.0, 0.5])];
@@ -186,14 +200,14 @@ fn profile(draw: &mut Draw, values: &[f64]) -> Profile {
 
 // The application and the decisions.
 
-fn application(draw: &mut Draw, case: &mut Case) {
+fn application(draw: &mut Draw, case: &mut Case, is_tied: bool) {
     let processes = 2 + draw.below(4);
     let hosts = case.host_names();
     case.start = (0..processes)
         .map(|_| hosts[draw.below(hosts.len())].clone())
         .collect();
     case.memory = draw.one(&[0.0, 1e3, 3e6]);
-    let is_round = !draw.once_in(5);
+    let is_round = is_tied || !draw.once_in(4);
     for _ in 0..2 + draw.below(4) {
         let step = step(draw, case, is_round);
         case.steps.push(step);
@@ -214,13 +228,15 @@ fn step(draw: &mut Draw, case: &Case, is_round: bool) -> Step {
     for _ in 0..draw.below(2 * processes) {
         let (from, to) = (draw.below(processes), draw.below(processes));
         // Rendezvous of blocking senders could wait for each other for ever.
-        if !(case.is_late && case.is_sequential) || from < to {
+        let can_block = case.is_sequential && case.receives != Receives::Early;
+        if !can_block || from < to {
             messages.push((from, to, amount(draw, 1e6)));
         }
     }
     let mut moves = Vec::new();
     if draw.once_in(5) {
-        for process in (0..processes).filter(|process| process % 2 == 0) {
+        let mask = draw.below(16);
+        for process in (0..processes).filter(|process| (mask >> process) % 2 == 0) {
             moves.push(Prescribed {
                 process,
                 to: host(draw, case),
@@ -241,14 +257,14 @@ fn host(draw: &mut Draw, case: &Case) -> String {
     hosts[draw.below(hosts.len())].clone()
 }
 
-fn decisions(draw: &mut Draw, case: &mut Case) {
+fn decisions(draw: &mut Draw, case: &mut Case, is_tied: bool) {
     for superstep in 1..=case.steps.len() {
-        if !draw.once_in(2) {
+        if !is_tied && draw.once_in(2) {
             continue;
         }
         let mut processes: Vec<usize> = (0..case.start.len()).collect();
         draw.shuffle(&mut processes);
-        processes.truncate(1 + draw.below(4));
+        processes.truncate(1 + draw.below(5));
         for process in processes {
             let to = host(draw, case);
             case.decisions.push(Forced {

@@ -97,7 +97,15 @@ impl<Tag> Fluid<Tag> {
         self.running.push((tag, Kind::Work { host, left }));
     }
 
-    pub(crate) fn flow(&mut self, from: usize, to: usize, size: f64, tag: Tag) {
+    /// Starts a flow between two hosts. A handshake is a round trip before it, and part of its latency phase.
+    pub(crate) fn flow(
+        &mut self,
+        from: usize,
+        to: usize,
+        size: f64,
+        has_handshake: bool,
+        tag: Tag,
+    ) {
         let mut flow = Flow {
             uses: Vec::new(),
             latency: 0.0,
@@ -112,7 +120,8 @@ impl<Tag> Fluid<Tag> {
                 .map(|&link| self.machine.bandwidth(link, self.now));
             flow.bound = bandwidths.fold(f64::INFINITY, f64::min);
             flow.latency = self.machine.latency(&route);
-            flow.transfers_from += self.constants.latency_factor * flow.latency;
+            let ways = if has_handshake { 3.0 } else { 1.0 };
+            flow.transfers_from += ways * self.constants.latency_factor * flow.latency;
             flow.uses = route.iter().map(|&link| (link, 1.0)).collect();
             if self.constants.crosstraffic > 0.0 {
                 let back = self.machine.route(to, from);

@@ -44,6 +44,7 @@ pub(crate) struct Host {
     out: usize,
     into: usize,
     router: usize,
+    pub(crate) cluster: usize,
 }
 
 #[derive(Debug)]
@@ -69,8 +70,8 @@ impl Machine {
             links: Vec::new(),
             backbones: Vec::new(),
         };
-        for cluster in &case.clusters {
-            machine.add_cluster(case, cluster);
+        for (index, cluster) in case.clusters.iter().enumerate() {
+            machine.add_cluster(case, cluster, index);
         }
         for Backbone { from, to, wire, .. } in &case.backbones {
             let (there, back) = machine.add_link(case, wire, true);
@@ -79,7 +80,7 @@ impl Machine {
         machine
     }
 
-    fn add_cluster(&mut self, case: &Case, cluster: &Cluster) {
+    fn add_cluster(&mut self, case: &Case, cluster: &Cluster, index: usize) {
         let is_shared = cluster.local != Local::Unshared;
         let medium =
             (cluster.local == Local::Medium).then(|| self.add_link(case, &cluster.wire, is_shared));
@@ -96,6 +97,7 @@ impl Machine {
                     out,
                     into,
                     router: cluster.router,
+                    cluster: index,
                 });
                 number += 1;
             }
@@ -120,6 +122,12 @@ impl Machine {
     pub(crate) fn host(&self, name: &str) -> usize {
         let found = self.hosts.iter().position(|host| host.name == name);
         found.expect("a host of the case")
+    }
+
+    /// The first host of a cluster.
+    pub(crate) fn manager(&self, cluster: usize) -> usize {
+        let found = self.hosts.iter().position(|host| host.cluster == cluster);
+        found.expect("a cluster of the case")
     }
 
     /// Instructions per second of each of `count` processes that compute on a host.
@@ -182,5 +190,12 @@ impl Machine {
     /// The sum of the latencies of a route \[s\].
     pub(crate) fn latency(&self, route: &[usize]) -> f64 {
         route.iter().map(|&link| self.links[link].latency).sum()
+    }
+
+    /// The time of a message that is alone, by nominal bandwidths: `L + size / bw` \[s\].
+    pub(crate) fn nominal_time(&self, from: usize, to: usize, size: f64) -> f64 {
+        let route = self.route(from, to);
+        let bandwidths = route.iter().map(|&link| self.links[link].nominal);
+        self.latency(&route) + size / bandwidths.fold(f64::INFINITY, f64::min)
     }
 }

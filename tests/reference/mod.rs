@@ -14,8 +14,8 @@
 //! | `simulator.rs` | processes, barriers, calls and moves |
 //! | `order.rs` | the law of order |
 //!
-//! Not covered by the second simulator: background loads, latency profiles, `late_above`, barriers other than `ideal`, `central` and
-//! `none`, calls by messages or ping-pong, calls that are waited for later (`costs.call.waiting`), libraries, queues, trees of zones,
+//! Not covered by the second simulator: background loads, latency profiles, barriers other than `ideal`, `central` and
+//! `none`, calls by messages, calls that are waited for later (`costs.call.waiting`), libraries, queues, trees of zones,
 //! SimGrid's files, `cycles`, memory limits of hosts, and unshared links under `lv08`. The law of order covers all barriers and prices
 //! of calls.
 //!
@@ -30,7 +30,7 @@ mod simulator;
 
 use std::path::Path;
 
-use migsim::bsp::{Outcome, Scenario};
+use migsim::bsp::Outcome;
 use migsim::experiment::{Experiment, Layers, Limits, Progress};
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn seeds() -> std::ops::Range<u64> {
     first..first + number("MIGSIM_DRAWS").unwrap_or(DRAWS)
 }
 
-/// Runs scenario iii of a case; its trace is given as a text.
+/// Runs a case; its trace is given as a text.
 fn run(case: &Case, trace: &str, folder: &Path) -> Outcome {
     let write = |name: &str, text: &str| -> Value {
         let path = folder.join(name);
@@ -64,7 +64,7 @@ fn run(case: &Case, trace: &str, folder: &Path) -> Outcome {
     settings.extend(case.settings());
     let experiment = Experiment::load(&Layers::of(settings), Limits::default());
     let experiment = experiment.unwrap_or_else(|error| panic!("{error}\n{}", keep(case, trace)));
-    let run = experiment.run_scenario(Scenario::Iii, &Progress::default(), &mut (), None);
+    let run = experiment.run_scenario(case.scenario(), &Progress::default(), &mut (), None);
     run.unwrap_or_else(|error| panic!("{error}\n{}", keep(case, trace)))
         .outcome
 }

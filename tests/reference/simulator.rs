@@ -1,6 +1,6 @@
 //! The processes: supersteps, barriers, calls and moves, as the documents describe them.
 
-use super::case::{Barrier, Call, Case, Prescribed, Transfer};
+use super::case::{Barrier, Call, Case, Prescribed, Receives, Transfer};
 use super::fluid::Fluid;
 
 /// What ends.
@@ -251,11 +251,12 @@ impl Simulator<'_> {
         let mut has_started = false;
         for step in 0..self.rounds.len() {
             for (index, &(from, to, size)) in self.case.steps[step].messages.iter().enumerate() {
-                let is_sent = self.rounds[step].messages[index] == Delivery::Sent;
-                if is_sent && (!self.case.is_late || self.process[to] == (step, Stage::Receiving)) {
+                let is_late = self.case.receives == Receives::Late || self.has_handshake(size);
+                let may_start = !is_late || self.process[to] == (step, Stage::Receiving);
+                if may_start && self.rounds[step].messages[index] == Delivery::Sent {
                     self.rounds[step].messages[index] = Delivery::Flowing;
                     let (from, to) = (self.place[from], self.place[to]);
-                    self.fluid.flow(from, to, size, Tag::Message(step, index));
+                    self.send(from, to, size, Tag::Message(step, index));
                     has_started = true;
                 }
             }
@@ -264,12 +265,26 @@ impl Simulator<'_> {
         has_started
     }
 
+    /// Starts a flow, with its handshake.
+    fn send(&mut self, from: usize, to: usize, size: f64, tag: Tag) {
+        let has_handshake = self.has_handshake(size);
+        self.fluid.flow(from, to, size, has_handshake, tag);
+    }
+
+    /// Whether a message of this size waits for its receiver, and its sender for its delivery.
+    fn has_handshake(&self, size: f64) -> bool {
+        matches!(self.case.receives, Receives::LateAbove(largest) if size > largest)
+    }
+
+    /// Whether a process has all its messages, and those of its own that it must wait for are delivered.
     fn has_received(&self, process: usize, step: usize) -> bool {
         let messages = self.case.steps[step].messages.iter();
-        let mut own = messages
+        let mut needed = messages
             .zip(&self.rounds[step].messages)
-            .filter(|(message, _)| message.1 == process);
-        own.all(|(_, delivery)| *delivery == Delivery::Done)
+            .filter(|(message, _)| {
+                message.1 == process || message.0 == process && self.has_handshake(message.2)
+            });
+        needed.all(|(_, delivery)| *delivery == Delivery::Done)
     }
 
     // The barrier.
@@ -281,13 +296,13 @@ impl Simulator<'_> {
         let round = &mut self.rounds[step];
         let mut has_started = false;
         for process in 1..self.place.len() {
-            let may_start =
-                round.has_arrived[process] && (!self.case.is_late || round.has_arrived[0]);
+            let may_start = round.has_arrived[process]
+                && (self.case.receives != Receives::Late || round.has_arrived[0]);
             if may_start && round.notices[process] == Delivery::NotSent {
                 round.notices[process] = Delivery::Flowing;
                 let (from, root) = (self.place[process], self.place[0]);
                 self.fluid
-                    .flow(from, root, bytes, Tag::Notice(step, process));
+                    .flow(from, root, bytes, false, Tag::Notice(step, process));
                 has_started = true;
             }
         }
@@ -301,7 +316,8 @@ impl Simulator<'_> {
                 if round.answers[process] == Delivery::NotSent {
                     round.answers[process] = Delivery::Flowing;
                     let (root, to) = (self.place[0], self.place[process]);
-                    self.fluid.flow(root, to, bytes, Tag::Answer(step, process));
+                    self.fluid
+                        .flow(root, to, bytes, false, Tag::Answer(step, process));
                     has_started = true;
                 }
             }
@@ -333,8 +349,7 @@ impl Simulator<'_> {
                 self.fluid.machine.host(&moves[index].to),
             );
             if moves[index].size > 0.0 {
-                self.fluid
-                    .flow(from, to, moves[index].size, Tag::Transfer(step, index));
+                self.send(from, to, moves[index].size, Tag::Transfer(step, index));
             } else {
                 self.fluid
                     .delay(moves[index].delay, Tag::Delay(step, index));
@@ -406,8 +421,22 @@ impl Simulator<'_> {
                 fixed + process * processes + superstep * processes * supersteps
             }
             Call::Hidden(least) => (least - (self.fluid.now - round.started)).max(0.0),
-            Call::Messages | Call::PingPong(_) => unreachable!("not known here"),
+            Call::PingPong(size) => self.ping_pong(size),
+            Call::Messages => unreachable!("not known here"),
         }
+    }
+
+    /// The time of the busiest manager: a message and its answer for each process outside its cluster, one after the other.
+    fn ping_pong(&self, size: f64) -> f64 {
+        let machine = &self.fluid.machine;
+        let cluster = |place: &usize| machine.hosts[*place].cluster;
+        let times = self.place.iter().map(cluster).map(|own| {
+            let others = self.place.iter().filter(|place| cluster(place) != own);
+            let times =
+                others.map(|&place| machine.nominal_time(machine.manager(own), place, size));
+            2.0 * times.sum::<f64>()
+        });
+        times.fold(0.0, f64::max)
     }
 
     /// The decisions after a superstep that move a process: none after the last one, and none to the host where the process is.
@@ -449,16 +478,12 @@ impl Simulator<'_> {
         let memory = self.case.memory;
         match self.case.moves.transfer {
             Transfer::Flow if memory > 0.0 => {
-                self.fluid.flow(from, to, memory, Tag::Migration(index));
+                self.send(from, to, memory, Tag::Migration(index));
             }
             // Nothing travels without memory, as with prescribed moves.
             Transfer::Flow | Transfer::None => self.fluid.delay(0.0, Tag::Migration(index)),
             Transfer::Nominal => {
-                let machine = &self.fluid.machine;
-                let route = machine.route(from, to);
-                let nominal = route.iter().map(|&link| machine.links[link].nominal);
-                let bandwidth = nominal.fold(f64::INFINITY, f64::min);
-                let duration = machine.latency(&route) + memory / bandwidth;
+                let duration = self.fluid.machine.nominal_time(from, to, memory);
                 self.fluid.delay(duration, Tag::Migration(index));
             }
         }
