@@ -1,5 +1,7 @@
 //! The record of a run: times of supersteps, calls with their decisions, migrations.
 
+use std::collections::BTreeMap;
+
 use crate::policy::{Decision, Measures};
 use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
@@ -130,6 +132,20 @@ pub struct Outcome {
     pub event_hash: String,
 }
 
+impl Outcome {
+    /// The number of straight returns: moves decided by the policy that take a process back to the host that its last move left.
+    pub fn straight_returns(&self) -> usize {
+        let mut left: BTreeMap<ProcessId, HostId> = BTreeMap::new();
+        let mut moves: Vec<&MigrationRecord> = self.migrations.iter().collect();
+        moves.sort_by_key(|one| one.superstep); // stable
+        let is_return = |one: &&MigrationRecord| {
+            let before = left.insert(one.process, one.from);
+            one.cause == Cause::Policy && before == Some(one.to)
+        };
+        moves.into_iter().filter(is_return).count()
+    }
+}
+
 /// The messages of an application in all supersteps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
@@ -204,5 +220,60 @@ impl Recorder for Vec<&mut dyn Recorder> {
 
     fn is_stopped(&self) -> bool {
         self.iter().any(|one| one.is_stopped())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A move after a superstep: process, from, to, cause.
+    fn moved(
+        superstep: usize,
+        (process, from, to): (u32, u32, u32),
+        cause: Cause,
+    ) -> MigrationRecord {
+        MigrationRecord {
+            superstep,
+            process: ProcessId(process),
+            from: HostId(from),
+            to: HostId(to),
+            size: Bytes::default(),
+            start: Time::default(),
+            end: Time::default(),
+            cause,
+        }
+    }
+
+    #[test]
+    fn a_straight_return_is_the_next_move_of_a_process_back_to_where_it_came_from() {
+        let outcome = |migrations| Outcome {
+            makespan: Time::default(),
+            supersteps: Vec::new(),
+            calls: Vec::new(),
+            migrations,
+            scheduling: Seconds::default(),
+            migration: Seconds::default(),
+            flows: 0,
+            sent: Sent::default(),
+            event_hash: String::new(),
+        };
+        let policy = Cause::Policy;
+        // Process 0 goes to 1, back to 0 and to 1 again: two returns. Process 1 comes back by way of host 3, which is none.
+        let moves = [
+            moved(3, (0, 0, 1), policy),
+            moved(3, (1, 2, 3), policy),
+            moved(5, (0, 1, 0), policy),
+            moved(5, (1, 3, 4), policy),
+            moved(9, (1, 4, 2), policy),
+            moved(9, (0, 0, 1), policy),
+        ];
+        assert_eq!(outcome(moves.to_vec()).straight_returns(), 2);
+        // What the workload prescribes is no decision.
+        let moves = [
+            moved(3, (0, 0, 1), policy),
+            moved(5, (0, 1, 0), Cause::Workload),
+        ];
+        assert_eq!(outcome(moves.to_vec()).straight_returns(), 0);
     }
 }

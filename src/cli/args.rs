@@ -700,6 +700,9 @@ pub(super) struct RunArguments {
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]
     pub(super) show: bool,
+    /// Do not simulate scenario i from the start of each built-in mapping, which is done on platforms of no paper
+    #[arg(long, help_heading = "Output")]
+    pub(super) no_static_starts: bool,
     /// Threads: scenarios run in parallel; at most 1024 [default: one per scenario]
     #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
     pub(super) threads: Option<usize>,
@@ -899,6 +902,9 @@ pub(super) struct CompareArguments {
         help_heading = "Comparison"
     )]
     pub(super) map: Option<String>,
+    /// Do not simulate scenario i from the start of each built-in mapping, which is done on platforms of no paper
+    #[arg(long, help_heading = "Comparison")]
+    pub(super) no_static_starts: bool,
     /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = "Comparison")]
     pub(super) shard: Option<Shard>,
@@ -972,8 +978,8 @@ pub(super) struct SettingsArguments {
         help_heading = "Experiment"
     )]
     pub(super) app: Option<String>,
-    /// The first host of each process: contiguous, round-robin, by-core, by-speed (for some hosts alone: by-core:epyc,old-3), names of
-    /// hosts and clusters separated by commas, or a CSV file (`process,host`)
+    /// The first host of each process: contiguous, round-robin, by-core, by-speed, fast-first (for some hosts alone:
+    /// by-core:epyc,old-3), names of hosts and clusters separated by commas, or a CSV file (`process,host`)
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "Experiment")]
     pub(super) mapping: Option<String>,
     /// The scenarios: one, several separated by commas, or all

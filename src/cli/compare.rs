@@ -24,7 +24,7 @@ use crate::output::{
     Cell, Form, Run, Sheet, Table, Tone, cannot_write, numbers, words, write_file,
 };
 use crate::registry::Registry;
-use crate::sweep::compare::{Comparison, Standing, best_calls, known};
+use crate::sweep::compare::{Comparison, Standing, Wanted, best_calls, known};
 use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::compare_runs::{Folder, Judged, Runs};
 use crate::sweep::folder;
@@ -32,7 +32,7 @@ use crate::sweep::run::{missing_from, run};
 use crate::sweep::stats::{Sample, short};
 use crate::sweep::table::runs_csv;
 use crate::sweep::winners::Winners;
-use crate::sweep::{Common, Done, Parameter, Plan, Shard, Spec, Store, Sweep};
+use crate::sweep::{Common, Done, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
 use crate::words::counted;
 
 /// The policies if none are named.
@@ -88,8 +88,14 @@ pub(super) fn compare(
         winners::show(arguments, (&plan, &store), &winners, out)?;
         return Ok(say_failed((&plan, &store), errors));
     }
-    let budget = arguments.hindsight.unwrap_or(0) as usize;
-    let mut known = threads.install(|| known((&sweep, &plan), (limits, &common), budget))?;
+    let wanted = Wanted {
+        hindsight: arguments.hindsight.unwrap_or(0) as usize,
+        static_starts: !arguments.no_static_starts,
+    };
+    let mut known = threads.install(|| known((&sweep, &plan), (limits, &common), wanted))?;
+    if let Some(note) = known.note.take().filter(|_| !arguments.quiet) {
+        say_notes(&[note], errors);
+    }
     if let Some(barriers) = arguments.when {
         let with = (limits, &common);
         known.best_calls = threads.install(|| best_calls((&sweep, &plan), with, barriers as usize));
@@ -182,7 +188,12 @@ fn folders(
     let limits = limits(&settings.memory, arguments.threads, Purpose::Explanation);
     let judged = |index: usize| {
         let known = again(registry, &folders[index].path, limits).ok();
+        let starts = &folders[index].run.static_starts;
         Judged {
+            static_starts: match arguments.no_static_starts {
+                true => Vec::new(),
+                false => starts.clone(),
+            },
             known: known.map(|experiment| {
                 let platform = &experiment.platform.platform;
                 let clusters = compare_page::clusters(platform, &experiment.placement);
@@ -400,51 +411,96 @@ fn table(comparison: &Comparison) -> Table {
         numbers("regret [%]", "regret_percent"),
         numbers("above bound [%]", "above_bound_percent"),
     ];
-    let has_calls = |one: &Standing| one.trigger_regret.is_some();
-    let has_calls = comparison.standings.iter().any(has_calls);
-    if has_calls {
+    let standings = &comparison.standings;
+    let shown = Shown {
+        calls: standings.iter().any(|one| one.trigger_regret.is_some()),
+        returns: comparison.static_start.is_some()
+            && standings.iter().any(|one| one.straight_returns > 0.0),
+    };
+    if shown.calls {
         columns.push(numbers("trigger regret [%]", "trigger_regret_percent"));
     }
+    if shown.returns {
+        columns.push(numbers("straight returns", "straight_returns"));
+    }
     let mut table = Table::new("policies", "", &columns);
-    let number = |value: f64| Cell::value(value, short(value));
-    for (place, one) in comparison.standings.iter().enumerate() {
-        let Standing {
-            makespan,
-            behind,
-            gain,
-            calls,
-            moves,
-            costs,
-            above_bound,
-            regret,
-            ..
-        } = one;
-        let optional = |sample: &Option<Sample>| match sample {
-            Some(sample) => Cell::value(sample.mean, with_interval(*sample)),
-            None => Cell::empty(),
-        };
-        let rank = if one.ties_with_best { 1 } else { place + 1 };
-        let mut row = vec![
-            Cell::count(rank),
-            Cell::text(&one.policy),
-            Cell::value(makespan.mean, with_interval(*makespan)),
-            optional(behind),
-            optional(gain).in_tone(match gain.map_or(0.0, |gain| gain.mean) {
-                0.05.. => Tone::Good,
-                ..-0.05 => Tone::Bad,
-                _ => Tone::Plain,
-            }),
-            number(*calls),
-            number(*moves),
-            number(costs[0]),
-            number(costs[1]),
-            number(regret.mean),
-            above_bound.map_or_else(Cell::empty, number),
-        ];
-        if has_calls {
-            row.push(optional(&one.trigger_regret));
+    // The runs themselves are a row already if they start best.
+    let mut start = comparison.static_start.as_ref().filter(|one| !one.is_own);
+    for (place, one) in standings.iter().enumerate() {
+        if let Some(best) = start.take_if(|best| best.makespan.mean < one.makespan.mean) {
+            table.push(row_of_start(best, &shown));
         }
-        table.push(row);
+        table.push(row(place, one, &shown));
+    }
+    if let Some(best) = start {
+        table.push(row_of_start(best, &shown));
     }
     table
+}
+
+/// The columns that a table has only if something stands in them.
+struct Shown {
+    /// The regret of triggers.
+    calls: bool,
+    /// Moves straight back; on the machines of the papers JSON alone has them.
+    returns: bool,
+}
+
+fn number(value: f64) -> Cell {
+    Cell::value(value, short(value))
+}
+
+/// A mean with half of its interval, if there is one.
+fn optional(sample: Option<Sample>) -> Cell {
+    sample.map_or_else(Cell::empty, |sample| {
+        Cell::value(sample.mean, with_interval(sample))
+    })
+}
+
+/// A gain: green, or a loss: red.
+fn gained(gain: Option<Sample>) -> Cell {
+    optional(gain).in_tone(match gain.map_or(0.0, |gain| gain.mean) {
+        0.05.. => Tone::Good,
+        ..-0.05 => Tone::Bad,
+        _ => Tone::Plain,
+    })
+}
+
+/// The row of a policy.
+fn row(place: usize, one: &Standing, shown: &Shown) -> Vec<Cell> {
+    let rank = if one.ties_with_best { 1 } else { place + 1 };
+    let mut row = vec![
+        Cell::count(rank),
+        Cell::text(&one.policy),
+        optional(Some(one.makespan)),
+        optional(one.behind),
+        gained(one.gain),
+        number(one.calls),
+        number(one.moves),
+        number(one.costs[0]),
+        number(one.costs[1]),
+        number(one.regret.mean),
+        one.above_bound.map_or_else(Cell::empty, number),
+    ];
+    if shown.calls {
+        row.push(optional(one.trigger_regret));
+    }
+    if shown.returns {
+        row.push(number(one.straight_returns));
+    }
+    row
+}
+
+/// The row of the best static start: no policy, so that it has no rank and no calls.
+fn row_of_start(start: &StaticStanding, shown: &Shown) -> Vec<Cell> {
+    let mut row = vec![
+        Cell::empty(),
+        Cell::text(start.label()),
+        optional(Some(start.makespan)),
+        optional(Some(start.behind)),
+        gained(start.gain),
+    ];
+    let empty = 6 + usize::from(shown.calls) + usize::from(shown.returns);
+    row.extend(std::iter::repeat_n(Cell::empty(), empty));
+    row
 }

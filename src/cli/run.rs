@@ -16,7 +16,7 @@ use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
-    Experiment, Flag, Layers, Progress, Results, ScenarioRun, built_in_names, file_pointers,
+    Experiment, Flag, Layers, Progress, Results, ScenarioRun, Starts, built_in_names, file_pointers,
 };
 use crate::load::from_flag;
 use crate::memory::Purpose;
@@ -52,12 +52,21 @@ pub(super) fn run(
         check_settings(path, &experiment)?;
     }
     let page = page(arguments, &experiment)?;
-    // No more than there are scenarios.
-    let most = experiment.config.scenarios.len();
+    let starts = if arguments.no_static_starts {
+        Starts::default()
+    } else {
+        experiment.starts()?
+    };
+    if let Some(note) = starts.note().filter(|_| !arguments.quiet) {
+        say_notes(&[note.to_owned()], errors);
+    }
+    let runs = experiment.config.scenarios.len() + starts.runs_beside(&experiment);
+    // No more than there are scenarios and starts.
+    let most = experiment.config.scenarios.len().max(starts.runs());
     let wanted = arguments.threads.filter(|threads| *threads > 0);
     let threads = threads(Some(wanted.map_or(most, |threads| threads.min(most))))?;
     let progress = Progress::default();
-    let total = experiment.workload.supersteps() as u64 * experiment.config.scenarios.len() as u64;
+    let total = experiment.workload.supersteps() as u64 * runs as u64;
     let bar = Bar {
         unit: "supersteps",
         total: Some(total),
@@ -65,7 +74,12 @@ pub(super) fn run(
         is_quiet: arguments.quiet,
     };
     let (results, mut drafts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
-        threads.install(|| run_all(arguments, &experiment, &progress, folder.as_ref()))
+        threads.install(|| {
+            let (mut results, drafts, activity) =
+                run_all(arguments, &experiment, &progress, folder.as_ref())?;
+            results.static_starts = experiment.run_starts(&starts, Some(&results), &progress)?;
+            Ok::<Done, Error>((results, drafts, activity))
+        })
     })?;
     if !arguments.quiet {
         say_notes(&experiment.notes_of(&results), errors);

@@ -22,6 +22,7 @@ use super::config::{Basis, ExperimentConfig, NONE};
 use super::layers::{Flag, Layers, is_within};
 use super::library::{self, LoadedLibrary};
 use super::shared::Shared;
+use super::starts;
 use crate::document::{self, Document};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
@@ -36,10 +37,19 @@ pub(crate) struct Remark {
     /// The experiment that was fitted to other platforms.
     experiment: String,
     calibrated_for: Vec<String>,
-    /// Whether it was left out for neutral settings, and if so whether its mapping went with it.
-    left_out: Option<bool>,
+    /// Where it was left out for neutral settings: the start that took the place of its own.
+    left_out: Option<Option<Start>>,
     /// The platform as it was named.
     platform: String,
+}
+
+/// A start in place of that of a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Start {
+    /// The name of its rule.
+    rule: &'static str,
+    /// Whether the paper's start names hosts.
+    replaces_hosts: bool,
 }
 
 /// The key of the protocol of barriers.
@@ -80,11 +90,17 @@ impl Remark {
         let rest = (more > 0).then(|| format!("{more} more platforms"));
         let here = listed(shown.chain(rest));
         match self.left_out {
-            Some(leaves_mapping) => {
-                let (mapping, placed) = if leaves_mapping {
-                    (" and a contiguous mapping", " --mapping contiguous")
-                } else {
-                    ("", "")
+            Some(start) => {
+                let mapping = start.map_or_else(String::new, |start| {
+                    format!(" and the start `{}`", start.rule)
+                });
+                // The hosts of the paper are no hosts here.
+                let placed = match start {
+                    Some(Start {
+                        replaces_hosts: true,
+                        ..
+                    }) => " --mapping contiguous",
+                    _ => "",
                 };
                 format!(
                     "neutral settings{mapping} for `{app}` on {here}: the paper's are fitted to {fitted}; `--set extends={experiment}{placed}` takes the paper's"
@@ -282,9 +298,14 @@ impl Whole {
         let told = told.map(|basis| basis.experiment.clone());
         if calibrated_for.is_empty() {
             let left_out = self.left_out.as_ref().map(|own| {
-                let leaves_mapping =
-                    own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
-                remark(&stem(&own.source), named_by(own), Some(leaves_mapping))
+                let rule = starts::usual(platform).name();
+                let of_paper = &own.value["mapping"];
+                let is_replaced = *of_paper != rule && self.layers.get("mapping").is_none();
+                let start = is_replaced.then_some(Start {
+                    rule,
+                    replaces_hosts: of_paper.is_array(),
+                });
+                remark(&stem(&own.source), named_by(own), Some(start))
             });
             let experiment = told.unwrap_or(top);
             let is_calibrated = None;

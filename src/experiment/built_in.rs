@@ -4,6 +4,9 @@
 //! [`super::basis`]); the others are run by name. An experiment says under `extends` which built-in one lies below it (`none`: only the
 //! defaults); without that, the one of its application, or else [`ONE_READING`].
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use crate::document::Document;
 use crate::error::{Error, Problem};
 
@@ -39,6 +42,25 @@ pub const COMMON_RULES: &str = "common-rules";
 /// The experiment with neutral settings, below those of applications that have none of their own and of platforms that no paper used: the
 /// common rules, with the transfer of the memory counted.
 pub const ONE_READING: &str = "one-reading";
+
+/// The platforms that some experiment of a paper names, without `.json`.
+static PLATFORMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let documents = names().filter_map(|name| built_in(name).ok()?);
+    let mut platforms = BTreeSet::new();
+    for document in documents {
+        let fitted = document.value["calibrated_for"].as_array();
+        let fitted = fitted.into_iter().flatten();
+        let named = fitted.chain(document.value.get("platform"));
+        let named = named.filter_map(|name| name.as_str());
+        platforms.extend(named.map(|name| name.strip_suffix(".json").unwrap_or(name).to_owned()));
+    }
+    platforms
+});
+
+/// Whether a built-in platform is the machine of a paper.
+pub(super) fn is_of_a_paper(platform: &str) -> bool {
+    PLATFORMS.contains(platform)
+}
 
 /// Tells built-in experiments from files.
 pub(super) const MARK: &str = " (built in)";
@@ -98,4 +120,24 @@ fn found(name: &str) -> Result<Document, Error> {
             )
             .into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_of_the_papers_are_told_from_others() {
+        for name in [
+            "ufrgs",
+            "ufrgs-as-printed",
+            "ufrgs-sw",
+            "lbm",
+            "sw-dynamic",
+            "sw-dynamic-t75",
+        ] {
+            assert!(is_of_a_paper(name), "{name}");
+        }
+        assert!(!is_of_a_paper("grid5000"));
+    }
 }

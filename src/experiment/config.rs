@@ -122,9 +122,10 @@ pub struct ExperimentConfig {
     pub load: Option<LoadKey>,
     /// The application (`app`) and its keys.
     pub workload: Map<String, Value>,
-    /// The first host of each process: by a rule, from a list of hosts, or from a table.
-    #[serde(default)]
-    pub mapping: MappingKey,
+    /// The first host of each process: by a rule, from a list of hosts, or from a table. Default: `contiguous` on the machines of the papers,
+    /// `fast-first` on others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<MappingKey>,
     /// The network model: a preset (`model`) and constants that replace its own.
     #[serde(default)]
     pub network: Map<String, Value>,
@@ -153,6 +154,14 @@ pub struct ExperimentConfig {
     pub origins: BTreeMap<String, String>,
 }
 
+impl ExperimentConfig {
+    /// The mapping; contiguous if none has been filled in.
+    pub fn mapping(&self) -> Mapping {
+        let mapping = self.mapping.as_ref();
+        mapping.map_or_else(Mapping::default, MappingKey::mapping)
+    }
+}
+
 /// The key `mapping`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
@@ -161,17 +170,11 @@ pub struct ExperimentConfig {
 )]
 #[non_exhaustive]
 pub enum MappingKey {
-    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`), for some hosts alone if names stand behind it (`by-core:epyc,old-3`);
+    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`, `fast-first`), for some hosts alone if names stand behind it (`by-core:epyc,old-3`);
     /// names with commas between them, as in a list; or a CSV file with the columns `process,host` (`places.csv`).
     Text(String),
     /// Hosts, ranges of hosts (`ICE-0..ICE-4`) or clusters, in the order of the processes.
     List(Vec<String>),
-}
-
-impl Default for MappingKey {
-    fn default() -> Self {
-        Self::Text("contiguous".into())
-    }
 }
 
 impl MappingKey {

@@ -14,13 +14,14 @@ use super::layers::{Layers, is_within, lookup};
 use super::plausibility::{self, Finding};
 use super::seed::{self, Draws};
 use super::shared::Shared;
+use super::starts;
 use crate::bsp::Scenario;
 use crate::document;
 use crate::engine::NetworkModel;
 use crate::error::{Error, Problem};
 use crate::load::Loads;
 use crate::memory::{self, Limits, Size};
-use crate::platform::{self, Clusters, LoadedPlatform};
+use crate::platform::{self, Clusters, LoadedPlatform, Mapping, Platform};
 use crate::policy::explain::Narrator;
 use crate::registry::Registry;
 use crate::units::{HostId, ProcessId, Seconds};
@@ -170,6 +171,7 @@ impl Experiment {
             whole.take_in(name, &built.settings);
             config = document::from_value(&whole.layers.merged()?, "")?;
         }
+        starts::fill_in(&mut config, &platform);
         let layers = &whole.layers;
         let pairs = built.workload.processes() as f64 * platform.platform.clusters.len() as f64;
         let policy = chosen.build()?;
@@ -225,7 +227,7 @@ impl Experiment {
             config.origins.remove("mapping");
         }
         tell_origins_of_load(&mut config.origins, layers, loads.resolved());
-        let mapping = config.mapping.mapping();
+        let mapping = config.mapping();
         let table = mapping.file().filter(|_| is_mapped);
         let mut inputs = inputs(&platform, &loads, &built.inputs, &chosen, table)?;
         let file = whole.library().and_then(|library| library.file.clone());
@@ -419,16 +421,7 @@ fn place(
     let platform = &loaded.platform;
     let processes = workload.processes();
     if is_mapped {
-        let ranks: Option<Vec<usize>> = (0..processes)
-            .map(|process| workload.initial_rank(ProcessId::from_index(process)))
-            .collect();
-        let placed = workload.labels().map_or(processes, |labels| labels.ranks);
-        let hosts = config.mapping.mapping().place(platform, placed);
-        let hosts = hosts.map_err(|error| name_key(error, "mapping"))?;
-        return Ok(match ranks {
-            Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),
-            None => hosts,
-        });
+        return placed_by(&config.mapping(), workload, platform);
     }
     let by_name: BTreeMap<&str, usize> = platform
         .hosts
@@ -457,6 +450,25 @@ fn place(
     Ok(placement)
 }
 
+/// The first hosts of the processes by a mapping; of a workload that has ranks, it places these.
+pub(super) fn placed_by(
+    mapping: &Mapping,
+    workload: &dyn Workload,
+    platform: &Platform,
+) -> Result<Vec<HostId>, Error> {
+    let processes = workload.processes();
+    let ranks: Option<Vec<usize>> = (0..processes)
+        .map(|process| workload.initial_rank(ProcessId::from_index(process)))
+        .collect();
+    let placed = workload.labels().map_or(processes, |labels| labels.ranks);
+    let hosts = mapping.place(platform, placed);
+    let hosts = hosts.map_err(|error| name_key(error, "mapping"))?;
+    Ok(match ranks {
+        Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),
+        None => hosts,
+    })
+}
+
 /// Says of a mapping that was made for another platform how to do without it, in one problem for all its hosts.
 fn mapped_elsewhere(mut problems: Vec<Problem>, basis: &Basis) -> Error {
     problems.truncate(1);
@@ -465,6 +477,15 @@ fn mapped_elsewhere(mut problems: Vec<Problem>, basis: &Basis) -> Error {
         basis.experiment
     );
     Error::Input(problems).map(|problem| problem.hint(hint.clone()))
+}
+
+/// Whether the memory of the hosts holds the processes that start there.
+pub(super) fn fits_memory(
+    placement: &[HostId],
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+) -> bool {
+    check_memory(placement, workload, loaded).is_ok()
 }
 
 /// The memory of the hosts must hold the processes that start there.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::ledger::Ledger;
 use super::resolve::Experiment;
+use super::starts::StaticStart;
 use crate::bsp::{
     Beginnings, CallRecord, Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario, Setup,
     simulate,
@@ -35,6 +36,8 @@ pub struct ScenarioRun {
 pub struct Results {
     /// The runs.
     pub runs: Vec<ScenarioRun>,
+    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    pub static_starts: Vec<StaticStart>,
 }
 
 /// Counts supersteps for a progress bar, and stops runs, from any thread.
@@ -58,6 +61,11 @@ impl Progress {
     /// Supersteps done in all runs so far.
     pub fn supersteps(&self) -> u64 {
         self.supersteps.load(Ordering::Relaxed)
+    }
+
+    /// Whether all runs are to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
     }
 
     /// Ends all runs after the supersteps that they are in, with an error.
@@ -91,7 +99,7 @@ impl Recorder for Counting<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.progress.is_stopped.load(Ordering::Relaxed) || self.inner.is_stopped()
+        self.progress.is_stopped() || self.inner.is_stopped()
     }
 }
 
@@ -117,7 +125,10 @@ impl Experiment {
     /// # Errors
     /// The terms of a ledger do not add up: a fault of ours.
     pub fn results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
-        let results = Results { runs };
+        let results = Results {
+            runs,
+            static_starts: Vec::new(),
+        };
         for run in &results.runs {
             if let Some(ledger) = results.ledger(run)
                 && !ledger.adds_up()
@@ -200,11 +211,28 @@ impl Experiment {
         recorder: &mut dyn Recorder,
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
+        let placement = &self.placement;
+        self.run_from(placement, scenario, policy, progress, recorder, memo)
+    }
+
+    /// The same from another start.
+    ///
+    /// # Errors
+    /// As [`Self::run_scenario`].
+    pub(super) fn run_from(
+        &self,
+        placement: &[HostId],
+        scenario: Scenario,
+        policy: Box<dyn Policy>,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+        memo: Option<&Memo>,
+    ) -> Result<ScenarioRun, Error> {
         let setup = Setup {
             platform: &self.platform.platform,
             network: self.network,
             workload: self.workload.as_ref(),
-            placement: &self.placement,
+            placement,
             runtime: self.config.runtime,
             costs: self.config.costs,
             scenario,

@@ -37,7 +37,7 @@ impl LbData {
         let labels = workload.labels();
         let own = match labels {
             Some(labels) => {
-                let mapping = experiment.config.mapping.mapping();
+                let mapping = experiment.config.mapping();
                 mapping.place(platform, labels.ranks)?
             }
             None => sorted(placement.iter().chain(migrations.iter().map(|one| &one.to))),

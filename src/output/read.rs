@@ -17,7 +17,8 @@ use super::summary::{SCHEMA, manifest};
 use crate::bsp::Scenario;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
-use crate::experiment::{Experiment, Results, Term};
+use crate::experiment::{Experiment, Results, StaticStart, Term};
+use crate::platform::Rule;
 use crate::policy::Entry;
 use crate::policy::explain::{Decided, Judged, Narrator, Plain, Record};
 use crate::registry::Registry;
@@ -34,6 +35,8 @@ pub struct Run {
     pub inputs: Vec<InputFile>,
     /// The scenarios, in the order in which they were run.
     pub scenarios: Vec<RunOfScenario>,
+    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    pub static_starts: Vec<StaticStart>,
     /// Its application, as titles show it.
     pub(super) application: String,
     /// The narrator of its calls: its policy, if the registry knows that.
@@ -78,6 +81,8 @@ pub struct RunOfScenario {
     pub calls: Vec<Call>,
     /// All migrations.
     pub migrations: Vec<Moved>,
+    /// The number of moves of the policy that take a process straight back; 0 but for scenario iii.
+    pub straight_returns: usize,
 }
 
 /// The difference of a makespan to that of scenario i.
@@ -195,6 +200,27 @@ struct Manifest {
 #[derive(Debug, Deserialize)]
 struct Summary {
     scenarios: Vec<Counts>,
+    #[serde(default)]
+    static_starts: Vec<Start>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Start {
+    rule: String,
+    makespan_s: f64,
+    own: bool,
+}
+
+impl Start {
+    /// The start, if its rule is known.
+    fn known(&self) -> Result<StaticStart, (&'static str, String)> {
+        let rule = Rule::named(&self.rule);
+        let rule = rule.ok_or_else(|| {
+            let text = format!("there is no rule `{}` for a static start", self.rule);
+            ("run.json", text)
+        })?;
+        Ok(StaticStart::new(rule, self.makespan_s, self.own))
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -207,6 +233,8 @@ struct Counts {
     event_hash: String,
     supersteps: usize,
     moved: usize,
+    #[serde(default)]
+    straight_returns: usize,
     calls: Vec<Value>,
     overhead_percent: Option<f64>,
     gain_percent: Option<f64>,
@@ -337,6 +365,7 @@ impl Run {
                 supersteps: supersteps.pop().unwrap_or_default(),
                 calls: calls.pop().unwrap_or_default(),
                 migrations: migrations.pop().unwrap_or_default(),
+                straight_returns: counts.straight_returns,
             };
             run.check(counts, manifest.processes)?;
             scenarios.push(run);
@@ -345,6 +374,7 @@ impl Run {
         let policy = manifest.experiment["policy"]["name"].as_str();
         let policy = policy.and_then(|name| registry.policies().find(name).ok());
         let application = application(registry, &manifest.experiment["workload"]);
+        let static_starts = manifest.summary.static_starts.iter().map(Start::known);
         Ok(Self {
             application,
             narrator: policy.map_or(&Plain, Entry::narrator),
@@ -352,6 +382,7 @@ impl Run {
             processes: manifest.processes,
             inputs: manifest.inputs,
             scenarios,
+            static_starts: static_starts.collect::<Result<_, _>>()?,
         })
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::placed::Placed;
 use super::records::migrations_of;
+use super::starts;
 use crate::bsp::{Scenario, Sent};
 use crate::experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
@@ -26,6 +27,12 @@ pub fn summary(experiment: &Experiment, results: &Results) -> Value {
         "simulator": simulator(experiment, results),
         "scenarios": scenarios,
     });
+    let iii = results.get(Scenario::Iii);
+    let iii = iii.map(|run| run.outcome.makespan.get());
+    if let Some((all, best)) = starts::json(&results.static_starts, iii) {
+        summary["static_starts"] = all;
+        summary["best_static_start"] = best;
+    }
     let readings = experiment.readings();
     if !readings.is_empty() {
         summary["readings"] = json!(readings);
@@ -102,6 +109,9 @@ fn scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Va
         "event_hash": outcome.event_hash,
         "calls": calls,
     });
+    if run.scenario == Scenario::Iii {
+        fields["straight_returns"] = outcome.straight_returns().into();
+    }
     if let (Some(ledger), Some(map)) = (results.ledger(run), fields.as_object_mut()) {
         map.insert("ledger".into(), self::ledger(&ledger));
     }

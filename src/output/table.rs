@@ -3,9 +3,10 @@
 use super::placed::Placed;
 use super::read::application;
 use super::records::{describe, number, place};
+use super::starts;
 use super::summary::process_supersteps;
 use super::table_format::{Cell, Sheet, Table, Tone, numbers, words};
-use crate::bsp::{CallRecord, Scenario};
+use crate::bsp::{CallRecord, Cause, Scenario};
 use crate::experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 use crate::units::ProcessId;
 use crate::words::{counted, of_number};
@@ -17,6 +18,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet.line(Placed::of(experiment).line());
     sheet.line("");
     sheet.table(scenarios(results));
+    remarks(experiment, results, &mut sheet);
     sheet.line("");
     sheet.line(speed(experiment, results));
     let readings = experiment.readings();
@@ -39,7 +41,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
         run.outcome
             .migrations
             .iter()
-            .filter(|one| one.cause == crate::bsp::Cause::Workload)
+            .filter(|one| one.cause == Cause::Workload)
             .count()
     });
     if prescribed > 0 {
@@ -50,6 +52,44 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
         ));
     }
     sheet
+}
+
+/// Below the scenarios: the best static start, and moves that led nowhere; nothing on the machines of the papers.
+fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
+    if experiment.is_on_machine_of_paper() {
+        return;
+    }
+    let iii = results.get(Scenario::Iii).map(|run| &run.outcome);
+    let best = starts::line(
+        &results.static_starts,
+        iii.map(|outcome| outcome.makespan.get()),
+    );
+    let returned = iii.and_then(|outcome| {
+        let moves = outcome.migrations.iter();
+        let moves = moves.filter(|one| one.cause == Cause::Policy).count();
+        straight_returns(outcome.straight_returns(), moves)
+    });
+    let lines: Vec<String> = best.into_iter().chain(returned).collect();
+    if !lines.is_empty() {
+        sheet.line("");
+    }
+    for line in lines {
+        sheet.line(line);
+    }
+    if !results.static_starts.is_empty() {
+        sheet.data(starts::table(&results.static_starts));
+    }
+}
+
+/// The moves of the policy that go straight back, in a line; none if there are none.
+pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
+    (returns > 0).then(|| {
+        let verb = of_number(returns as u64, ["goes", "go"]);
+        format!(
+            "{returns} of {} {verb} straight back to the host that the process left at its move before",
+            counted(moves, "move")
+        )
+    })
 }
 
 /// The experiment in a line.

@@ -14,10 +14,12 @@ use super::config::Sweep;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Common;
+use super::static_standing::{StaticStanding, static_standing};
 use super::stats::{Sample, short};
 use crate::bsp::Scenario;
 use crate::error::Error;
-use crate::experiment::{Limits, MovePlan, Progress};
+use crate::experiment::{Limits, MovePlan, Progress, StaticStart};
+use crate::platform::Rule;
 
 /// A policy among those that are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +49,8 @@ pub struct Standing {
     pub trigger_regret: Option<Sample>,
     /// Whether the 95 % interval of [`Self::behind`] contains 0 (with one seed: whether the makespans are equal).
     pub ties_with_best: bool,
+    /// Moves that take a process straight back, the mean over the seeds.
+    pub straight_returns: f64,
 }
 
 /// Policies, the best first.
@@ -61,6 +65,8 @@ pub struct Comparison {
     pub alone: Option<Sample>,
     /// What was found in hindsight \[s\], if it was searched for.
     pub hindsight: Option<Sample>,
+    /// The best static start, if static starts were simulated.
+    pub static_start: Option<StaticStanding>,
 }
 
 /// What is known of the seeds beside the runs.
@@ -72,6 +78,19 @@ pub struct Known {
     pub hindsight: Vec<f64>,
     /// The makespan with the best calls by setting, and by seed \[s\]; empty if they were not searched for.
     pub best_calls: Vec<Vec<Option<f64>>>,
+    /// Scenario i from the starts of the built-in rules, by seed; empty if they were not simulated.
+    pub static_starts: Vec<Vec<StaticStart>>,
+    /// The reason why no static starts were simulated, for the user.
+    pub note: Option<String>,
+}
+
+/// What is looked for beside the runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// The runs of the search for the best plan of each seed in hindsight; 0 for no search.
+    pub hindsight: usize,
+    /// Whether static starts are simulated.
+    pub static_starts: bool,
 }
 
 impl Comparison {
@@ -112,10 +131,12 @@ impl Comparison {
             }
         }
         let alone = found.first().and_then(|one| {
-            let times: Option<Vec<f64>> =
-                one.1.iter().map(|row| row.makespan(Scenario::I)).collect();
-            Sample::of(&times?)
+            let times = one.1.iter().map(|row| row.makespan(Scenario::I));
+            times.collect::<Option<Vec<f64>>>()
         });
+        let best = found.first().map(|one| &*one.2);
+        let static_start =
+            best.and_then(|best| static_standing(&known.static_starts, best, alone.as_deref()));
         let others = Others {
             first: found.first().map(|one| one.2.clone()).unwrap_or_default(),
             best_known,
@@ -132,8 +153,9 @@ impl Comparison {
         Self {
             standings: standings.collect(),
             seeds,
-            alone,
+            alone: alone.and_then(|times| Sample::of(&times)),
             hindsight: Sample::of(&known.hindsight),
+            static_start,
         }
     }
 
@@ -186,13 +208,17 @@ impl Comparison {
             let half = gain.half_width().unwrap_or(0.0);
             sentences.push(if gain.mean - half > 0.0 {
                 let gain = short(gain.mean);
-                format!("Against no rescheduling at all it gains {gain} %.")
+                let other = self.static_start.as_ref().filter(|one| !one.is_own);
+                let from = other.map_or("at all", |_| "from the same start");
+                format!("Against no rescheduling {from} it gains {gain} %.")
             } else if gain.mean + half < 0.0 {
                 "Without any rescheduling the application is faster than with each of them.".into()
             } else {
                 "No gain over no rescheduling at all is certain.".into()
             });
         }
+        let start = self.static_start.as_ref();
+        sentences.extend(start.map(|start| start.sentence(&best.policy)));
         sentences.join(" ")
     }
 
@@ -221,15 +247,28 @@ impl Comparison {
                 "regret_ci95_percent": one.regret.half_width(),
                 "trigger_regret_percent": one.trigger_regret.map(|regret| regret.mean),
                 "ties_with_best": one.ties_with_best,
+                "straight_returns": one.straight_returns,
             })
         };
-        json!({
+        let mut all = json!({
             "seeds": self.seeds,
             "verdict": self.verdict(),
             "alone_s": sample(self.alone),
             "hindsight_s": sample(self.hindsight),
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(start) = &self.static_start {
+            let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": sample(Some(*makespan)) });
+            all["static_starts"] = start.all.iter().map(of_rule).collect();
+            all["best_static_start"] = json!({
+                "rule": start.rule.name(),
+                "makespan_s": sample(Some(start.makespan)),
+                "own": start.is_own,
+                "behind_best_s": sample(Some(start.behind)),
+                "gain_percent": sample(start.gain),
+            });
+        }
+        all
     }
 }
 
@@ -240,19 +279,27 @@ impl Comparison {
 pub fn known(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
-    budget: usize,
+    wanted: Wanted,
 ) -> Result<Known, Error> {
     let settings = plan.settings.len();
-    let of_seed = |seed: &u64| -> Result<(f64, Option<f64>), Error> {
+    let of_seed = |seed: &u64| -> Result<OfSeed, Error> {
         let experiment =
             |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
         let first = (0..settings).find_map(|setting| experiment(setting).ok());
         let Some(first) = first else {
-            return Ok((0.0, None)); // its rows say why
+            return Ok(OfSeed::default()); // its rows say why
         };
-        let bound = first.lower_bound().get();
-        if budget == 0 {
-            return Ok((bound, None));
+        let mut known = OfSeed {
+            bound: first.lower_bound().get(),
+            ..OfSeed::default()
+        };
+        if wanted.static_starts {
+            let starts = first.starts()?;
+            known.static_starts = first.run_starts(&starts, None, &Progress::default())?;
+            known.note = starts.note().map(str::to_owned);
+        }
+        if wanted.hindsight == 0 {
+            return Ok(known);
         }
         let (progress, memo) = (Progress::default(), first.memory());
         let mut starts = Vec::new();
@@ -271,19 +318,33 @@ pub fn known(
             }
         }
         starts.truncate(3);
-        let found = first.hindsight(&starts, budget, &progress)?;
-        Ok((bound, Some(found.makespan.get().min(fastest))))
+        let found = first.hindsight(&starts, wanted.hindsight, &progress)?;
+        known.hindsight = Some(found.makespan.get().min(fastest));
+        Ok(known)
     };
-    let all: Vec<(f64, Option<f64>)> = plan
+    let all: Vec<OfSeed> = plan
         .seeds
         .par_iter()
         .map(of_seed)
         .collect::<Result<_, _>>()?;
     Ok(Known {
-        bounds: all.iter().map(|one| one.0).collect(),
-        hindsight: all.iter().filter_map(|one| one.1).collect(),
+        bounds: all.iter().map(|one| one.bound).collect(),
+        hindsight: all.iter().filter_map(|one| one.hindsight).collect(),
         best_calls: Vec::new(),
+        note: all.iter().find_map(|one| one.note.clone()),
+        static_starts: all.into_iter().map(|one| one.static_starts).collect(),
     })
+}
+
+/// What is known of a seed.
+#[derive(Debug, Default)]
+struct OfSeed {
+    /// The lower bound \[s\].
+    bound: f64,
+    /// The best plan in hindsight \[s\].
+    hindsight: Option<f64>,
+    static_starts: Vec<StaticStart>,
+    note: Option<String>,
 }
 
 /// The makespans with the best calls that [`best_calls`](crate::experiment::Experiment::best_calls) finds, by setting and by seed \[s\]; none where a run fails.
@@ -356,6 +417,9 @@ impl Others<'_> {
             regret: above(&self.best_known)?,
             trigger_regret: own_best.and_then(|best| above(&best)),
             ties_with_best: behind.is_none_or(is_no_worse),
+            straight_returns: average(&numbers(&|row| {
+                row.straight_returns.map(|count| count as f64)
+            })),
         })
     }
 }
@@ -404,6 +468,7 @@ mod tests {
             bounds: vec![4.0, 5.0, 7.0],
             hindsight: vec![5.0, 5.0, 7.0],
             best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
+            ..Known::default()
         };
         let comparison = Comparison::of(&plan, &rows, &known);
         let names: Vec<&str> = comparison

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::compare::{Comparison, Standing};
+use super::compare::Comparison;
 use super::page::SHOWN;
-use super::stats::short;
+use super::stats::{Sample, short};
 use crate::bsp::Outcome;
 use crate::experiment::{Ledger, Term};
 use crate::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style, round_ticks};
@@ -144,11 +144,11 @@ pub fn page(
 
 /// Makespans as dots with intervals.
 fn makespans(comparison: &Comparison) -> String {
-    let row = |one: &Standing| {
-        let mean = one.makespan.mean;
-        let half = one.makespan.half_width();
+    let row = |label: String, makespan: Sample| {
+        let mean = makespan.mean;
+        let half = makespan.half_width();
         Row {
-            label: one.policy.clone(),
+            label,
             dots: vec![Dot {
                 key: 0,
                 value: mean,
@@ -156,6 +156,10 @@ fn makespans(comparison: &Comparison) -> String {
             }],
         }
     };
+    let policies = comparison.standings.iter();
+    let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
+    let start = comparison.static_start.iter().filter(|one| !one.is_own);
+    let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
     let (colour, mark) = SCENARIOS[2];
     let axis = match comparison.seeds {
         0 | 1 => "makespan [s]",
@@ -172,7 +176,7 @@ fn makespans(comparison: &Comparison) -> String {
         }],
         groups: vec![Group {
             heading: String::new(),
-            rows: comparison.standings.iter().map(row).collect(),
+            rows: rows.collect(),
         }],
         is_joined: false,
         has_zero: false,

@@ -14,7 +14,7 @@ use super::plan::Plan;
 use super::row::Row;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::policy_label;
+use crate::experiment::{StaticStart, policy_label};
 use crate::output::{Run, RunOfScenario};
 use crate::policy::trigger;
 use crate::registry::Registry;
@@ -46,6 +46,8 @@ pub struct Folder {
 pub struct Judged {
     /// The lower bound \[s\], and the clusters with the processes that start in each; none if its experiment cannot be read again.
     pub known: Option<(f64, Vec<(String, u32)>)>,
+    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    pub static_starts: Vec<StaticStart>,
 }
 
 /// Folders that can be compared.
@@ -118,10 +120,17 @@ impl Runs {
     /// The comparison; `judged` is asked for each folder of the first policy.
     pub fn comparison(&self, judged: impl Fn(usize) -> Judged) -> Comparison {
         let seeds = self.plan.seeds.len();
-        let bounds = self.folders.iter().take(seeds);
-        let bounds: Option<Vec<f64>> = bounds.map(|index| Some(judged(*index).known?.0)).collect();
+        let first: Vec<Judged> = self
+            .folders
+            .iter()
+            .take(seeds)
+            .map(|one| judged(*one))
+            .collect();
+        let bounds = first.iter().map(|one| Some(one.known.as_ref()?.0));
+        let bounds: Option<Vec<f64>> = bounds.collect();
         let known = Known {
             bounds: bounds.unwrap_or_default(),
+            static_starts: first.into_iter().map(|one| one.static_starts).collect(),
             ..Known::default()
         };
         Comparison::of(&self.plan, &self.rows, &known)
@@ -291,6 +300,7 @@ fn row(run: &Run) -> Row {
         if one.scenario == Scenario::Iii {
             let moved = one.migrations.iter().filter(|one| one.cause == "policy");
             row.migrations = Some(moved.count() as u64);
+            row.straight_returns = Some(one.straight_returns as u64);
             row.cost_s = [Some(one.scheduling_s), Some(one.migration_s)];
         }
     }

@@ -16,6 +16,9 @@ pub struct Row {
     pub migrations: Option<u64>,
     /// The price of calls and of migrations in scenario iii \[s\].
     pub cost_s: [Option<f64>; 2],
+    /// Migrations in scenario iii that take a process straight back.
+    #[serde(default)]
+    pub straight_returns: Option<u64>,
     /// The reason why there are no results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

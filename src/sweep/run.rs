@@ -166,6 +166,7 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
         row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
         if scenario == Scenario::Iii {
             row.migrations = Some(outcome.migrations.len() as u64);
+            row.straight_returns = Some(outcome.straight_returns() as u64);
             row.cost_s = [
                 Some(outcome.scheduling.get()),
                 Some(outcome.migration.get()),

@@ -11,7 +11,7 @@ use super::spec::cell;
 use crate::output::guarded;
 
 /// The columns after the parameters and the seed.
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "makespan_i_s",
     "makespan_ii_s",
     "makespan_iii_s",
@@ -25,6 +25,7 @@ const COLUMNS: [&str; 13] = [
     "error",
     "id",
     "version",
+    "straight_returns",
 ];
 
 /// The table of the runs of a part of the plan, as far as they are there.
@@ -51,7 +52,8 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
         for field in fields(row) {
             table.write_field(field)?;
         }
-        table.write_record([id, plan.version.as_str()])?;
+        let returns = row.straight_returns.map(|count| count.to_string());
+        table.write_record([id, plan.version.as_str(), &returns.unwrap_or_default()])?;
     }
     table.into_inner().map_err(csv::IntoInnerError::into_error)
 }

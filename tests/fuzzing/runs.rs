@@ -417,7 +417,10 @@ fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<Activity>)> 
         activities.push(activity);
     }
     check_slowly(text, &runs[0].outcome);
-    let results = Results { runs };
+    let results = Results {
+        runs,
+        static_starts: Vec::new(),
+    };
     for run in &results.runs {
         if let Some(ledger) = results.ledger(run) {
             assert_eq!(ledger.ticks.iter().sum::<i64>(), ledger.difference);

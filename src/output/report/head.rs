@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use super::super::html::escaped;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
-use super::super::table::{against_i, decimals, heading_of, seconds};
+use super::super::starts;
+use super::super::table::{against_i, decimals, heading_of, seconds, straight_returns};
 use super::page_data::Report;
 use crate::bsp::Scenario;
-use crate::experiment::{Basis, Term};
+use crate::experiment::{Basis, StaticStart, Term, best_of};
 use crate::words::counted;
 
 /// The experiment in a line.
@@ -41,7 +42,7 @@ pub(super) fn verdict(report: &Report) -> String {
     let run = &report.run;
     let moved = run.get(Scenario::Iii);
     match (run.get(Scenario::I), moved, run.get(Scenario::Ii)) {
-        (Some(base), Some(moved), _) => judged(base, moved),
+        (Some(base), Some(moved), _) => judged(&run.static_starts, base, moved),
         (Some(base), None, Some(decided)) => {
             let overhead = 100.0 * decided.relative_overhead.unwrap_or(0.0);
             format!(
@@ -70,7 +71,19 @@ pub(super) fn verdict(report: &Report) -> String {
     }
 }
 
-fn judged(base: &RunOfScenario, moved: &RunOfScenario) -> String {
+fn judged(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -> String {
+    let best = best_of(starts).filter(|best| !best.is_own);
+    // What a better start has for free is no gain of migration.
+    let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
+    let own = own_verdict(base, moved, is_beaten);
+    match starts::sentence(starts, moved.makespan_s) {
+        Some(sentence) => format!("{own} {sentence}"),
+        None => own,
+    }
+}
+
+/// The verdict against scenario i from the same start; `is_beaten` by a better start that never migrates.
+fn own_verdict(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> String {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = format!(
         "{} s instead of {} s",
@@ -90,7 +103,12 @@ fn judged(base: &RunOfScenario, moved: &RunOfScenario) -> String {
             seconds(cost)
         )
     } else if gain >= 0.05 {
-        format!("Migration pays: scenario iii takes {times}, a gain of {gain:.1} %, with {paid}.")
+        let pays = if is_beaten {
+            "Migration pays against the start of this run only"
+        } else {
+            "Migration pays"
+        };
+        format!("{pays}: scenario iii takes {times}, a gain of {gain:.1} %, with {paid}.")
     } else if gain <= -0.05 {
         format!(
             "Migration does not pay: scenario iii takes {times}, a loss of {:.1} %, with {paid}.",
@@ -141,6 +159,26 @@ pub(super) fn scenarios(report: &Report) -> String {
         );
     }
     html.push_str("</tbody>\n</table>\n");
+    html
+}
+
+/// Below the scenarios: the static starts, and the moves that led nowhere; empty on the machines of the papers.
+pub(super) fn remarks(report: &Report) -> String {
+    let run = &report.run;
+    let mut html = String::new();
+    if !run.static_starts.is_empty() {
+        html += "<h3>Static starts: scenario i from each built-in mapping</h3>\n";
+        html += &starts::table(&run.static_starts).html(usize::MAX);
+    }
+    let fitted = &run.experiment["basis"]["is_calibrated"];
+    let moved = run.get(Scenario::Iii).filter(|_| *fitted != true);
+    let returned = moved.and_then(|moved| {
+        let decided = moved.migrations.iter().filter(|one| one.cause == "policy");
+        straight_returns(moved.straight_returns, decided.count())
+    });
+    if let Some(line) = returned {
+        html += &format!("<p class=\"note\">{}.</p>\n", escaped(&line));
+    }
     html
 }
 

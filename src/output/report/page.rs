@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::earlier;
-use super::super::frame::{Page, fill, script, settings};
-use super::super::html::escaped;
+use super::super::frame::{Page, fill, prose, script, settings};
 use super::super::records::describe;
 use super::compress::Pack;
 use super::drawing::{self, Hosts};
@@ -45,7 +44,7 @@ impl Report {
         facts["arrays"] = directory;
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
-            escaped(&head::verdict(self)),
+            prose(&head::verdict(self)),
             head::basis(self)
         );
         let mark = format!(
@@ -71,6 +70,7 @@ impl Report {
             BODY,
             &[
                 ("scenarios", &head::scenarios(self)),
+                ("remarks", &head::remarks(self)),
                 ("ledger", &head::ledger(self)),
                 ("drawing", &drawing),
                 (

@@ -6,12 +6,14 @@
 //! | `round-robin` | in cluster p mod clusters, on the next host there |
 //! | `by-core` | on the next core: all cores of a host, then those of the next one |
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
+//! | `fast-first` | on the fastest idle core; when none is idle, where it shares cores at the highest speed: the default on machines of no paper |
 //! | `by-core:epyc,old-3` | a rule for these hosts alone |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
 //! | `places.csv` | as a table says: [`mod@file`] |
 //!
 //! A rule that comes to its last host begins again with the first one.
 
+mod fast_first;
 mod file;
 
 use std::collections::BTreeMap;
@@ -58,15 +60,19 @@ pub enum Rule {
     /// Each host gets a share of the processes in proportion to its speed times its cores; what is left over from whole numbers goes to
     /// the largest remainders, of equal ones to the first hosts. The processes of a host are consecutive.
     BySpeed,
+    /// Each process in turn takes the fastest idle core; when no core is idle, the host whose cores it then shares at the highest speed.
+    /// Of equal hosts the first wins. The processes of a host are consecutive, and hosts keep the order of the platform.
+    FastFirst,
 }
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Contiguous,
         Self::RoundRobin,
         Self::ByCore,
         Self::BySpeed,
+        Self::FastFirst,
     ];
 
     /// Its name.
@@ -76,10 +82,12 @@ impl Rule {
             Self::RoundRobin => "round-robin",
             Self::ByCore => "by-core",
             Self::BySpeed => "by-speed",
+            Self::FastFirst => "fast-first",
         }
     }
 
-    fn named(name: &str) -> Option<Self> {
+    /// The rule of a name.
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
@@ -104,11 +112,15 @@ impl Rule {
                 // A power of two, so that nothing is rounded; sums in it stay numbers.
                 let unit = fastest.log2().floor().exp2();
                 let power = |id| speed(id) / unit * f64::from(host(id).cores);
-                let shares = shares(hosts.clone().map(power), processes).into_iter();
-                let placed = hosts.zip(shares);
-                placed
-                    .flat_map(|(id, share)| std::iter::repeat_n(id, share))
-                    .collect()
+                let shares = shares(hosts.clone().map(power), processes);
+                in_order(hosts, &shares)
+            }
+            Self::FastFirst => {
+                let places = hosts
+                    .clone()
+                    .map(|id| (host(id).speed.get(), host(id).cores));
+                let places: Vec<(f64, u32)> = places.collect();
+                in_order(hosts, &fast_first::counts(&places, processes))
             }
         }
     }
@@ -172,6 +184,14 @@ impl Mapping {
             Self::File(path) => file::place(path, platform, processes),
         }
     }
+}
+
+/// Each host as often as its count says.
+fn in_order(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
+    let placed = hosts.zip(counts);
+    placed
+        .flat_map(|(host, count)| std::iter::repeat_n(host, *count))
+        .collect()
 }
 
 /// Deals processes to the clusters of `hosts`, in the order in which these first appear.
@@ -365,7 +385,7 @@ mod tests {
         assert!(place("", 1).is_err() && place("..", 1).is_err());
         let error = place("by-cores", 2).unwrap_err();
         assert!(error.contains("unknown mapping `by-cores`"), "{error}");
-        let known = "known mappings: a, b, by-core, by-speed, contiguous, round-robin";
+        let known = "known mappings: a, b, by-core, by-speed, contiguous, fast-first, round-robin";
         assert!(error.contains(known), "{error}");
         for list in ["fill:a", "fill:a,b"] {
             let error = place(list, 2).unwrap_err();
@@ -390,6 +410,7 @@ mod tests {
             [3, 0, 4, 0, 3]
         );
         assert_eq!(place("by-speed:b-2,a-1", 5).unwrap(), [4, 1, 1, 1, 1]);
+        assert_eq!(place("fast-first:b-2,a-1", 5).unwrap(), [4, 1, 1, 1, 1]);
         let error = place("by-core:c", 2).unwrap_err();
         assert!(error.contains("unknown host `c` in the mapping"), "{error}");
     }

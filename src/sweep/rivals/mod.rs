@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 pub use figures::figures;
 pub use page::{csv, markdown};
 
-use super::compare::{Comparison, Known, known};
+use super::compare::{Comparison, Known, Wanted, known};
 use super::config::{Parameter, Sweep};
 use super::goal::Goal;
 use super::plan::Plan;
@@ -196,7 +196,11 @@ impl Case {
         if let Some(error) = store.rows().values().find_map(|row| row.error.as_ref()) {
             return Err(Problem::new(format!("case {}: {error}", self.name)).into());
         }
-        let known = known((&sweep, &plan), (limits, common), HINDSIGHT)?;
+        let wanted = Wanted {
+            hindsight: HINDSIGHT,
+            static_starts: false,
+        };
+        let known = known((&sweep, &plan), (limits, common), wanted)?;
         let rows = store.rows().clone();
         Ok(Compared { plan, rows, known })
     }

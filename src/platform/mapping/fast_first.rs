@@ -1,0 +1,86 @@
+//! The rule `fast-first`: each process in turn takes the place where it computes fastest.
+//!
+//! On a host of `c` cores of speed `s` with `n` processes, each of them computes at `s · min(1, c/n)`. The next process goes to the host
+//! where this value is largest once it is there, and of equal hosts to the first. So the fastest idle cores come first; when no core is
+//! idle, processes share the cores where they lose least.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+/// A place for one more process on a host.
+#[derive(Debug)]
+struct Place {
+    /// The speed of a process there \[instructions/s\].
+    rate: f64,
+    /// The index of the host; the first of equal hosts comes first.
+    host: Reverse<usize>,
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_rate = self.rate.total_cmp(&other.rate);
+        by_rate.then_with(|| self.host.cmp(&other.host))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Place {}
+
+/// The number of processes on each host, of hosts given by speed \[instructions/s\] and cores.
+pub(super) fn counts(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
+    let mut counts = vec![0_usize; hosts.len()];
+    let place = |host: usize, placed: usize| {
+        let (speed, cores) = hosts[host];
+        Place {
+            rate: speed * (f64::from(cores) / (placed + 1) as f64).min(1.0),
+            host: Reverse(host),
+        }
+    };
+    let mut places: BinaryHeap<Place> = (0..hosts.len()).map(|host| place(host, 0)).collect();
+    for _ in 0..processes {
+        let Some(mut best) = places.peek_mut() else {
+            break;
+        };
+        let Reverse(host) = best.host;
+        counts[host] += 1;
+        *best = place(host, counts[host]);
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fastest_idle_cores_come_first() {
+        // Two cores of speed 2, four of speed 3, one of speed 1.
+        let hosts = [(2.0, 2), (3.0, 4), (1.0, 1)];
+        assert_eq!(counts(&hosts, 3), [0, 3, 0]);
+        assert_eq!(counts(&hosts, 5), [1, 4, 0]);
+        // The seventh process would compute at 2·2/3 = 1.33, 3·4/5 = 2.4 or 1: the second host takes it, and the eighth, at 3·4/6 = 2.
+        assert_eq!(counts(&hosts, 7), [2, 5, 0]);
+        assert_eq!(counts(&hosts, 8), [2, 6, 0]);
+        // The ninth: 1.33, 3·4/7 = 1.71 or 1; after 3·4/8 = 1.5 and again 1.33 (of equal ones the first host) for the eleventh.
+        assert_eq!(counts(&hosts, 11), [3, 8, 0]);
+        assert!(counts(&hosts, 0).iter().all(|count| *count == 0));
+    }
+
+    #[test]
+    fn equal_hosts_are_filled_in_their_order_and_then_loaded_evenly() {
+        assert_eq!(counts(&[(1.0, 2); 3], 3), [2, 1, 0]);
+        assert_eq!(counts(&[(1.0, 2); 3], 8), [3, 3, 2]);
+        assert!(counts(&[], 4).is_empty());
+    }
+}
