@@ -123,6 +123,8 @@ fn a_run_folder_holds_nasty_names_as_data() {
         let file = platform(scratch.path(), name);
         let out = scratch.path().join(format!("run-{}", name.len()));
         let more = [
+            "--mapping",
+            "contiguous",
             "--processes",
             "--report",
             "--write-trace",

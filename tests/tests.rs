@@ -47,6 +47,7 @@ mod sizes; // functions fit on a screen: at most one in a hundred is longer than
 mod slow; // the slow twin of the engine
 mod snapshot; // a barrier as a file: strategies decide about it as they did in the run
 mod source; // Rust source as tokens, for the two that read it
+mod starts; // where processes start by default, the best start without moves, moves straight back
 mod steady_state; // no allocation per superstep
 mod strategies; // decisions of other load balancers, to the last tie; triggers, optima
 mod support; // what the tests share

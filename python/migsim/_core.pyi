@@ -38,7 +38,10 @@ class Experiment:
     @property
     def size(self) -> tuple[int, int, int]: ...
     def run(
-        self, processes: bool = False, on_progress: Callable[[int], object] | None = None
+        self,
+        processes: bool = False,
+        on_progress: Callable[[int], object] | None = None,
+        static_starts: bool = True,
     ) -> Run: ...
 
 class Run:

@@ -83,7 +83,8 @@ class Experiment:
         supersteps, _, scenarios = self._core.size
         tell, close = _bar(supersteps * scenarios, progress)
         try:
-            return Run._of(self._core.run(processes, tell), processes)
+            has_starts = not self._keywords.get("no_static_starts", False)
+            return Run._of(self._core.run(processes, tell, has_starts), processes)
         finally:
             close()
 
@@ -113,7 +114,8 @@ def _bar(total: int, progress: bool | None) -> tuple[Callable[[int], object] | N
     bar = tqdm(total=total, unit="supersteps", leave=False, delay=0.5)
 
     def tell(done: int) -> None:
-        bar.update(done - bar.n)
+        # Static starts come on top of the scenarios.
+        bar.update(min(done, total) - bar.n)
 
     return tell, bar.close
 

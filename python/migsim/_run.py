@@ -36,6 +36,8 @@ class Scenario:
         self.event_hash: str = summary["event_hash"]
         #: Rescheduling calls.
         self.calls: int = len(summary["calls"])
+        #: Migrations of scenario iii that take a process straight back to the host that it left at its move before.
+        self.straight_returns: int = summary.get("straight_returns", 0)
 
     @property
     def ledger(self) -> dict[str, float] | None:
@@ -135,6 +137,17 @@ class Run:
         """The summary of the manifest."""
         summary: dict[str, Any] = self._manifest["summary"]
         return summary
+
+    @property
+    def static_starts(self) -> dict[str, float]:
+        """The makespan of scenario i from the start of each built-in mapping [s]; empty on the machines of the papers."""
+        return {one["rule"]: one["makespan_s"] for one in self.summary.get("static_starts", [])}
+
+    @property
+    def best_static_start(self) -> dict[str, Any] | None:
+        """The best of them: `rule`, `makespan_s`, `own` (the start of this run), `gain_percent` of scenario iii over it."""
+        best: dict[str, Any] | None = self.summary.get("best_static_start")
+        return best
 
     @property
     def ledger(self) -> dict[str, float] | None:

@@ -45,6 +45,8 @@ pub(crate) struct Wanted<'f> {
     pub(crate) processes: bool,
     pub(crate) activities: bool,
     pub(crate) table_in: Option<&'f RunFolder>,
+    /// Scenario i from the starts of the built-in mappings.
+    pub(crate) static_starts: bool,
 }
 
 #[pymethods]
@@ -97,16 +99,18 @@ impl Experiment {
         )
     }
 
-    /// Runs all scenarios; `on_progress` is called with the supersteps done so far.
-    #[pyo3(signature = (processes=false, on_progress=None))]
+    /// Runs all scenarios, and scenario i from other starts; `on_progress` is called with the supersteps done so far.
+    #[pyo3(signature = (processes=false, on_progress=None, static_starts=true))]
     fn run(
         &self,
         py: Python<'_>,
         processes: bool,
         on_progress: Option<Bound<'_, PyAny>>,
+        static_starts: bool,
     ) -> PyResult<Run> {
         let wanted = Wanted {
             processes,
+            static_starts,
             ..Wanted::default()
         };
         let (results, recorded) = self.run_recorded(py, wanted, on_progress.as_ref())?;
@@ -182,6 +186,20 @@ impl Drop for End<'_> {
 
 /// Runs all scenarios, with what is wanted besides.
 fn run(
+    settings: &Settings,
+    wanted: Wanted<'_>,
+    progress: &Progress,
+) -> Result<(Results, Recorded), Error> {
+    let (mut results, recorded) = run_scenarios(settings, wanted, progress)?;
+    if wanted.static_starts {
+        results.static_starts =
+            settings.run_starts(&settings.starts()?, Some(&results), progress)?;
+    }
+    Ok((results, recorded))
+}
+
+/// Runs the scenarios, and records what is wanted of them.
+fn run_scenarios(
     settings: &Settings,
     wanted: Wanted<'_>,
     progress: &Progress,

@@ -168,7 +168,12 @@ impl Run {
             .iter()
             .map(|plugin| plugin.clone_ref(py))
             .collect();
-        Experiment::of(Arc::clone(&self.settings), plugins).run_recorded(py, wanted, None)
+        let experiment = Experiment::of(Arc::clone(&self.settings), plugins);
+        let (mut results, recorded) = experiment.run_recorded(py, wanted, None)?;
+        results
+            .static_starts
+            .clone_from(&self.results.static_starts);
+        Ok((results, recorded))
     }
 
     fn supersteps(&self, py: Python<'_>) -> PyResult<Table> {

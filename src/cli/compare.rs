@@ -24,7 +24,7 @@ use crate::output::{
     Cell, Form, Run, Sheet, Table, Tone, cannot_write, numbers, words, write_file,
 };
 use crate::registry::Registry;
-use crate::sweep::compare::{Comparison, Standing, Wanted, best_calls, known};
+use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, known};
 use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::compare_runs::{Folder, Judged, Runs};
 use crate::sweep::folder;
@@ -88,17 +88,10 @@ pub(super) fn compare(
         winners::show(arguments, (&plan, &store), &winners, out)?;
         return Ok(say_failed((&plan, &store), errors));
     }
-    let wanted = Wanted {
-        hindsight: arguments.hindsight.unwrap_or(0) as usize,
-        static_starts: !arguments.no_static_starts,
-    };
-    let mut known = threads.install(|| known((&sweep, &plan), (limits, &common), wanted))?;
-    if let Some(note) = known.note.take().filter(|_| !arguments.quiet) {
-        say_notes(&[note], errors);
-    }
-    if let Some(barriers) = arguments.when {
-        let with = (limits, &common);
-        known.best_calls = threads.install(|| best_calls((&sweep, &plan), with, barriers as usize));
+    let looked = || looked_for(arguments, (&sweep, &plan), (limits, &common));
+    let known = threads.install(looked)?;
+    if let Some(note) = known.note.iter().find(|_| !arguments.quiet) {
+        say_notes(std::slice::from_ref(note), errors);
     }
     let comparison = Comparison::of(&plan, store.rows(), &known);
     let json = comparison.to_json();
@@ -112,6 +105,23 @@ pub(super) fn compare(
         Some(form) => print(out, &sheet(&comparison).render(form))?,
     }
     Ok(say_failed((&plan, &store), errors))
+}
+
+/// Searches for the bounds, plans, calls and static starts that the arguments ask for.
+fn looked_for(
+    arguments: &CompareArguments,
+    planned: (&Sweep, &Plan),
+    with: (Limits, &Common),
+) -> Result<Known, Error> {
+    let wanted = Wanted {
+        hindsight: arguments.hindsight.unwrap_or(0) as usize,
+        static_starts: !arguments.no_static_starts,
+    };
+    let mut known = known(planned, with, wanted)?;
+    if let Some(barriers) = arguments.when {
+        known.best_calls = best_calls(planned, with, barriers as usize);
+    }
+    Ok(known)
 }
 
 /// Tells of runs that failed; whether none did.
@@ -186,21 +196,7 @@ fn folders(
         say_notes(&runs.notes, errors);
     }
     let limits = limits(&settings.memory, arguments.threads, Purpose::Explanation);
-    let judged = |index: usize| {
-        let known = again(registry, &folders[index].path, limits).ok();
-        let starts = &folders[index].run.static_starts;
-        Judged {
-            static_starts: match arguments.no_static_starts {
-                true => Vec::new(),
-                false => starts.clone(),
-            },
-            known: known.map(|experiment| {
-                let platform = &experiment.platform.platform;
-                let clusters = compare_page::clusters(platform, &experiment.placement);
-                (experiment.lower_bound().get(), clusters)
-            }),
-        }
-    };
+    let judged = |index: usize| judged(registry, arguments, &folders[index], limits);
     let comparison = runs.comparison(judged);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
@@ -220,6 +216,26 @@ fn folders(
         None => Ok(()),
         Some(Form::Json) => print_json(out, &json),
         Some(form) => print(out, &sheet(&comparison).render(form)),
+    }
+}
+
+/// The numbers beside a run that is compared as it is.
+fn judged(
+    registry: &Registry,
+    arguments: &CompareArguments,
+    folder: &Folder,
+    limits: Limits,
+) -> Judged {
+    let known = again(registry, &folder.path, limits).ok();
+    let starts = folder.run.static_starts.iter();
+    let starts = starts.filter(|_| !arguments.no_static_starts);
+    Judged {
+        static_starts: starts.copied().collect(),
+        known: known.map(|experiment| {
+            let platform = &experiment.platform.platform;
+            let clusters = compare_page::clusters(platform, &experiment.placement);
+            (experiment.lower_bound().get(), clusters)
+        }),
     }
 }
 

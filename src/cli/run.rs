@@ -52,20 +52,13 @@ pub(super) fn run(
         check_settings(path, &experiment)?;
     }
     let page = page(arguments, &experiment)?;
-    let starts = if arguments.no_static_starts {
-        Starts::default()
-    } else {
-        experiment.starts()?
-    };
-    if let Some(note) = starts.note().filter(|_| !arguments.quiet) {
-        say_notes(&[note.to_owned()], errors);
-    }
-    let runs = experiment.config.scenarios.len() + starts.runs_beside(&experiment);
-    // No more than there are scenarios and starts.
-    let most = experiment.config.scenarios.len().max(starts.runs());
+    let starts = starts(arguments, &experiment, errors)?;
+    // No more than there are scenarios.
+    let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
     let threads = threads(Some(wanted.map_or(most, |threads| threads.min(most))))?;
     let progress = Progress::default();
+    let runs = most + starts.runs_beside(&experiment);
     let total = experiment.workload.supersteps() as u64 * runs as u64;
     let bar = Bar {
         unit: "supersteps",
@@ -75,10 +68,9 @@ pub(super) fn run(
     };
     let (results, mut drafts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| {
-            let (mut results, drafts, activity) =
-                run_all(arguments, &experiment, &progress, folder.as_ref())?;
-            results.static_starts = experiment.run_starts(&starts, Some(&results), &progress)?;
-            Ok::<Done, Error>((results, drafts, activity))
+            let mut done = run_all(arguments, &experiment, &progress, folder.as_ref())?;
+            done.0.static_starts = experiment.run_starts(&starts, Some(&done.0), &progress)?;
+            Ok::<Done, Error>(done)
         })
     })?;
     if !arguments.quiet {
@@ -103,6 +95,22 @@ pub(super) fn run(
         Some(Form::Json) => print_json(out, &summary(&experiment, &results)),
         Some(form) => print(out, &table(&experiment, &results).render(form)),
     }
+}
+
+/// The static starts of the experiment, unless they are not wanted; notes why there are none.
+fn starts(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+    errors: &mut dyn Write,
+) -> Result<Starts, Error> {
+    if arguments.no_static_starts {
+        return Ok(Starts::default());
+    }
+    let starts = experiment.starts()?;
+    if let Some(note) = starts.note().filter(|_| !arguments.quiet) {
+        say_notes(&[note.to_owned()], errors);
+    }
+    Ok(starts)
 }
 
 /// The experiment of the arguments; they win over the settings in `beneath`.

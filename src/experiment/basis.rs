@@ -37,19 +37,10 @@ pub(crate) struct Remark {
     /// The experiment that was fitted to other platforms.
     experiment: String,
     calibrated_for: Vec<String>,
-    /// Where it was left out for neutral settings: the start that took the place of its own.
-    left_out: Option<Option<Start>>,
+    /// Set if the experiment was left out for neutral settings: the rule of the start, if the experiment names hosts instead.
+    left_out: Option<Option<&'static str>>,
     /// The platform as it was named.
     platform: String,
-}
-
-/// A start in place of that of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Start {
-    /// The name of its rule.
-    rule: &'static str,
-    /// Whether the paper's start names hosts.
-    replaces_hosts: bool,
 }
 
 /// The key of the protocol of barriers.
@@ -91,17 +82,10 @@ impl Remark {
         let here = listed(shown.chain(rest));
         match self.left_out {
             Some(start) => {
-                let mapping = start.map_or_else(String::new, |start| {
-                    format!(" and the start `{}`", start.rule)
-                });
+                let mapping =
+                    start.map_or_else(String::new, |rule| format!(" and the mapping `{rule}`"));
                 // The hosts of the paper are no hosts here.
-                let placed = match start {
-                    Some(Start {
-                        replaces_hosts: true,
-                        ..
-                    }) => " --mapping contiguous",
-                    _ => "",
-                };
+                let placed = start.map_or("", |_| " --mapping contiguous");
                 format!(
                     "neutral settings{mapping} for `{app}` on {here}: the paper's are fitted to {fitted}; `--set extends={experiment}{placed}` takes the paper's"
                 )
@@ -298,13 +282,9 @@ impl Whole {
         let told = told.map(|basis| basis.experiment.clone());
         if calibrated_for.is_empty() {
             let left_out = self.left_out.as_ref().map(|own| {
-                let rule = starts::usual(platform).name();
-                let of_paper = &own.value["mapping"];
-                let is_replaced = *of_paper != rule && self.layers.get("mapping").is_none();
-                let start = is_replaced.then_some(Start {
-                    rule,
-                    replaces_hosts: of_paper.is_array(),
-                });
+                let is_replaced =
+                    own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
+                let start = is_replaced.then(|| starts::usual(platform).name());
                 remark(&stem(&own.source), named_by(own), Some(start))
             });
             let experiment = told.unwrap_or(top);

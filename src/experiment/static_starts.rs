@@ -35,11 +35,6 @@ impl Starts {
         self.note.as_deref()
     }
 
-    /// The number of distinct starts.
-    pub fn runs(&self) -> usize {
-        self.placements.len()
-    }
-
     /// The number of starts to simulate beside the scenarios of `experiment`: its own start is one of them if scenario i is run.
     pub fn runs_beside(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);

@@ -1,5 +1,19 @@
 //! Quantities for people: four digits, in the unit of suitable size.
 
+/// Above this \[s\] nobody reads single digits: 300 000 years.
+pub(super) const AGES: f64 = 1e13;
+
+/// Two decimals as in the papers, more for short times.
+pub(super) fn seconds(value: f64) -> String {
+    match value {
+        0.0 => "0.00".into(),
+        AGES.. => format!("{value:.4e}"),
+        1.0.. => format!("{value:.2}"),
+        0.001.. => format!("{value:.4}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
 /// A duration \[s\].
 pub(crate) fn duration(seconds: f64) -> String {
     scaled(
@@ -117,5 +131,19 @@ mod tests {
         assert_eq!(work(123_456.0), "123.5 Kinstr");
         assert_eq!(duration(1.234_567e-12), "0.001235 ns");
         assert_eq!(rate(1e20), "8.000e8 Tbps");
+    }
+
+    #[test]
+    fn seconds_have_the_digits_that_somebody_reads() {
+        let shown = [0.0, 1.5e-7, 0.012_345, 21.049, 1e12, 1e200].map(seconds);
+        let expected = [
+            "0.00",
+            "1.50e-7",
+            "0.0123",
+            "21.05",
+            "1000000000000.00",
+            "1.0000e200",
+        ];
+        assert_eq!(shown, expected);
     }
 }

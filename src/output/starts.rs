@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::table::seconds;
+use super::quantities::seconds;
 use super::table_format::{Cell, Table, numbers, words};
 use crate::experiment::{StaticStart, best_of};
 

@@ -1,6 +1,7 @@
 //! The result for people: the table of scenarios, and the migrations by call.
 
 use super::placed::Placed;
+use super::quantities::{AGES, seconds};
 use super::read::application;
 use super::records::{describe, number, place};
 use super::starts;
@@ -54,7 +55,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// Below the scenarios: the best static start, and moves that led nowhere; nothing on the machines of the papers.
+/// Adds the best static start and the straight returns below the scenarios; nothing on the machines of the papers.
 fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     if experiment.is_on_machine_of_paper() {
         return;
@@ -205,20 +206,6 @@ pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static
     match 1.0 + relative_overhead {
         times @ MANY_TIMES.. => (TAKES, format!("{times:.1} times as long")),
         _ => (word, format!("{percent:.1} %")),
-    }
-}
-
-/// Above this \[s\] nobody reads single digits: 300 000 years.
-const AGES: f64 = 1e13;
-
-/// Two decimals as in the papers, more for short times.
-pub(super) fn seconds(value: f64) -> String {
-    match value {
-        0.0 => "0.00".into(),
-        AGES.. => format!("{value:.4e}"),
-        1.0.. => format!("{value:.2}"),
-        0.001.. => format!("{value:.4}"),
-        _ => format!("{value:.2e}"),
     }
 }
 
@@ -433,19 +420,5 @@ mod tests {
             against_i(Scenario::Ii, 0.023),
             ("overhead", "2.3 %".to_owned())
         );
-    }
-
-    #[test]
-    fn seconds_have_the_digits_that_somebody_reads() {
-        let shown = [0.0, 1.5e-7, 0.012_345, 21.049, 1e12, 1e200].map(seconds);
-        let expected = [
-            "0.00",
-            "1.50e-7",
-            "0.0123",
-            "21.05",
-            "1000000000000.00",
-            "1.0000e200",
-        ];
-        assert_eq!(shown, expected);
     }
 }

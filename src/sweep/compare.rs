@@ -84,7 +84,23 @@ pub struct Known {
     pub note: Option<String>,
 }
 
-/// What is looked for beside the runs.
+impl Known {
+    /// The best makespan that is known of each seed, given the fastest policy of each \[s\].
+    fn best(&self, fastest: Vec<f64>) -> Vec<f64> {
+        let mut best_known = fastest;
+        for (best, found) in best_known.iter_mut().zip(&self.hindsight) {
+            *best = best.min(*found);
+        }
+        for own in &self.best_calls {
+            for (best, found) in best_known.iter_mut().zip(own) {
+                *best = best.min(found.unwrap_or(f64::INFINITY));
+            }
+        }
+        best_known
+    }
+}
+
+/// The searches and simulations beside the runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
     /// The runs of the search for the best plan of each seed in hindsight; 0 for no search.
@@ -114,22 +130,9 @@ impl Comparison {
         }
         let mean = |times: &[f64]| Sample::of(times).map_or(f64::INFINITY, |sample| sample.mean);
         found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
-        let mut best_known: Vec<f64> = (0..seeds)
-            .map(|seed| {
-                found
-                    .iter()
-                    .map(|one| one.2[seed])
-                    .fold(f64::INFINITY, f64::min)
-            })
-            .collect();
-        for (best, found) in best_known.iter_mut().zip(&known.hindsight) {
-            *best = best.min(*found);
-        }
-        for own in &known.best_calls {
-            for (best, found) in best_known.iter_mut().zip(own) {
-                *best = best.min(found.unwrap_or(f64::INFINITY));
-            }
-        }
+        let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
+        let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
+        let best_known = known.best(fastest.collect());
         let alone = found.first().and_then(|one| {
             let times = one.1.iter().map(|row| row.makespan(Scenario::I));
             times.collect::<Option<Vec<f64>>>()
@@ -336,7 +339,7 @@ pub fn known(
     })
 }
 
-/// What is known of a seed.
+/// The numbers of a seed beside its runs.
 #[derive(Debug, Default)]
 struct OfSeed {
     /// The lower bound \[s\].

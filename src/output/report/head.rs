@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use super::super::html::escaped;
+use super::super::quantities::seconds;
 use super::super::read::{Difference, RunOfScenario};
 use super::super::records::describe;
 use super::super::starts;
-use super::super::table::{against_i, decimals, heading_of, seconds, straight_returns};
+use super::super::table::{against_i, decimals, heading_of, straight_returns};
 use super::page_data::Report;
 use crate::bsp::Scenario;
 use crate::experiment::{Basis, StaticStart, Term, best_of};
@@ -162,7 +163,7 @@ pub(super) fn scenarios(report: &Report) -> String {
     html
 }
 
-/// Below the scenarios: the static starts, and the moves that led nowhere; empty on the machines of the papers.
+/// The static starts and the straight returns, as the page shows them below the scenarios; empty on the machines of the papers.
 pub(super) fn remarks(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();

@@ -1,8 +1,8 @@
 //! The rule `fast-first`: each process in turn takes the place where it computes fastest.
 //!
 //! On a host of `c` cores of speed `s` with `n` processes, each of them computes at `s · min(1, c/n)`. The next process goes to the host
-//! where this value is largest once it is there, and of equal hosts to the first. So the fastest idle cores come first; when no core is
-//! idle, processes share the cores where they lose least.
+//! where this value is largest once it is there, and of equal hosts to the first. No placement makes the slowest process faster, if all
+//! have equal work. A host whose fast cores are shared may so take a process before a slow core that is idle.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -64,15 +64,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fastest_idle_cores_come_first() {
+    fn each_process_goes_where_it_computes_fastest() {
         // Two cores of speed 2, four of speed 3, one of speed 1.
         let hosts = [(2.0, 2), (3.0, 4), (1.0, 1)];
         assert_eq!(counts(&hosts, 3), [0, 3, 0]);
-        assert_eq!(counts(&hosts, 5), [1, 4, 0]);
-        // The seventh process would compute at 2·2/3 = 1.33, 3·4/5 = 2.4 or 1: the second host takes it, and the eighth, at 3·4/6 = 2.
+        // The fifth computes at 2, 3·4/5 = 2.4 or 1.
+        assert_eq!(counts(&hosts, 5), [0, 5, 0]);
+        // The sixth at 2, 3·4/6 = 2 or 1, and the seventh likewise: of equal hosts the first.
         assert_eq!(counts(&hosts, 7), [2, 5, 0]);
+        // The eighth at 2·2/3 = 1.33, 2 or 1; then 3·4/7 = 1.71, 3·4/8 = 1.5, and 3·4/9 = 1.33, where the first host is equal.
         assert_eq!(counts(&hosts, 8), [2, 6, 0]);
-        // The ninth: 1.33, 3·4/7 = 1.71 or 1; after 3·4/8 = 1.5 and again 1.33 (of equal ones the first host) for the eleventh.
         assert_eq!(counts(&hosts, 11), [3, 8, 0]);
         assert!(counts(&hosts, 0).iter().all(|count| *count == 0));
     }

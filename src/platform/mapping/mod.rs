@@ -6,7 +6,7 @@
 //! | `round-robin` | in cluster p mod clusters, on the next host there |
 //! | `by-core` | on the next core: all cores of a host, then those of the next one |
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
-//! | `fast-first` | on the fastest idle core; when none is idle, where it shares cores at the highest speed: the default on machines of no paper |
+//! | `fast-first` | where it computes fastest, beside the processes before it: the default on machines of no paper |
 //! | `by-core:epyc,old-3` | a rule for these hosts alone |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
 //! | `places.csv` | as a table says: [`mod@file`] |
@@ -60,8 +60,8 @@ pub enum Rule {
     /// Each host gets a share of the processes in proportion to its speed times its cores; what is left over from whole numbers goes to
     /// the largest remainders, of equal ones to the first hosts. The processes of a host are consecutive.
     BySpeed,
-    /// Each process in turn takes the fastest idle core; when no core is idle, the host whose cores it then shares at the highest speed.
-    /// Of equal hosts the first wins. The processes of a host are consecutive, and hosts keep the order of the platform.
+    /// Each process in turn goes to the host where it computes fastest: on a core of its own, or on a share of the cores if more processes
+    /// than cores are there. Of equal hosts the first wins. The processes of a host are consecutive.
     FastFirst,
 }
 

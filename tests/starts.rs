@@ -1,0 +1,386 @@
+//! Where processes start by default: the rules measured on drawn machines, and what a run and a comparison say of other starts.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use migsim::experiment::{Experiment, Layers, Limits, Progress};
+use migsim::random::{Purpose, Stream};
+use serde_json::{Value, json};
+
+use crate::support::{migsim, migsim_in, succeeded};
+
+/// One of some values.
+fn one_of<T: Copy>(random: &mut Stream, values: &[T]) -> T {
+    values[random.below(values.len())]
+}
+
+/// A number between two powers of ten, uniform in its logarithm.
+fn between(random: &mut Stream, low: f64, high: f64) -> f64 {
+    10_f64.powf(low + (high - low) * random.unit())
+}
+
+/// A machine of 1 to 4 clusters round one router, and a synthetic application with up to 1.5 processes a core, 128 at most.
+fn drawn(random: &mut Stream) -> (Value, Value) {
+    let (mut clusters, mut routers, mut links, mut cores) = (vec![], vec![], vec![], 0);
+    for cluster in 0..=random.below(4) {
+        let groups: Vec<Value> = (0..one_of(random, &[1, 1, 2]))
+            .map(|_| {
+                let hosts = 2 + random.below(15);
+                let of_host = one_of(random, &[1, 1, 2, 4, 8, 16]);
+                cores += hosts * of_host;
+                let speed = format!("{:.1} GHz", 0.8 + 2.8 * random.unit());
+                json!({ "hosts": hosts, "cores": of_host, "speed": speed })
+            })
+            .collect();
+        let wire = |random: &mut Stream, latencies: &[&'static str]| {
+            let bandwidth = one_of(random, &["100 Mbps", "1 Gbps", "10 Gbps"]);
+            json!({ "bandwidth": bandwidth, "latency": one_of(random, latencies) })
+        };
+        let router = format!("R{cluster}");
+        let link = wire(random, &["5 us", "10 us", "50 us"]);
+        clusters.push(json!({ "name": format!("c{cluster}"), "router": router, "link": link, "groups": groups }));
+        if cluster > 0 {
+            let mut link = wire(random, &["100 us", "1 ms", "10 ms"]);
+            link["name"] = json!(format!("wan{cluster}"));
+            link["from"] = json!("R0");
+            link["to"] = json!(router);
+            links.push(link);
+        }
+        routers.push(router);
+    }
+    let mut platform = json!({ "schema": "migsim-platform-1", "name": "drawn", "clusters": clusters, "routers": routers });
+    if !links.is_empty() {
+        platform["links"] = json!(links);
+    }
+    let wanted = cores as f64 * 2_f64.powf(3.6 * random.unit() - 3.0);
+    let workload = json!({
+        "app": "synthetic",
+        "procs": (wanted as u64).clamp(4, 128),
+        "pattern": one_of(random, &["none", "line", "ring", "stencil", "all-to-all"]),
+        "instructions": format!("{:.0} instr", between(random, 7.5, 9.5)),
+        "spread": one_of(random, &[0.0, 0.3, 0.8]),
+        "bytes": format!("{:.0} B", between(random, 3.0, 6.0)),
+    });
+    (platform, workload)
+}
+
+/// Scenario i of `count` drawn cases: of each rule its makespan over that of the best rule, case by case.
+fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>)> {
+    let mut random = Stream::named(seed, Purpose::Sweep, "drawn machines");
+    let mut all: Vec<(&'static str, Vec<f64>)> = Vec::new();
+    for case in 0..count {
+        let (platform, workload) = drawn(&mut random);
+        let file = folder.join(format!("{seed}-{case}.json"));
+        fs::write(&file, platform.to_string()).unwrap();
+        let layers = Layers::of([
+            ("platform", json!(file.to_str().unwrap())),
+            ("workload", workload),
+        ]);
+        let experiment = Experiment::load(&layers, Limits::default()).unwrap();
+        let starts = experiment.starts().unwrap();
+        let starts = experiment.run_starts(&starts, None, &Progress::default());
+        let starts = starts.unwrap();
+        let best = starts.iter().map(|one| one.makespan_s);
+        let best = best.fold(f64::INFINITY, f64::min);
+        for start in &starts {
+            let (rule, ratio) = (start.rule.name(), start.makespan_s / best);
+            match all.iter_mut().find(|one| one.0 == rule) {
+                Some((_, known)) => known.push(ratio),
+                None => all.push((rule, vec![ratio])),
+            }
+        }
+    }
+    all
+}
+
+/// The table of the guide: geometric mean and worst ratio to the best rule, and in how many cases the rule is the best.
+fn table(ratios: &[(&'static str, Vec<f64>)]) -> String {
+    let mut text =
+        String::from("| mapping | mean ratio to the best | worst | best in |\n|---|---|---|---|\n");
+    for (rule, ratios) in ratios {
+        let _ = writeln!(
+            text,
+            "| `{rule}` | {:.2} | {:.1} | {} |",
+            mean(ratios),
+            ratios.iter().copied().fold(0.0, f64::max),
+            ratios.iter().filter(|ratio| **ratio < 1.0 + 1e-9).count()
+        );
+    }
+    text
+}
+
+/// The geometric mean.
+fn mean(ratios: &[f64]) -> f64 {
+    let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    (sum / ratios.len() as f64).exp()
+}
+
+#[test]
+fn the_default_start_is_the_best_rule_on_50_machines_that_did_not_choose_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    // Seed 1 chose the rule, seed 2 judges the choice.
+    for seed in [1, 2] {
+        let ratios = ratios(seed, 50, scratch.path());
+        assert_eq!(ratios[0].0, "fast-first"); // the start of the run comes first
+        let others = ratios[1..].iter().map(|one| mean(&one.1));
+        let best_other = others.fold(f64::INFINITY, f64::min);
+        let table = table(&ratios);
+        assert!(mean(&ratios[0].1) < best_other, "seed {seed}\n{table}");
+        if seed == 2 {
+            let guide = fs::read_to_string("docs/guide/run.md").unwrap();
+            assert!(guide.contains(&table), "docs/guide/run.md lacks\n{table}");
+        }
+    }
+}
+
+/// Three sites of unlike hosts, joined by a WAN.
+const SITES: &str = r#"{ "schema": "migsim-platform-1", "name": "coc", "clusters": [
+    { "name": "north", "hosts": 6, "cores": 4, "speed": "2.6 GHz", "router": "RN", "link": { "bandwidth": "1 Gbps", "latency": "50 us" } },
+    { "name": "east", "router": "RE", "link": { "bandwidth": "1 Gbps", "latency": "50 us" },
+      "groups": [{ "hosts": 4, "cores": 2, "speed": "3 GHz" }, { "hosts": 4, "cores": 8, "speed": "2 GHz" }] },
+    { "name": "south", "hosts": 8, "speed": "0.9 GHz", "router": "RS", "link": { "bandwidth": "100 Mbps", "latency": "50 us" } }],
+  "routers": ["RN", "RE", "RS"],
+  "links": [{ "name": "wan-east", "from": "RN", "to": "RE", "bandwidth": "1 Gbps", "latency": "10 ms" },
+            { "name": "wan-south", "from": "RN", "to": "RS", "bandwidth": "200 Mbps", "latency": "10 ms" }] }"#;
+
+/// A heat stencil of 4 x 5 processes whose last column becomes four times as slow, in 60 supersteps.
+fn heat(folder: &Path) {
+    let (mut work, mut messages) = (
+        "process,superstep,work [Minstr]\n".to_owned(),
+        "superstep,from,to,bytes\n".to_owned(),
+    );
+    for superstep in 1..=60 {
+        for process in 0..20_i32 {
+            let (row, column) = (process / 5, process % 5);
+            let grown = if column == 4 { 3.0 } else { 0.0 };
+            let work_now = 200.0 * (1.0 + grown * f64::from(superstep) / 60.0);
+            let _ = writeln!(work, "p{},{superstep},{work_now}", process + 1);
+            for (to_row, to_column) in [
+                (row, column + 1),
+                (row + 1, column),
+                (row, column - 1),
+                (row - 1, column),
+            ] {
+                if (0..4).contains(&to_row) && (0..5).contains(&to_column) {
+                    let to = to_row * 5 + to_column + 1;
+                    let _ = writeln!(messages, "{superstep},{},{to},8000", process + 1);
+                }
+            }
+        }
+    }
+    fs::write(folder.join("coc.json"), SITES).unwrap();
+    fs::write(folder.join("work.csv"), work).unwrap();
+    fs::write(folder.join("messages.csv"), messages).unwrap();
+}
+
+/// The application of the heat stencil on the three sites.
+const HEAT: [&str; 10] = [
+    "--platform",
+    "coc.json",
+    "--app",
+    "table",
+    "--work",
+    "work.csv",
+    "--messages",
+    "messages.csv",
+    "--set",
+    "workload.memory=16 MB",
+];
+
+/// What a command prints in a folder.
+fn printed(folder: &Path, line: &[&str]) -> String {
+    let output = succeeded(migsim_in(folder, line));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
+    let scratch = tempfile::tempdir().unwrap();
+    heat(scratch.path());
+    let poor = [&["run"], &HEAT[..], &["--mapping", "contiguous"]].concat();
+    let out = [&poor[..], &["--out", "run"]].concat();
+    let table = printed(scratch.path(), &out);
+    // Slow hosts compute longest: 60 x 0.2 x 2.525 / 0.9 = 33.7 s; with 20 cores of 2.6 GHz it is 11.7 s.
+    assert!(table.contains("gain     33.5 %"), "{table}");
+    let line = "best static start: by-core 11.68 s; scenario iii takes 2.0 times as long\n";
+    assert!(table.contains(line), "{table}");
+    printed(scratch.path(), &["report", "run"]);
+    let page = fs::read_to_string(scratch.path().join("run/report.html")).unwrap();
+    assert!(page.contains("Migration pays against the start of this run only: scenario iii takes 23.25 s instead of 34.95 s, a gain of 33.5 %"));
+    assert!(page.contains("Scenario iii takes 2.0 times as long as a start by cores that never migrates (<code>--mapping by-core</code>, 11.68 s), the best of the built-in starts."));
+    assert!(page.contains("data-name=\"static_starts\""));
+    let summary: Value =
+        serde_json::from_str(&printed(scratch.path(), &[&poor[..], &["--json"]].concat())).unwrap();
+    let starts = summary["static_starts"].as_array().unwrap();
+    assert_eq!(starts.len(), 5);
+    // The start of the run is scenario i itself.
+    assert_eq!(starts[0]["rule"], "contiguous");
+    assert_eq!(
+        starts[0]["makespan_s"],
+        summary["scenarios"][0]["makespan_s"]
+    );
+    let (best, iii) = (&summary["best_static_start"], &summary["scenarios"][2]);
+    let ratio = iii["makespan_s"].as_f64().unwrap() / best["makespan_s"].as_f64().unwrap();
+    let gain = best["gain_percent"].as_f64().unwrap();
+    assert!((gain - 100.0 * (1.0 - ratio)).abs() < 1e-9);
+    // Each start is what `--mapping` with its rule gives.
+    for start in starts {
+        let rule = start["rule"].as_str().unwrap();
+        let line = [
+            "--mapping",
+            rule,
+            "--scenario",
+            "i",
+            "--json",
+            "--no-static-starts",
+        ];
+        let alone = printed(scratch.path(), &[&["run"], &HEAT[..], &line].concat());
+        let alone: Value = serde_json::from_str(&alone).unwrap();
+        assert_eq!(
+            alone["scenarios"][0]["makespan_s"], start["makespan_s"],
+            "{rule}"
+        );
+        assert!(alone.get("static_starts").is_none() && alone.get("best_static_start").is_none());
+    }
+}
+
+#[test]
+fn the_default_start_has_no_such_gain() {
+    let scratch = tempfile::tempdir().unwrap();
+    heat(scratch.path());
+    let table = printed(scratch.path(), &[&["run"], &HEAT[..]].concat());
+    assert!(table.contains("placed: north 12, east 8"), "{table}");
+    let line = "best static start: by-core 11.68 s; scenario iii takes 5.7 % longer\n";
+    assert!(table.contains(line), "{table}");
+}
+
+#[test]
+fn a_comparison_has_the_best_start_as_a_row_and_in_its_verdict() {
+    let scratch = tempfile::tempdir().unwrap();
+    heat(scratch.path());
+    let policies = ["--policies", "never,migbsp", "--mapping", "contiguous"];
+    let line = [&["compare"], &HEAT[..], &policies].concat();
+    let told = printed(scratch.path(), &line);
+    assert!(
+        told.contains("      never from by-core             11.68"),
+        "{told}"
+    );
+    assert!(told.contains("Against no rescheduling from the same start it gains 33.48 %. `migbsp` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 11.68 s)."), "{told}");
+    let off = printed(
+        scratch.path(),
+        &[&line[..], &["--no-static-starts"]].concat(),
+    );
+    assert!(!off.contains("never from"), "{off}");
+    // Two folders say the same.
+    for policy in ["never", "migbsp"] {
+        let run = [
+            "--policy",
+            policy,
+            "--mapping",
+            "contiguous",
+            "--out",
+            policy,
+        ];
+        printed(scratch.path(), &[&["run"], &HEAT[..], &run].concat());
+    }
+    let folders = printed(scratch.path(), &["compare", "never", "migbsp"]);
+    assert_eq!(folders, told);
+}
+
+#[test]
+fn the_machines_of_the_papers_keep_their_start_and_are_compared_with_no_other() {
+    for line in [
+        &["--app", "lu", "--n", "100", "--procs", "25"][..],
+        &["--app", "synthetic", "--platform", "ufrgs-sw"],
+    ] {
+        let output = succeeded(migsim(&[&["run"], line, &["--json"]].concat()));
+        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(summary.get("static_starts").is_none(), "{line:?}");
+        let shown = succeeded(migsim(&[&["run"], line, &["--show"]].concat()));
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        assert_eq!(shown["mapping"], "contiguous");
+    }
+}
+
+/// Two clusters of two hosts, and a ring of 8 processes; the load changes sides with every second superstep.
+fn swinging(folder: &Path) {
+    let cluster = |name: &str| json!({ "name": name, "hosts": 2, "speed": "1 GHz", "router": "R", "link": { "bandwidth": "1 Gbps", "latency": "10 us" } });
+    let platform = json!({ "schema": "migsim-platform-1", "name": "two", "clusters": [cluster("a"), cluster("b")], "routers": ["R"] });
+    fs::write(folder.join("two.json"), platform.to_string()).unwrap();
+    let (mut work, mut messages) = (
+        "process,superstep,work [instr]\n".to_owned(),
+        "superstep,from,to,bytes\n".to_owned(),
+    );
+    for superstep in 0..60 {
+        for process in 0..8 {
+            let is_light = (process + superstep / 2) % 2 == 1;
+            let instructions = if is_light { 4e8 } else { 1e9 };
+            let _ = writeln!(work, "{},{},{instructions}", process + 1, superstep + 1);
+            let next = (process + 1) % 8 + 1;
+            let _ = writeln!(messages, "{},{},{next},1000", superstep + 1, process + 1);
+        }
+    }
+    fs::write(folder.join("work.csv"), work).unwrap();
+    fs::write(folder.join("messages.csv"), messages).unwrap();
+}
+
+#[test]
+fn moves_straight_back_are_counted() {
+    let scratch = tempfile::tempdir().unwrap();
+    swinging(scratch.path());
+    let line = [
+        "--platform",
+        "two.json",
+        "--app",
+        "table",
+        "--work",
+        "work.csv",
+        "--messages",
+        "messages.csv",
+        "--set",
+        "workload.memory=200 MB",
+        "--mapping",
+        "contiguous",
+        "--no-static-starts",
+    ];
+    let policy = ["--policy", "greedy-comm/every"];
+    let out = [&["run"], &line[..], &policy, &["--out", "run"]].concat();
+    let table = printed(scratch.path(), &out);
+    let counted =
+        "10 of 19 moves go straight back to the host that the process left at its move before\n";
+    assert!(table.contains(counted), "{table}");
+    // Counted once more, in the table of migrations.
+    let text = fs::read_to_string(scratch.path().join("run/migrations.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|one| *one == name).unwrap();
+    let [process, from, to] = ["process", "from_host", "to_host"].map(column);
+    let (mut left, mut returns) = (BTreeMap::new(), 0);
+    for row in &rows[1..] {
+        let before = left.insert(row[process], row[from]);
+        returns += usize::from(before == Some(row[to]));
+    }
+    assert_eq!((rows.len() - 1, returns), (19, 10));
+    let manifest = fs::read_to_string(scratch.path().join("run/run.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let iii = &manifest["summary"]["scenarios"][2];
+    assert_eq!(iii["straight_returns"], 10);
+    // The page, a comparison and a row of a sweep have the same number.
+    printed(scratch.path(), &["report", "run"]);
+    let page = fs::read_to_string(scratch.path().join("run/report.html")).unwrap();
+    assert!(page.contains(counted.trim_end()));
+    let compared = [
+        &["compare"],
+        &line[..],
+        &["--policies", policy[1], "--json"],
+    ]
+    .concat();
+    let compared: Value = serde_json::from_str(&printed(scratch.path(), &compared)).unwrap();
+    assert_eq!(compared["policies"][0]["straight_returns"], 10.0);
+    let sweep = ["--policy", policy[1], "--out", "sweep", "--quiet"];
+    let varied = [&["sweep"], &line[..line.len() - 1], &sweep].concat();
+    printed(scratch.path(), &varied);
+    let runs = fs::read_to_string(scratch.path().join("sweep/runs.csv")).unwrap();
+    assert!(runs.lines().nth(1).unwrap().ends_with(",10"), "{runs}");
+}
