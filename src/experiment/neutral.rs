@@ -10,8 +10,8 @@ use super::layers::{Layers, lookup};
 use crate::error::Error;
 use crate::policy;
 
-/// The key in the schema of an option for its value on a platform that no paper used.
-const KEYWORD: &str = "x-own-platform";
+/// The key in the schema for the value of an option on a platform that no paper used.
+pub(super) const KEYWORD: &str = "x-own-platform";
 
 /// All options of a policy as they are on a platform that no paper used, if nothing else is given.
 ///
