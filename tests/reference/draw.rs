@@ -5,7 +5,7 @@ use super::case::{
     Profile, Receives, Step, Transfer, Wire,
 };
 
-/// A generator of random numbers (SplitMix64; Steele, Lea and Flood 2014).
+/// A generator of random numbers (`SplitMix64`; Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
 pub(crate) struct Draw(pub(crate) u64);
 
@@ -120,7 +120,7 @@ fn machine(draw: &mut Draw, network: Network, is_tied: bool) -> Case {
         ..Case::default()
     };
     let routers = 1 + draw.below(3);
-    for index in 0..1 + draw.below(3) {
+    for index in 0..=draw.below(3) {
         let cluster = cluster(draw, index, routers, network, has_profiles);
         case.clusters.push(cluster);
     }
@@ -162,7 +162,7 @@ fn cluster(
     if local == Local::Unshared {
         wire.profile = None;
     }
-    let groups = (0..1 + draw.below(2)).map(|_| Group {
+    let groups = (0..=draw.below(2)).map(|_| Group {
         hosts: 1 + draw.below(3),
         speed: draw.one(&[1e9, 1e9, 1e9, 5e8, 2e9]),
         cores: draw.one(&[1, 1, 2, 4]),
@@ -190,7 +190,7 @@ fn wire(draw: &mut Draw, has_profiles: bool) -> Wire {
 fn profile(draw: &mut Draw, values: &[f64]) -> Profile {
     let mut time = 0.0;
     let mut steps = Vec::new();
-    for _ in 0..1 + draw.below(3) {
+    for _ in 0..=draw.below(3) {
         time += draw.one(&[0.25, 0.5, 1.0, 1.0, 2.0]);
         steps.push((time, draw.one(values)));
     }
@@ -236,7 +236,7 @@ fn step(draw: &mut Draw, case: &Case, is_round: bool) -> Step {
     let mut moves = Vec::new();
     if draw.once_in(5) {
         let mask = draw.below(16);
-        for process in (0..processes).filter(|process| (mask >> process) % 2 == 0) {
+        for process in (0..processes).filter(|process| (mask >> process) & 1 == 0) {
             moves.push(Prescribed {
                 process,
                 to: host(draw, case),

@@ -14,12 +14,24 @@
 //! | `simulator.rs` | processes, barriers, calls and moves |
 //! | `order.rs` | the law of order |
 //!
-//! Not covered by the second simulator: background loads, latency profiles, barriers other than `ideal`, `central` and
-//! `none`, calls by messages, calls that are waited for later (`costs.call.waiting`), libraries, queues, trees of zones,
-//! SimGrid's files, `cycles`, memory limits of hosts, and unshared links under `lv08`. The law of order covers all barriers and prices
-//! of calls.
+//! Where the documents left a choice, the simulator does what migsim does:
+//!
+//! - After a superstep the prescribed moves come first, then the call, then its migrations.
+//! - Without barriers all meet before prescribed moves start.
+//! - No flow starts for a migration without memory, nor for a decision to the host where the process already is.
+//! - The superstep that hides a call lasts until the call begins (`costs.call.model=overlapped`).
+//! - The handshake of `late_above` is part of the latency phase of a flow. The memory of a moving process has one, too.
+//!
+//! Not covered by the second simulator: background loads, latency profiles, barriers other than `ideal`, `central` and `none`, calls
+//! by messages, calls that are waited for later (`costs.call.waiting`), libraries, queues, trees of zones, `SimGrid`'s files,
+//! `cycles`, memory limits of hosts, and unshared links under `lv08`. The law of order covers all barriers and prices of calls.
 //!
 //! `MIGSIM_DRAWS=1000` sets the number of drawn cases of each test. `MIGSIM_FIRST_DRAW` sets the first seed.
+
+#![expect(
+    clippy::panic,
+    reason = "a case that migsim refuses is shown with its command"
+)]
 
 mod case;
 mod draw;

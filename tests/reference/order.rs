@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 
 use migsim::bsp::Outcome;
 
+use migsim::units::Time;
+
 use super::case::{Call, Case, Record};
 use super::draw::{self, Draw};
 use super::{ROUNDING, assert_none, difference, keep, run, seeds};
@@ -101,7 +103,7 @@ fn reorder_platform(case: &mut Case, draw: &mut Draw) {
 fn all_times(outcome: &Outcome) -> Vec<f64> {
     let mut all: Vec<f64> = Vec::new();
     for dates in &outcome.supersteps {
-        all.extend([dates.start, dates.computed, dates.end].map(|time| time.get()));
+        all.extend([dates.start, dates.computed, dates.end].map(Time::get));
     }
     let mut migrations: Vec<_> = outcome.migrations.iter().collect();
     migrations.sort_by_key(|one| (one.superstep, one.process, one.cause.name() == "policy"));
