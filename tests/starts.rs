@@ -1,5 +1,7 @@
 //! Where processes start by default: the rules measured on drawn machines, and what a run and a comparison say of other starts.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -22,6 +24,11 @@ fn between(random: &mut Stream, low: f64, high: f64) -> f64 {
 }
 
 /// A machine of 1 to 4 clusters round one router, and a synthetic application with up to 1.5 processes a core, 128 at most.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a small number of processes"
+)]
 fn drawn(random: &mut Stream) -> (Value, Value) {
     let (mut clusters, mut routers, mut links, mut cores) = (vec![], vec![], vec![], 0);
     for cluster in 0..=random.below(4) {

@@ -37,10 +37,19 @@ pub(crate) struct Remark {
     /// The experiment that was fitted to other platforms.
     experiment: String,
     calibrated_for: Vec<String>,
-    /// Set if the experiment was left out for neutral settings: the rule of the start, if the experiment names hosts instead.
-    left_out: Option<Option<&'static str>>,
+    /// Set if the experiment was left out for neutral settings.
+    left_out: Option<LeftOut>,
     /// The platform as it was named.
     platform: String,
+}
+
+/// The start of an experiment that was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LeftOut {
+    /// By a rule, which is a part of the neutral settings.
+    Rule,
+    /// On hosts that it names: the rule that places the processes in their stead.
+    Hosts(&'static str),
 }
 
 /// The key of the protocol of barriers.
@@ -82,10 +91,14 @@ impl Remark {
         let here = listed(shown.chain(rest));
         match self.left_out {
             Some(start) => {
-                let mapping =
-                    start.map_or_else(String::new, |rule| format!(" and the mapping `{rule}`"));
                 // The hosts of the paper are no hosts here.
-                let placed = start.map_or("", |_| " --mapping contiguous");
+                let (mapping, placed) = match start {
+                    LeftOut::Rule => (String::new(), ""),
+                    LeftOut::Hosts(rule) => (
+                        format!(" and the mapping `{rule}`"),
+                        " --mapping contiguous",
+                    ),
+                };
                 format!(
                     "neutral settings{mapping} for `{app}` on {here}: the paper's are fitted to {fitted}; `--set extends={experiment}{placed}` takes the paper's"
                 )
@@ -284,7 +297,11 @@ impl Whole {
             let left_out = self.left_out.as_ref().map(|own| {
                 let is_replaced =
                     own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
-                let start = is_replaced.then(|| starts::usual(platform).name());
+                let start = if is_replaced {
+                    LeftOut::Hosts(starts::usual(platform).name())
+                } else {
+                    LeftOut::Rule
+                };
                 remark(&stem(&own.source), named_by(own), Some(start))
             });
             let experiment = told.unwrap_or(top);

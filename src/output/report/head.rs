@@ -178,7 +178,8 @@ pub(super) fn remarks(report: &Report) -> String {
         straight_returns(moved.straight_returns, decided.count())
     });
     if let Some(line) = returned {
-        html += &format!("<p class=\"note\">{}.</p>\n", escaped(&line));
+        writeln!(html, "<p class=\"note\">{}.</p>", escaped(&line))
+            .expect("a string can be written to");
     }
     html
 }
