@@ -287,3 +287,30 @@ fn quiet_runs_print_no_notes() {
     let output = succeeded(migsim_in(scratch.path(), &run));
     assert_eq!(said(&output), "");
 }
+
+#[test]
+fn a_sweep_prints_a_note_of_all_its_settings_once() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    fs::write(folder.join("lab.json"), lab("2 MHz")).unwrap();
+    let sweep = [
+        "sweep",
+        "--platform",
+        "lab.json",
+        "--app",
+        "synthetic",
+        "--procs",
+        "4",
+    ];
+    let output = migsim_in(
+        folder,
+        &[&sweep[..], &["--d", "1,2,3", "--dry-run"]].concat(),
+    );
+    let errors = said(&succeeded(output));
+    let count = |text: &str| errors.matches(text).count();
+    let both = (
+        count("500 times as much"),
+        count("`policy.migbsp.d` is above 1"),
+    );
+    assert_eq!(both, (1, 1), "{errors}");
+}

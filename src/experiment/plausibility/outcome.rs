@@ -11,7 +11,7 @@ use crate::policy;
 use crate::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 
 /// The most clusters between which the cheapest move is sought.
-const MOST_CLUSTERS: usize = 64;
+const MOST_CLUSTERS: usize = 16;
 
 impl Experiment {
     /// Notes for its user about results that can hardly be meant, a sentence each: the makespan, supersteps, loads that come too late, moves

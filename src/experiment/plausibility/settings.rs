@@ -55,12 +55,8 @@ pub(in crate::experiment) fn of_settings(given: Given<'_>) -> Vec<Finding> {
 fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
-        let what = || {
-            format!(
-                "`policy.{}.{key}` is {value}, and it is a share",
-                policy.name
-            )
-        };
+        // The same words for all values of a sweep.
+        let what = || format!("`policy.{}.{key}` is above 1, the whole", policy.name);
         above(SHARE, value, what)
     };
     policy.shares().iter().filter_map(one).collect()
@@ -129,7 +125,7 @@ mod tests {
             findings.first().map(Finding::note)
         };
         let expected =
-            "`policy.migbsp.d` is 1.5, and it is a share: write percent as a share, 50 % as 0.5";
+            "`policy.migbsp.d` is above 1, the whole: write percent as a share, 50 % as 0.5";
         assert_eq!(of("migbsp", 1.5).as_deref(), Some(expected));
         assert!(of("migbsp-2007", 1.5).is_some());
         assert_eq!(of("migbsp", 1.0), None);
