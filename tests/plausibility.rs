@@ -314,3 +314,38 @@ fn a_sweep_prints_a_note_of_all_its_settings_once() {
     );
     assert_eq!(both, (1, 1), "{errors}");
 }
+
+#[test]
+fn the_page_of_a_run_has_its_notes_and_readings() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    fs::write(folder.join("lab.json"), lab("2 MHz")).unwrap();
+    let run = [
+        "run",
+        "--platform",
+        "lab.json",
+        "--app",
+        "synthetic",
+        "--procs",
+        "4",
+    ];
+    let output = migsim_in(
+        folder,
+        &[&run[..], &["--out", "r", "--report", "--quiet"]].concat(),
+    );
+    succeeded(output);
+    // The page of the run, and one made of its folder.
+    for _ in 0..2 {
+        let page = read(&folder.join("r"), "report.html");
+        for told in [
+            "Note: host `b-0` has 2 MHz and host `a-1` 1 GHz",
+            "Readings of migbsp: t2 without the price of the move; ",
+        ] {
+            assert!(
+                page.contains(&format!("<p class=\"note\">{told}")),
+                "{told}"
+            );
+        }
+        succeeded(migsim_in(folder, &["report", "r"]));
+    }
+}

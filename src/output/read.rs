@@ -37,6 +37,10 @@ pub struct Run {
     pub scenarios: Vec<RunOfScenario>,
     /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
+    /// The readings of the policy's papers on which results depend, if they are named.
+    pub readings: Vec<String>,
+    /// The notes for the user, about settings and results.
+    pub notes: Vec<String>,
     /// Its application, as titles show it.
     pub(super) application: String,
     /// The narrator of its calls: its policy, if the registry knows that.
@@ -202,6 +206,10 @@ struct Summary {
     scenarios: Vec<Counts>,
     #[serde(default)]
     static_starts: Vec<Start>,
+    #[serde(default)]
+    readings: Vec<String>,
+    #[serde(default)]
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -381,6 +389,8 @@ impl Run {
             experiment: manifest.experiment,
             processes: manifest.processes,
             inputs: manifest.inputs,
+            readings: manifest.summary.readings,
+            notes: manifest.summary.notes,
             scenarios,
             static_starts: static_starts.collect::<Result<_, _>>()?,
         })

@@ -3,6 +3,7 @@
 //! ```text
 //! Report (material)   a run folder, or a run that has just been done
 //!   head              what was run, scenarios, verdict, ledger           HTML
+//!   notes             readings and notes                               HTML
 //!   gantt             rows, bars, levels of detail                       arrays
 //!   series            dates of supersteps, imbalance, intervals          arrays
 //!   usage             how busy hosts and links are over time             arrays
@@ -21,6 +22,7 @@ mod drawing;
 mod figures;
 mod gantt;
 mod head;
+mod notes;
 mod page;
 mod page_data;
 mod reasons;

@@ -8,7 +8,7 @@ use super::super::records::describe;
 use super::compress::Pack;
 use super::drawing::{self, Hosts};
 use super::page_data::Report;
-use super::{decisions, gantt, head, numbered, reasons, scores, series, usage};
+use super::{decisions, gantt, head, notes, numbered, reasons, scores, series, usage};
 use crate::experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
@@ -47,6 +47,7 @@ impl Report {
             prose(&head::verdict(self)),
             head::basis(self)
         );
+        let lead = lead + &notes::notes(self);
         let mark = format!(
             "<meta name=\"migsim-settings\" content=\"{}\">\n",
             earlier::mark(&self.run.experiment)
