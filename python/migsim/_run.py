@@ -292,11 +292,15 @@ class Run:
 
 def _calls(records: list[dict[str, Any]]) -> Table:
     names = ["scenario", "superstep", "start_s", "cost_s", "migration_s", "candidates", "migrations"]
-    names += ["predicted_gain_s", "realised_gain_s"]
-    counted = (
-        {**record, "candidates": len(record["candidates"]), "migrations": len(record["migrations"])} for record in records
-    )
-    return Table._of_rows(names, ([record[name] for name in names] for record in counted))
+    # Names, and those that older folders have instead.
+    renamed = {"t1_minus_t2_sum_s": "predicted_gain_s", "gain_on_i_until_next_call_s": "realised_gain_s"}
+    names += list(renamed)
+
+    def counted(record: dict[str, Any]) -> dict[str, Any]:
+        lists = {name: len(record[name]) for name in ("candidates", "migrations")}
+        return {**{name: record.get(older) for name, older in renamed.items()}, **record, **lists}
+
+    return Table._of_rows(names, ([row[name] for name in names] for row in map(counted, records)))
 
 
 def _unpickled(manifest: dict[str, Any], text: str, files: Mapping[str, bytes]) -> Run:

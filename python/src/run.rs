@@ -222,12 +222,12 @@ impl Run {
                 counts(rows().map(|row| row.migrations.len() as u64)),
             ),
             (
-                "predicted_gain_s".to_owned(),
-                full(|row| row.predicted_gain_s),
+                "t1_minus_t2_sum_s".to_owned(),
+                Column::Numbers(rows().map(|row| row.t1_minus_t2_sum_s).collect()),
             ),
             (
-                "realised_gain_s".to_owned(),
-                Column::Numbers(rows().map(|row| row.realised_gain_s).collect()),
+                "gain_on_i_until_next_call_s".to_owned(),
+                Column::Numbers(rows().map(|row| row.gain_on_i_until_next_call_s).collect()),
             ),
         ])
     }

@@ -277,9 +277,9 @@ impl Results {
         (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
-    /// The gain of a call by the next call (or the end): time that scenario i spends in the supersteps until then, less the time that
+    /// The gain on scenario i from a call until the next one (or the end): the time that scenario i spends in the supersteps until then, less the time that
     /// this run spends in them \[s\]. All migrations so far have their part in it. `None` without scenario i.
-    pub fn realised_gain(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
+    pub fn gain_on_i(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;
         let from = calls[call].superstep + 1;

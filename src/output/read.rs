@@ -139,10 +139,14 @@ pub struct Call {
     pub candidates: Vec<Judged>,
     /// The migrations that were decided.
     pub migrations: Vec<Decided>,
-    /// The sum of t1 - t2 of those that were to move: over processes, so that it is no time of the run.
-    pub predicted_gain_s: f64,
-    /// The time of scenario i in the supersteps until the next call, less the time of this run.
-    pub realised_gain_s: Option<f64>,
+    /// The sum of t1 - t2 of the accepted candidates: over processes, so that it is no time of the run. None if no candidate with t1 and t2 was
+    /// accepted.
+    #[serde(alias = "predicted_gain_s")] // its name in older folders
+    pub t1_minus_t2_sum_s: Option<f64>,
+    /// The time of scenario i in the supersteps until the next call, less the time of this run: all moves so far have their part in it. None
+    /// without scenario i, and in scenario ii.
+    #[serde(alias = "realised_gain_s")] // its name in older folders
+    pub gain_on_i_until_next_call_s: Option<f64>,
     /// The policy's own account of its decision.
     pub explanation: Map<String, Value>,
 }

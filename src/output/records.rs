@@ -96,10 +96,10 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         .candidates
         .iter()
         .filter(|candidate| candidate.accepted);
-    let predicted = accepted.filter_map(gain).fold(0.0, |sum, gain| sum + gain);
-    // Only what has moved can have gained something.
-    let realised = if call.applied {
-        results.realised_gain(run, index)
+    let sum = accepted.filter_map(gain).reduce(|sum, gain| sum + gain);
+    // Without moves, as in scenario ii, there is no gain.
+    let gain_on_i = if call.applied {
+        results.gain_on_i(run, index)
     } else {
         None
     };
@@ -119,8 +119,8 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         "policy": experiment.policy_name(),
         "candidates": candidates,
         "migrations": migrations_of(experiment, call),
-        "predicted_gain_s": predicted,
-        "realised_gain_s": realised,
+        "t1_minus_t2_sum_s": sum,
+        "gain_on_i_until_next_call_s": gain_on_i,
         "explanation": call.decision.explained(),
     })
 }

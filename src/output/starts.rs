@@ -5,6 +5,35 @@ use serde_json::{Value, json};
 use super::quantities::seconds;
 use super::table_format::{Cell, Table, numbers, words};
 use crate::experiment::{StaticStart, best_of};
+use crate::policy::explain::{Meaning, Sentence, Unit, say};
+
+/// The makespan of a static start.
+const MAKESPAN: Meaning = Meaning::new(
+    "best_static_makespan_s",
+    Unit::Seconds,
+    "the makespan of scenario i from the best static start",
+);
+
+/// The ratio of two makespans.
+const TIMES: Meaning = Meaning::new(
+    "times_best_static",
+    Unit::Number,
+    "the makespan of scenario iii divided by that of the best static start",
+);
+
+/// The excess over a static start.
+const LONGER: Meaning = Meaning::new(
+    "longer_than_best_static_percent",
+    Unit::Percent,
+    "100 (T - T_s) / T_s with the makespan T_s of the best static start",
+);
+
+/// The time that a static start takes more.
+const LESS: Meaning = Meaning::new(
+    "less_than_best_static_percent",
+    Unit::Percent,
+    "100 (T_s - T) / T_s with the makespan T_s of the best static start",
+);
 
 /// Minimum excess that is counted in times \[%\].
 const MANY: f64 = 95.0;
@@ -14,14 +43,17 @@ const MANY: f64 = 95.0;
 /// ```text
 /// (takes 2.0 times as long, as)   (takes 5.6 % longer, than)   (takes 5.6 % less time, than)   (takes as long, as)
 /// ```
-pub(crate) fn compared(makespan_s: f64, with_s: f64) -> (String, &'static str) {
+pub(crate) fn compared(makespan_s: f64, with_s: f64) -> (Sentence, &'static str) {
     let ratio = makespan_s / with_s;
     let percent = 100.0 * (ratio - 1.0);
     match percent {
-        MANY.. => (format!("takes {ratio:.1} times as long"), "as"),
-        0.05.. => (format!("takes {percent:.1} % longer"), "than"),
-        ..-0.05 => (format!("takes {:.1} % less time", -percent), "than"),
-        _ => ("takes as long".to_owned(), "as"),
+        MANY.. => {
+            let times = TIMES.of(ratio).shown_as(format!("{ratio:.1}"));
+            (say!("takes {} times as long", times), "as")
+        }
+        0.05.. => (say!("takes {} longer", LONGER.of(percent)), "than"),
+        ..-0.05 => (say!("takes {} less time", LESS.of(-percent)), "than"),
+        _ => ("takes as long".into(), "as"),
     }
 }
 
@@ -32,14 +64,14 @@ pub(super) fn line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     let time = seconds(best.makespan_s);
     let rest = match iii {
         _ if best.is_own => ", the start of this run".to_owned(),
-        Some(iii) => format!("; scenario iii {}", compared(iii, best.makespan_s).0),
+        Some(iii) => format!("; scenario iii {}", compared(iii, best.makespan_s).0.text()),
         None => String::new(),
     };
     Some(format!("best static start: {name} {time} s{rest}"))
 }
 
 /// The best static start in a sentence behind the verdict of a run.
-pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<String> {
+pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     let best = best_of(starts)?;
     if best.is_own {
         return Some(
@@ -47,11 +79,14 @@ pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<String> {
         );
     }
     let (verb, joined) = compared(iii, best.makespan_s);
-    Some(format!(
-        "Scenario iii {verb} {joined} {} that never migrates (`--mapping {}`, {} s), the best of the built-in starts.",
+    let time = format!("{} s", seconds(best.makespan_s));
+    Some(say!(
+        "Scenario iii {} {} {} that never migrates (`--mapping {}`, {}), the best of the built-in starts.",
+        verb,
+        joined,
         best.words(),
         best.rule.name(),
-        seconds(best.makespan_s)
+        MAKESPAN.of(best.makespan_s).shown_as(time)
     ))
 }
 
@@ -109,7 +144,7 @@ mod tests {
             "best static start: by-core 11.43 s; scenario iii takes 2.0 times as long"
         );
         assert_eq!(
-            sentence(&starts, 22.98).unwrap(),
+            sentence(&starts, 22.98).unwrap().text(),
             "Scenario iii takes 2.0 times as long as a start by cores that never migrates (`--mapping by-core`, 11.43 s), the best of the built-in starts."
         );
         let (all, best) = json(&starts, Some(22.86)).unwrap();
@@ -129,7 +164,7 @@ mod tests {
 
     #[test]
     fn small_differences_are_none_and_large_ones_are_counted_in_times() {
-        let verb = |makespan_s| compared(makespan_s, 10.0).0;
+        let verb = |makespan_s| compared(makespan_s, 10.0).0.text().to_owned();
         assert_eq!(verb(10.004), "takes as long");
         assert_eq!(verb(10.56), "takes 5.6 % longer");
         assert_eq!(verb(9.0), "takes 10.0 % less time");

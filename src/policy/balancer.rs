@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::explain::{Narrator, Quiet, Record, Scene, ScoreWords, duration};
+use super::explain::meanings::DECIDED;
+use super::explain::{Meaning, Narrator, Quiet, Record, Scene, ScoreWords, Sentence, Unit, say};
 use super::strategy::{Assignment, Instance, Paths, Strategy};
 use super::window::Window;
 use super::{Candidate, Decision, Migration, Policy, Procedure, View};
@@ -293,31 +294,63 @@ fn decision(
     decision
 }
 
+/// The largest computation time of a core before the call \[s\].
+const BEFORE: Meaning = Meaning::new(
+    "max_time_before_s",
+    Unit::Seconds,
+    "the longest computation of a core in a superstep, as the processes were placed before the call",
+);
+
+/// The largest computation time of a core after the call \[s\].
+const AFTER: Meaning = Meaning::new(
+    "max_time_s",
+    Unit::Seconds,
+    "the longest computation of a core in a superstep, as the strategy places the processes",
+);
+
+/// The processes that stayed for lack of memory.
+const KEPT: Meaning = Meaning::new(
+    "stayed_for_memory",
+    Unit::Count,
+    "the number of processes whose new host has no memory for them",
+);
+
+/// The operations of the strategy.
+const OPERATIONS: Meaning = Meaning::new(
+    "operations",
+    Unit::Number,
+    "the elementary operations of the strategy, which cost computation",
+);
+
 /// Tells of the calls of a strategy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BalancerNarrator;
 
 impl Narrator for BalancerNarrator {
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<String> {
+    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
-        let seconds = |key: &str| duration(number(key).unwrap_or_default());
-        let mut sentences = vec![format!(
+        let moves = call.migrations.len() as u64;
+        let mut sentences = vec![say!(
             "The strategy `{}` expects the busiest core to compute for {} in a superstep, instead of {}, after {}.",
             scene.policy,
-            seconds("max_time_s"),
-            seconds("max_time_before_s"),
-            counted(call.migrations.len(), "move")
+            AFTER.of(number("max_time_s").unwrap_or_default()),
+            BEFORE.of(number("max_time_before_s").unwrap_or_default()),
+            DECIDED.count(moves).shown_as(counted(moves, "move"))
         )];
-        if let Some(kept) = number("stayed_for_memory") {
-            sentences.push(format!(
-                "Of those that it chose, {kept} stayed, since their hosts have no memory for them."
+        if let Some(kept) = call.explanation.get("stayed_for_memory") {
+            sentences.push(say!(
+                "Of those that it chose, {} stayed, since their hosts have no memory for them.",
+                KEPT.as_recorded(kept)
             ));
         }
         if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
-            sentences.push(format!("It says: {words}."));
+            sentences.push(say!("It says: {}.", words));
         }
         if let Some(operations) = number("operations") {
-            sentences.push(format!("It took {operations} elementary operations."));
+            sentences.push(say!(
+                "It took {} elementary operations.",
+                OPERATIONS.of(operations)
+            ));
         }
         sentences
     }

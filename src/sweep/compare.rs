@@ -15,11 +15,12 @@ use super::plan::Plan;
 use super::row::Row;
 use super::run::Common;
 use super::static_standing::{StaticStanding, static_standing};
-use super::stats::{Sample, short};
+use super::stats::Sample;
 use crate::bsp::Scenario;
 use crate::error::Error;
 use crate::experiment::{Limits, MovePlan, Progress, StaticStart};
 use crate::platform::Rule;
+use crate::policy::explain::definitions;
 
 /// A policy among those that are compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,69 +163,6 @@ impl Comparison {
         }
     }
 
-    /// What follows from it, in sentences that respect the intervals.
-    pub fn verdict(&self) -> String {
-        let Some(best) = self.standings.first() else {
-            return "No policy ran with all seeds.".to_owned();
-        };
-        let ties: Vec<&Standing> = self
-            .standings
-            .iter()
-            .filter(|one| one.ties_with_best)
-            .collect();
-        let certain = if self.seeds > 1 {
-            format!(" (95 %, {} seeds)", self.seeds)
-        } else {
-            " (one seed, so nothing is known of chance)".to_owned()
-        };
-        let mut sentences = vec![match ties.len() {
-            1 => format!(
-                "`{}` is best: {} s{certain}.",
-                best.policy,
-                short(best.makespan.mean)
-            ),
-            count => {
-                let names: Vec<String> =
-                    ties.iter().map(|one| format!("`{}`", one.policy)).collect();
-                let (last, others) = names.split_last().expect("two at least");
-                let between = if count == 2 { "between" } else { "among" };
-                format!(
-                    "No difference {between} {} and {last}: {} s{certain}.",
-                    others.join(", "),
-                    short(best.makespan.mean)
-                )
-            }
-        }];
-        if let Some(next) = self.standings.iter().find(|one| !one.ties_with_best)
-            && let Some(behind) = next.behind
-        {
-            let interval = behind
-                .half_width()
-                .map_or(String::new(), |half| format!(" ± {}", short(half)));
-            sentences.push(format!(
-                "The next one, `{}`, takes {}{interval} s longer.",
-                next.policy,
-                short(behind.mean)
-            ));
-        }
-        if let Some(gain) = best.gain {
-            let half = gain.half_width().unwrap_or(0.0);
-            sentences.push(if gain.mean - half > 0.0 {
-                let gain = short(gain.mean);
-                let other = self.static_start.as_ref().filter(|one| !one.is_own);
-                let from = other.map_or("at all", |_| "from the same start");
-                format!("Against no rescheduling {from} it gains {gain} %.")
-            } else if gain.mean + half < 0.0 {
-                "Without any rescheduling the application is faster than with each of them.".into()
-            } else {
-                "No gain over no rescheduling at all is certain.".into()
-            });
-        }
-        let start = self.static_start.as_ref();
-        sentences.extend(start.map(|start| start.sentence(&best.policy)));
-        sentences.join(" ")
-    }
-
     /// For programs.
     pub fn to_json(&self) -> Value {
         let sample = |sample: Option<Sample>| match sample {
@@ -253,9 +191,12 @@ impl Comparison {
                 "straight_returns": one.straight_returns,
             })
         };
+        let verdict = self.sentence();
         let mut all = json!({
             "seeds": self.seeds,
-            "verdict": self.verdict(),
+            "verdict": verdict.text(),
+            "quantities": verdict.to_json(),
+            "definitions": definitions([&verdict]),
             "alone_s": sample(self.alone),
             "hindsight_s": sample(self.hindsight),
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
@@ -493,7 +434,9 @@ mod tests {
         assert!(b.trigger_regret.is_none());
         let verdict = comparison.verdict();
         assert!(
-            verdict.starts_with("No difference between `a` and `c`: 6.00 s (95 %, 3 seeds)."),
+            verdict.starts_with(
+                "`a` and `c` are not separated (95 %, 3 seeds): the least mean is 6.00 s."
+            ),
             "{verdict}"
         );
         assert!(

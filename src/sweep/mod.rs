@@ -10,6 +10,7 @@ mod change;
 pub mod compare;
 pub mod compare_page;
 pub mod compare_runs;
+mod compare_verdict;
 pub mod config;
 mod draw;
 pub mod effects;

@@ -7,6 +7,14 @@ use super::stats::{Sample, short};
 use crate::experiment::StaticStart;
 use crate::output::compared;
 use crate::platform::Rule;
+use crate::policy::explain::{Meaning, Sentence, Unit, say};
+
+/// The makespan of the best static start.
+const MAKESPAN: Meaning = Meaning::new(
+    "best_static_makespan_s",
+    Unit::Seconds,
+    "the mean makespan of scenario i from the best static start, over the seeds",
+);
 
 /// The best static start beside the policies.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,24 +45,29 @@ impl StaticStanding {
     }
 
     /// The comparison of `policy`, the best one, with it, in a sentence that respects the interval.
-    pub(super) fn sentence(&self, policy: &str) -> String {
+    pub(super) fn sentence(&self, policy: &str) -> Sentence {
         if self.is_own {
             return "No built-in start is faster without moves than the start of these runs."
                 .into();
         }
-        let start = format!(
-            "{} that never migrates (`{}`, {} s)",
+        let mean = self.makespan.mean;
+        let start = say!(
+            "{} that never migrates (`{}`, {})",
             self.words,
             self.label(),
-            short(self.makespan.mean)
+            MAKESPAN.of(mean).shown_as(format!("{} s", short(mean)))
         );
         // With one seed there is no interval, as for the policies.
         let half = self.behind.half_width().unwrap_or(0.0);
         if self.behind.mean.abs() <= half {
-            return format!("The difference between `{policy}` and {start} is not significant.");
+            return say!(
+                "The difference between `{}` and {} is not significant.",
+                policy,
+                start
+            );
         }
-        let (verb, joined) = compared(self.best_policy, self.makespan.mean);
-        format!("`{policy}` {verb} {joined} {start}.")
+        let (verb, joined) = compared(self.best_policy, mean);
+        say!("`{}` {} {} {}.", policy, verb, joined, start)
     }
 }
 
@@ -129,14 +142,20 @@ mod tests {
         assert_eq!((best.rule, best.behind.mean), (Rule::ByCore, -12.0));
         assert_eq!(best.gain.unwrap().mean, 75.0);
         assert_eq!(
-            best.sentence("refine"),
+            best.sentence("refine").text(),
             "`refine` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 12.00 s)."
         );
         let unclear = static_standing(&starts, &[9.0, 12.0, 15.1], None).unwrap();
-        assert!(unclear.sentence("refine").ends_with("is not significant."));
+        assert!(
+            unclear
+                .sentence("refine")
+                .text()
+                .ends_with("is not significant.")
+        );
         let one = static_standing(&starts[..1], &[8.0], None).unwrap();
         assert!(
             one.sentence("refine")
+                .text()
                 .starts_with("`refine` takes 20.0 % less time than a start by cores")
         );
     }
@@ -148,6 +167,7 @@ mod tests {
             own.is_own
                 && own
                     .sentence("refine")
+                    .text()
                     .starts_with("No built-in start is faster")
         );
         assert!(static_standing(&[], &[8.0], None).is_none());

@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
+use super::meanings as quantity;
 use super::question::{Question, scenario_of};
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::experiment::{Change, Effect, Experiment, Progress, Trial};
 use crate::output::read::{Call, InputFile, Run};
 use crate::policy::ForcedMove;
-use crate::policy::explain::{Narrator, duration};
-use crate::words::counted;
+use crate::policy::explain::meanings::superstep;
+use crate::policy::explain::{Meaning, Narrator, Quantity, Sentence, say};
+use crate::words::{counted, of_number};
 
 /// A call after which something moved and the run went on.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,87 +97,141 @@ fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
 }
 
 /// Supersteps, both ends included.
-fn named(from: u64, until: u64) -> String {
+fn named(from: u64, until: u64) -> Sentence {
     if from == until {
-        format!("superstep {from}")
+        say!("superstep {}", superstep(from))
     } else {
-        format!("supersteps {from} to {until}")
+        say!("supersteps {} to {}", superstep(from), superstep(until))
     }
 }
 
-/// Prediction and outcome, in sentences.
-pub(super) fn told(effect: &Effect, is_last: bool) -> Vec<String> {
-    let supersteps = named(effect.from, effect.until);
-    let compared = |without: f64, with: f64| {
-        let gain = without - with;
-        let verb = if gain < 0.0 { "lost" } else { "gained" };
-        format!(
-            "{} without these moves, {} with them: {} {verb}",
-            duration(without),
-            duration(with),
-            duration(gain.abs())
-        )
+/// Two makespans \[s\], and the gain of the second over the first by its two names: that of a gain, and that of a loss.
+fn compared(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 2]) -> Sentence {
+    let [without, with] = makespans;
+    let gain = without - with;
+    let (word, gain) = if gain < 0.0 {
+        ("loss", gains[1].of(-gain))
+    } else {
+        ("gain", gains[0].of(gain))
     };
+    say!(
+        "{} without these moves, {} with them, a {} of {}",
+        of[0].of(without),
+        of[1].of(with),
+        word,
+        gain
+    )
+}
+
+/// Prediction and outcome of a call in a run of so many supersteps, in sentences.
+pub(super) fn told(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sentence> {
     let until = if is_last {
         "to the end of the run"
     } else {
         "until the next call"
     };
-    let mut sentences = vec![format!(
-        "The moves are judged by the makespan of {supersteps}, {until}:"
+    let mut sentences = vec![say!(
+        "The moves are judged by the time of {}, {}:",
+        named(effect.from, effect.until),
+        until
     )];
-    sentences.push(match &effect.predicted {
-        Some(predicted) => format!(
-            "  predicted: {} (from what all took in {}, for those that moved times t2 / t1).",
-            compared(predicted.without.get(), predicted.with.get()),
-            named(predicted.from, predicted.until),
-        ),
-        None => "  predicted: nothing, since the policy foresees no times.".into(),
-    });
+    sentences.push(predicted(effect));
     let (without, with) = (&effect.without, &effect.with);
-    sentences.push(format!(
-        "  realised: {} (the same run again, but for these moves).",
-        compared(without.total.get(), with.total.get())
+    sentences.push(say!(
+        "  realised: {} (the same run, repeated without these moves).",
+        compared(
+            [&quantity::WITHOUT, &quantity::WITH],
+            [without.total.get(), with.total.get()],
+            [&quantity::GAIN, &quantity::LOST],
+        )
     ));
-    sentences.push(format!(
+    sentences.push(say!(
         "  of that: computation {} instead of {}, communication and barrier {} instead of {}.",
-        duration(with.computation.get()),
-        duration(without.computation.get()),
-        duration(with.rest.get()),
-        duration(without.rest.get()),
+        quantity::COMPUTATION_WITH.of(with.computation.get()),
+        quantity::COMPUTATION_WITHOUT.of(without.computation.get()),
+        quantity::REST_WITH.of(with.rest.get()),
+        quantity::REST_WITHOUT.of(without.rest.get()),
     ));
-    sentences.push(paid_back(effect));
+    sentences.push(paid_back(effect, left(effect, supersteps)));
     let net = effect.net_s();
-    sentences.push(format!(
+    let (word, net) = if net < 0.0 {
+        ("later", quantity::LATER.of(-net))
+    } else {
+        ("earlier", quantity::EARLIER.of(net))
+    };
+    sentences.push(say!(
         "With the price of the moves, superstep {} ended {} {} than it would have without them.",
-        effect.until,
-        duration(net.abs()),
-        if net < 0.0 { "later" } else { "earlier" },
+        superstep(effect.until),
+        net,
+        word
     ));
     sentences
 }
 
-fn paid_back(effect: &Effect) -> String {
-    let price = duration(effect.price.get());
-    let rate = duration(effect.rate_s());
+/// The prediction, in a sentence.
+fn predicted(effect: &Effect) -> Sentence {
+    let Some(predicted) = &effect.predicted else {
+        return "  predicted: nothing, since the policy foresees no times.".into();
+    };
+    say!(
+        "  predicted from {}, with the times of moved processes scaled by t2 / t1: {}.",
+        named(predicted.from, predicted.until),
+        compared(
+            [&quantity::PREDICTED_WITHOUT, &quantity::PREDICTED_WITH],
+            [predicted.without.get(), predicted.with.get()],
+            [&quantity::PREDICTED_GAIN, &quantity::PREDICTED_LOSS],
+        )
+    )
+}
+
+/// The number of supersteps after the call, in a run of so many.
+pub(super) fn left(effect: &Effect, supersteps: u64) -> u64 {
+    (supersteps + 1).saturating_sub(effect.from)
+}
+
+/// After how many supersteps the moves are paid back, and whether so many are left.
+fn paid_back(effect: &Effect, left: u64) -> Sentence {
+    let price = quantity::PRICE.of(effect.price.get());
+    let rate = effect.rate_s();
+    let count = |meaning: &Meaning, count: u64| -> Quantity {
+        meaning.count(count).shown_as(counted(count, "superstep"))
+    };
     match effect.break_even() {
-        None if effect.rate_s() < 0.0 => format!(
-            "The moves held up the run for {price}, and a superstep takes {} longer: they are never paid back at this rate.",
-            duration(-effect.rate_s())
+        None if rate < 0.0 => say!(
+            "The moves held up the run for {}, and a superstep takes {} longer: they are not paid back.",
+            price,
+            quantity::LOSS_RATE.of(-rate)
         ),
-        None => format!(
-            "The moves held up the run for {price}; they are never paid back at this rate, {rate} a superstep."
+        None => say!(
+            "The moves held up the run for {} and gain nothing: they are not paid back.",
+            price
         ),
         Some(0) => "The moves delayed no process: there is nothing to pay back.".into(),
-        Some(supersteps) => format!(
-            "The moves held up the run for {price}; at {rate} a superstep they are paid back after {}.",
-            counted(supersteps, "superstep")
+        Some(supersteps) if supersteps > left => say!(
+            "The moves held up the run for {} and are not paid back: at {} a superstep that takes {}, and {} left.",
+            price,
+            quantity::RATE.of(rate),
+            count(&quantity::BREAK_EVEN, supersteps),
+            are(left)
+        ),
+        Some(supersteps) => say!(
+            "The moves held up the run for {}; at {} a superstep they pay for themselves after {}; {} left after the call.",
+            price,
+            quantity::RATE.of(rate),
+            count(&quantity::BREAK_EVEN, supersteps),
+            are(left)
         ),
     }
 }
 
+/// `56 are`, of the supersteps that are left.
+fn are(left: u64) -> Sentence {
+    let verb = of_number(left, ["is", "are"]);
+    say!("{} {}", quantity::LEFT.count(left), verb)
+}
+
 /// The same for programs.
-pub(super) fn json(effect: &Result<Effect, String>) -> Value {
+pub(super) fn json(effect: &Result<Effect, String>, supersteps: u64) -> Value {
     let effect = match effect {
         Ok(effect) => effect,
         Err(why) => return json!({ "unknown": why }),
@@ -209,5 +265,6 @@ pub(super) fn json(effect: &Result<Effect, String>) -> Value {
         "price_s": effect.price.get(),
         "net_gain_s": effect.net_s(),
         "break_even_supersteps": effect.break_even(),
+        "supersteps_left": left(effect, supersteps),
     })
 }

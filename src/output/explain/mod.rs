@@ -12,6 +12,7 @@
 //! [`Narrator`]: crate::policy::explain::Narrator
 
 mod case;
+mod meanings;
 mod outcome;
 mod overview;
 mod page;

@@ -1,22 +1,26 @@
 //! The outcome: the price of the call, and the effect of its moves.
 
 use super::case;
+use super::meanings as quantity;
 use super::question::Answer;
 use crate::bsp::Scenario;
 use crate::output::read::{Call, RunOfScenario};
-use crate::policy::explain::duration;
+use crate::policy::explain::meanings::{DECIDED, superstep};
+use crate::policy::explain::{Sentence, say};
 use crate::words::counted;
 
 impl Answer<'_> {
-    pub(super) fn outcome(&self, call: &Call) -> Vec<String> {
+    pub(super) fn outcome(&self, call: &Call) -> Vec<Sentence> {
         let mut sentences = vec![self.price(call)];
         match self.effect {
             Some(Ok(effect)) => {
-                sentences.extend(case::told(effect, self.scene.next_call().is_none()));
+                let is_last = self.scene.next_call().is_none();
+                sentences.extend(case::told(effect, self.scene.supersteps, is_last));
             }
             Some(Err(why)) => {
-                sentences.push(format!(
-                    "The effect of the moves is unknown: the run cannot be repeated without them, since {why}."
+                sentences.push(say!(
+                    "The effect of the moves is unknown: the run cannot be repeated without them, since {}.",
+                    why
                 ));
                 sentences.extend(expected(call));
                 sentences.extend(self.beside_application(call));
@@ -26,16 +30,11 @@ impl Answer<'_> {
         sentences
     }
 
-    fn price(&self, call: &Call) -> String {
-        let decided = call.migrations.len();
-        let moved = self
-            .this
-            .migrations
-            .iter()
-            .filter(|moved| moved.superstep == call.superstep && moved.cause == "policy");
-        let cost = duration(call.cost_s);
+    fn price(&self, call: &Call) -> Sentence {
+        let decided = call.migrations.len() as u64;
+        let cost = quantity::CALL_COST.of(call.cost_s);
         if decided == 0 {
-            return format!("Nothing moved; the call cost {cost}.");
+            return say!("Nothing moved; the call cost {}.", cost);
         }
         if !call.applied {
             let why = if self.this.scenario == Scenario::Ii {
@@ -43,34 +42,46 @@ impl Answer<'_> {
             } else {
                 "the run was over"
             };
-            return format!(
-                "{} decided, but {why}; the call cost {cost}.",
-                counted(decided, "migration")
-            );
+            let decided = DECIDED
+                .count(decided)
+                .shown_as(counted(decided, "migration"));
+            return say!("{} decided, but {}; the call cost {}.", decided, why, cost);
         }
-        let moved: Vec<_> = moved.collect();
-        let asked = self
-            .question
-            .process
-            .and_then(|process| moved.iter().find(|one| one.process == process));
-        let own = asked.map_or_else(String::new, |one| {
-            format!(
-                " p{} was on its way from {} to {}, with {:.0} B.",
-                one.process,
-                duration(one.start_s),
-                duration(one.end_s),
-                one.size_bytes
-            )
-        });
-        format!(
-            "{} happened; the call cost {cost}, the migrations {}.{own}",
-            counted(moved.len(), "migration"),
-            duration(call.migration_s)
+        let moved = self.this.migrations.iter();
+        let moved =
+            moved.filter(|moved| moved.superstep == call.superstep && moved.cause == "policy");
+        let moved = moved.count() as u64;
+        say!(
+            "{} happened; the call cost {}, the migrations {}.{}",
+            quantity::MOVED
+                .count(moved)
+                .shown_as(counted(moved, "migration")),
+            cost,
+            quantity::MIGRATION.of(call.migration_s),
+            self.own_move(call)
         )
     }
 
+    /// The move of the process that is asked about.
+    fn own_move(&self, call: &Call) -> Sentence {
+        let is_own = |process: u64| self.question.process == Some(process);
+        let mut moved = self.this.migrations.iter();
+        let own = moved.find(|moved| {
+            moved.superstep == call.superstep && moved.cause == "policy" && is_own(moved.process)
+        });
+        own.map_or_else(Sentence::default, |one| {
+            say!(
+                " p{} was moved from {} to {} after the start of the run, with {} of memory.",
+                one.process.to_string(),
+                quantity::MOVE_START.of(one.start_s),
+                quantity::MOVE_END.of(one.end_s),
+                quantity::SIZE.of(one.size_bytes)
+            )
+        })
+    }
+
     /// The supersteps until the next call, beside those of scenario i.
-    fn beside_application(&self, call: &Call) -> Option<String> {
+    fn beside_application(&self, call: &Call) -> Option<Sentence> {
         let (from, until) = (
             call.superstep + 1,
             self.scene
@@ -78,22 +89,23 @@ impl Answer<'_> {
                 .map_or(self.this.supersteps.len() as u64, |next| next.superstep),
         );
         let base = self.run.get(Scenario::I).filter(|_| from <= until)?;
-        Some(format!(
-            "Supersteps {from} to {until} took {}, and {} in scenario i, without moves.",
-            duration(spent(self.this, from, until)),
-            duration(spent(base, from, until)),
+        Some(say!(
+            "Supersteps {} to {} took {}, and {} in scenario i, without moves.",
+            superstep(from),
+            superstep(until),
+            quantity::TOOK.of(spent(self.this, from, until)),
+            quantity::TOOK_IN_I.of(spent(base, from, until)),
         ))
     }
 }
 
 /// The prediction of the policy, for each process by itself.
-fn expected(call: &Call) -> Option<String> {
-    (call.predicted_gain_s > 0.0).then(|| {
-        format!(
-            "t1 - t2 of those that were to move add up to {}: a sum over processes, which is no time of the run.",
-            duration(call.predicted_gain_s)
-        )
-    })
+fn expected(call: &Call) -> Option<Sentence> {
+    let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
+    Some(say!(
+        "t1 - t2 of the accepted candidates add up to {}: a sum over processes, which is no time of the run.",
+        quantity::SUM.of(sum)
+    ))
 }
 
 /// The time of the supersteps `from` to `until` \[s\].

@@ -2,13 +2,17 @@
 
 use serde_json::{Value, json};
 
+use super::meanings as quantity;
 use super::question::scenario_of;
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::output::read::{Call, Run, RunOfScenario};
 use crate::output::table::{Group as Way, by_clusters, ranges};
 use crate::output::table_format::{Cell, Form, Sheet, Table, numbers, words};
-use crate::policy::explain::{Narrator, Quiet, Short, duration};
+use crate::policy::explain::meanings::SUPERSTEPS;
+use crate::policy::explain::{
+    Narrator, Quantity, Quiet, Sentence, Short, definitions, duration, say,
+};
 use crate::units::ProcessId;
 use crate::words::counted;
 
@@ -31,7 +35,7 @@ pub struct Overview<'a> {
 /// Calls that moved nobody for the same reason.
 #[derive(Debug)]
 struct Group<'a> {
-    why: String,
+    why: Sentence,
     calls: Vec<&'a Call>,
     /// By how much each call or candidate was short of a move, if its policy tells that.
     by: Vec<Short>,
@@ -96,57 +100,109 @@ impl<'a> Overview<'a> {
     }
 
     fn tell_totals(&self, sheet: &mut Sheet) {
-        let Self { this, policy, .. } = self;
-        let supersteps = counted(this.supersteps.len(), "superstep");
-        let scenario = this.scenario.name();
-        sheet.line(format!(
-            "Scenario {scenario}, policy {policy}, {supersteps}"
-        ));
+        let totals = self.totals();
+        let (heading, totals) = totals.split_first().expect("a heading");
+        sheet.line(heading.text());
         sheet.line("");
-        if this.calls.is_empty() {
-            sheet.line(format!(
-                "The policy `{policy}` asked for no call in this run, so nothing could move."
-            ));
-            return;
+        for one in totals {
+            sheet.line(one.text());
         }
-        let decided: usize = self.moving.iter().map(|call| call.migrations.len()).sum();
-        let would = if this.scenario == Scenario::Ii {
+    }
+
+    /// A heading, and all calls in sentences.
+    fn totals(&self) -> Vec<Sentence> {
+        let Self { this, policy, .. } = self;
+        let supersteps = this.supersteps.len() as u64;
+        let heading = say!(
+            "Scenario {}, policy {}, {}",
+            this.scenario.name(),
+            *policy,
+            SUPERSTEPS
+                .count(supersteps)
+                .shown_as(counted(supersteps, "superstep"))
+        );
+        if this.calls.is_empty() {
+            let none = say!(
+                "The policy `{}` asked for no call in this run, so nothing could move.",
+                *policy
+            );
+            return vec![heading, none];
+        }
+        let calls = this.calls.len() as u64;
+        vec![
+            heading,
+            say!(
+                "{}: {}.",
+                quantity::CALLS
+                    .count(calls)
+                    .shown_as(counted(calls, "call")),
+                self.moved()
+            ),
+            self.cost(),
+            self.time(),
+        ]
+    }
+
+    /// How many calls moved how many processes.
+    fn moved(&self) -> Sentence {
+        let is_done = |call: &&&Call| call.applied || self.this.scenario == Scenario::Ii;
+        let migrations = |call: &&Call| call.migrations.len() as u64;
+        let done: Vec<u64> = self.moving.iter().filter(is_done).map(migrations).collect();
+        let would = if self.this.scenario == Scenario::Ii {
             "would have moved"
         } else {
             "moved"
         };
-        let moved = match self.moving.len() {
-            0 => format!("none of them {would} anybody"),
-            moving => format!("{moving} of them {would} {}", counted(decided, "process")),
+        let count = done.iter().sum();
+        let moved = match done.len() as u64 {
+            0 => say!("none of them {} anybody", would),
+            moving => say!(
+                "{} of them {} {}",
+                quantity::MOVING.count(moving),
+                would,
+                quantity::PROCESSES_MOVED
+                    .count(count)
+                    .shown_as(counted(count, "process"))
+            ),
         };
-        let mean = this.scheduling_s / this.calls.len() as f64;
-        sheet.line(format!("{}: {moved}.", counted(this.calls.len(), "call")));
+        let late = self.moving.iter().find(|call| !is_done(call));
+        let late = late.map_or_else(Sentence::default, |call| {
+            let late = quantity::LATE.count(call.migrations.len() as u64);
+            say!("; {} decided at the end of the run did not happen", late)
+        });
+        say!("{}{}", moved, late)
+    }
+
+    /// What calls and migrations cost.
+    fn cost(&self) -> Sentence {
+        let this = self.this;
         let moves = match this.migration_s {
-            0.0 => String::new(),
-            price => format!(", the migrations {}", duration(price)),
+            0.0 => Sentence::default(),
+            price => say!(", the migrations {}", quantity::MIGRATIONS.of(price)),
         };
-        sheet.line(format!(
-            "The calls cost {}, {} each on average{moves}.",
-            duration(this.scheduling_s),
-            duration(mean)
-        ));
-        let against = this
-            .relative_overhead
-            .map_or_else(String::new, |relative_overhead| {
-                let than = if relative_overhead < 0.0 {
-                    "less"
-                } else {
-                    "more"
-                };
-                format!(
-                    ", {:.1} % {than} than scenario i",
-                    100.0 * relative_overhead.abs()
-                )
-            });
-        sheet.line(format!(
-            "With that the run took {}{against}.",
-            duration(this.makespan_s)
-        ));
+        say!(
+            "The calls cost {}, {} each on average{}.",
+            quantity::SCHEDULING.of(this.scheduling_s),
+            quantity::MEAN_COST.of(this.scheduling_s / this.calls.len() as f64),
+            moves
+        )
+    }
+
+    /// The time of the run, against scenario i.
+    fn time(&self) -> Sentence {
+        let against = self.this.relative_overhead.map(|relative_overhead| {
+            let percent = 100.0 * relative_overhead.abs();
+            if relative_overhead < 0.0 {
+                say!(", {} less than scenario i", quantity::LESS.of(percent))
+            } else {
+                say!(", {} more than scenario i", quantity::MORE.of(percent))
+            }
+        });
+        say!(
+            "With that the run took {}{}.",
+            quantity::MAKESPAN.of(self.this.makespan_s),
+            against.unwrap_or_default()
+        )
     }
 
     /// A row per origin and destination of each call that moved somebody.
@@ -208,7 +264,7 @@ impl<'a> Overview<'a> {
             };
             table.push([
                 Cell::count(group.calls.len()),
-                Cell::text(group.told()),
+                Cell::text(group.told().text()),
                 Cell::text(format!("{}{more}", listed.join(", "))),
             ]);
         }
@@ -262,14 +318,23 @@ impl<'a> Overview<'a> {
         });
         let quiet = self.quiet.iter().map(|group| {
             let supersteps: Vec<u64> = group.calls.iter().map(|call| call.superstep).collect();
+            let why = group.told();
             json!({
-                "why": group.told(),
+                "why": why.text(),
+                "quantities": why.to_json(),
                 "calls": group.calls.len(),
                 "supersteps": supersteps,
                 "cost_s": group.calls.iter().map(|call| call.cost_s).sum::<f64>(),
             })
         });
+        let totals = self.totals();
+        let reasons: Vec<Sentence> = self.quiet.iter().map(Group::told).collect();
+        let sentences: Vec<&str> = totals.iter().map(Sentence::text).collect();
+        let quantities: Vec<Value> = totals.iter().map(Sentence::to_json).collect();
         json!({
+            "sentences": sentences,
+            "quantities": quantities,
+            "definitions": definitions(totals.iter().chain(&reasons)),
             "scenario": this.scenario.name(),
             "policy": self.policy,
             "supersteps": this.supersteps.len(),
@@ -287,40 +352,39 @@ impl<'a> Overview<'a> {
 
 impl Group<'_> {
     /// The reason, with the numbers of all its calls.
-    fn told(&self) -> String {
+    fn told(&self) -> Sentence {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
         let candidates = match bounds(considered) {
             Some((least, most)) if most > 0.0 => {
-                let count = between(least, most, |count| format!("{count:.0}"));
-                format!("{}, ", counted(count, "candidate"))
+                let shown = |count: f64| quantity::CONSIDERED.of(count);
+                let noun = if most > 1.0 {
+                    "candidates"
+                } else {
+                    "candidate"
+                };
+                say!("{} {}, ", between(least, most, shown), noun)
             }
-            _ => String::new(),
+            _ => Sentence::default(),
         };
         let values = self.by.iter().map(|short| short.value);
         let measured = match (self.by.first(), bounds(values)) {
             (Some(short), Some((least, most))) => {
-                let shown = |value: f64| {
-                    if short.is_time {
-                        duration(value)
-                    } else {
-                        format!("{value:.3}")
-                    }
-                };
-                format!("{}{}", short.words, between(least, most, shown))
+                let range = between(least, most, |value| short.quantity(value));
+                say!("{}{}", short.words, range)
             }
-            _ => String::new(),
+            _ => Sentence::default(),
         };
-        format!("{candidates}{}{measured}", self.why)
+        say!("{}{}{}", candidates, self.why.clone(), measured)
     }
 }
 
 /// `1 to 3`, or `2` if both ends show as that.
-fn between(least: f64, most: f64, shown: impl Fn(f64) -> String) -> String {
-    let (least, most) = (shown(least), shown(most));
-    if least == most {
-        least
+fn between(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
+    let (least, most) = (quantity(least), quantity(most));
+    if least.shown() == most.shown() {
+        least.into()
     } else {
-        format!("{least} to {most}")
+        say!("{} to {}", least, most)
     }
 }
 
@@ -342,7 +406,7 @@ fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// The reason why a call decided no move, in plain words, and by how much.
-fn why(narrator: &dyn Narrator, call: &Call) -> (String, Vec<Short>) {
+fn why(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
     if call.candidates.is_empty() {
         let Quiet { why, by } = narrator.quiet(call.record());
         return (why, by.into_iter().collect());
@@ -354,11 +418,11 @@ fn why(narrator: &dyn Narrator, call: &Call) -> (String, Vec<Short>) {
     let missed = call.candidates.iter().filter_map(|one| {
         Some(Short {
             words: ", by ",
+            meaning: quantity::MISSED,
             value: one.go_s? - one.stay_s?,
-            is_time: true,
         })
     });
-    (reasons.join("; "), missed.collect())
+    (reasons.join("; ").into(), missed.collect())
 }
 
 /// A reason without the number at its end: `shared with 3` is the same reason as `shared with 2`.

@@ -66,7 +66,7 @@ fn told(html: &mut String, call: &Call, story: &Story) {
     )
     .expect("a string can be written to");
     for (title, sentences) in story.parts() {
-        writeln!(html, "<h3>{}</h3>\n{}", escaped(title), list(sentences))
+        writeln!(html, "<h3>{}</h3>\n{}", escaped(title), list(&sentences))
             .expect("a string can be written to");
     }
     html.push_str("</details>\n");

@@ -2,14 +2,28 @@
 
 use super::question::Answer;
 use crate::output::read::Call;
-use crate::policy::explain::{Judged, Narrator, duration};
+use crate::policy::explain::{Judged, Meaning, Narrator, Sentence, Unit, say};
 use crate::words::counted;
 
 /// So many candidates are told one by one if nobody asks for one.
 const TOLD: usize = 12;
 
+/// The candidates that are not told one by one.
+const MORE: Meaning = Meaning::new(
+    "more_candidates",
+    Unit::Count,
+    "the number of candidates that are not told one by one",
+);
+
+/// Those of them that were accepted.
+const ACCEPTED: Meaning = Meaning::new(
+    "more_accepted",
+    Unit::Count,
+    "the number of accepted ones among the candidates that are not told one by one",
+);
+
 impl Answer<'_> {
-    pub(super) fn placement(&self, call: &Call) -> Vec<String> {
+    pub(super) fn placement(&self, call: &Call) -> Vec<Sentence> {
         let is_asked = |one: &&Judged| {
             self.question
                 .process
@@ -22,27 +36,36 @@ impl Answer<'_> {
         }
         if asked.len() > TOLD {
             let rest = &asked[TOLD..];
-            let moved = rest.iter().filter(|one| one.accepted).count();
-            sentences.push(format!(
-                "{}, {moved} accepted; ask for one with --process.",
-                counted(rest.len(), "more candidate")
+            let moved = rest.iter().filter(|one| one.accepted).count() as u64;
+            let count = rest.len() as u64;
+            sentences.push(say!(
+                "{}, {} accepted; ask for one with --process.",
+                MORE.count(count).shown_as(counted(count, "more candidate")),
+                ACCEPTED.count(moved)
             ));
         }
         sentences.extend(self.forced(call));
         if let Some(process) = self.question.process.filter(|_| self.question.why_not) {
-            if call.migrations.iter().any(|one| one.process == process) {
-                sentences.push(format!(
-                    "p{process} did not stay: the call decided to move it."
+            let process = process.to_string();
+            let is_moved =
+                |one: &crate::policy::explain::Decided| self.question.process == Some(one.process);
+            if call.migrations.iter().any(is_moved) {
+                sentences.push(say!(
+                    "p{} did not stay: the call decided to move it.",
+                    process
                 ));
             } else if asked.is_empty() {
-                sentences.push(format!("p{process} was no candidate, so no host was looked for and nothing was weighed."));
+                sentences.push(say!(
+                    "p{} was no candidate, so no host was looked for and no times were compared.",
+                    process
+                ));
             }
         }
         sentences
     }
 
     /// The decisions without candidates.
-    fn forced(&self, call: &Call) -> Vec<String> {
+    fn forced(&self, call: &Call) -> Vec<Sentence> {
         let is_told = |process: u64| call.candidates.iter().any(|one| one.process == process);
         let is_asked = |process: u64| self.question.process.is_none_or(|asked| asked == process);
         let others = call
@@ -51,9 +74,13 @@ impl Answer<'_> {
             .filter(|one| !is_told(one.process) && is_asked(one.process));
         others
             .map(|one| {
-                format!(
+                say!(
                     "p{} is to move from {} ({}) to {} ({}).",
-                    one.process, one.from_host, one.from_cluster, one.to_host, one.to_cluster
+                    one.process.to_string(),
+                    &one.from_host,
+                    &one.from_cluster,
+                    &one.to_host,
+                    &one.to_cluster
                 )
             })
             .collect()
@@ -61,34 +88,31 @@ impl Answer<'_> {
 }
 
 /// One candidate: its destination, the verdict, t1 against t2.
-fn candidate(narrator: &dyn Narrator, call: &Call, one: &Judged, sentences: &mut Vec<String>) {
-    let wanted = format!(
-        "p{} on {} of {} asked for {}",
-        one.process, one.from_host, one.from_cluster, one.to_cluster
-    );
-    let offered = one.to_host.as_ref().map_or_else(String::new, |host| {
+fn candidate(narrator: &dyn Narrator, call: &Call, one: &Judged, sentences: &mut Vec<Sentence>) {
+    let offered = one.to_host.as_ref().map_or_else(Sentence::default, |host| {
         let what = narrator.offer(call.record(), one);
-        format!(" and was offered {host}{what}")
+        say!(" and was offered {}{}", host, what)
     });
     let verdict = if one.accepted {
         "it is to move"
     } else {
         "it stays"
     };
-    sentences.push(format!("{wanted}{offered}: {verdict} ({}).", one.reason));
+    sentences.push(say!(
+        "p{} on {} of {} asked for {}{}: {} ({}).",
+        one.process.to_string(),
+        &one.from_host,
+        &one.from_cluster,
+        &one.to_cluster,
+        offered,
+        verdict,
+        &one.reason
+    ));
     let (Some(stay), Some(go)) = (one.stay_s, one.go_s) else {
         return;
     };
     let parts = narrator.times(call.record(), one, [stay, go]);
-    sentences.extend(parts.map(|part| format!("  {part}")));
-    let than = if stay > go {
-        "a gain of"
-    } else {
-        "it misses a gain by"
-    };
-    sentences.push(format!(
-        "  t1 - t2 = {}: {than} {}.",
-        duration(stay - go),
-        duration((stay - go).abs())
-    ));
+    let saving = narrator.saving(call.record(), one, [stay, go]);
+    let parts = parts.into_iter().chain([saving]);
+    sentences.extend(parts.map(|part| say!("  {}", part)));
 }

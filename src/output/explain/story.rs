@@ -8,7 +8,7 @@ use crate::error::Problem;
 use crate::experiment::Effect;
 use crate::output::frame::{Page, list, section};
 use crate::output::read::{Call, Run};
-use crate::policy::explain::Scene;
+use crate::policy::explain::{Scene, Sentence, definitions};
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Story {
     /// The heading of the section.
     heading: String,
     /// Titles and their sentences.
-    parts: Vec<(&'static str, Vec<String>)>,
+    parts: Vec<(&'static str, Vec<Sentence>)>,
     /// The numbers behind them.
     facts: Map<String, Value>,
 }
@@ -95,7 +95,7 @@ impl Story {
         for (title, sentences) in &self.parts {
             text.extend(["\n", title, "\n"]);
             for sentence in sentences {
-                text.extend(["  ", sentence, "\n"]);
+                text.extend(["  ", sentence.text(), "\n"]);
             }
         }
         text
@@ -105,7 +105,7 @@ impl Story {
     pub fn html(&self) -> String {
         let parts = self.parts.iter().zip(1..);
         let sections = parts.map(|((title, sentences), number)| {
-            section(&format!("part-{number}"), title, &list(sentences))
+            section(&format!("part-{number}"), title, &list(&texts(sentences)))
         });
         Page {
             title: &self.heading,
@@ -116,20 +116,33 @@ impl Story {
     }
 
     /// The titles of its parts with their sentences.
-    pub(in crate::output) fn parts(&self) -> &[(&'static str, Vec<String>)] {
-        &self.parts
+    pub(in crate::output) fn parts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+        let parts = self.parts.iter();
+        parts.map(|(title, sentences)| (*title, texts(sentences)))
     }
 
-    /// The answer as JSON: the sentences, and the numbers behind them.
+    /// The answer as JSON: the sentences, the quantities in each of them with their definitions, and the record behind them.
     pub fn json(&self) -> Value {
-        let parts = self
-            .parts
-            .iter()
-            .map(|(title, sentences)| ((*title).to_owned(), json!(sentences)));
+        let by_title = |of: fn(&Sentence) -> Value| -> Value {
+            let parts = self.parts.iter();
+            let part = |(title, sentences): &(&'static str, Vec<Sentence>)| {
+                ((*title).to_owned(), sentences.iter().map(of).collect())
+            };
+            Value::Object(parts.map(part).collect())
+        };
+        let all = self.parts.iter().flat_map(|(_, sentences)| sentences);
         let mut fields = self.facts.clone();
-        fields.insert("sentences".into(), Value::Object(parts.collect()));
+        fields.insert("sentences".into(), by_title(|one| one.text().into()));
+        fields.insert("quantities".into(), by_title(Sentence::to_json));
+        fields.insert("definitions".into(), definitions(all));
         Value::Object(fields)
     }
+}
+
+/// The words of some sentences.
+fn texts(sentences: &[Sentence]) -> Vec<String> {
+    let texts = sentences.iter().map(|one| one.text().to_owned());
+    texts.collect()
 }
 
 impl Answer<'_> {
@@ -189,6 +202,9 @@ impl Answer<'_> {
             .iter()
             .filter(|one| is_asked(one.process))
             .collect();
+        let effect = self.effect.and_then(|effect| effect.as_ref().ok());
+        let predicted = effect.and_then(|effect| effect.predicted.as_ref());
+        let predicted = predicted.map(|one| one.without.get() - one.with.get());
         facts.insert(
             "call".into(),
             json!({
@@ -198,13 +214,15 @@ impl Answer<'_> {
                 "applied": call.applied,
                 "candidates": candidates,
                 "migrations": migrations,
-                "predicted_gain_s": call.predicted_gain_s,
-                "realised_gain_s": call.realised_gain_s,
+                "t1_minus_t2_sum_s": call.t1_minus_t2_sum_s,
+                "gain_on_i_until_next_call_s": call.gain_on_i_until_next_call_s,
+                "predicted_gain_s": predicted,
+                "realised_gain_s": effect.map(Effect::gain_s),
                 "explanation": explanation,
             }),
         );
         if let Some(effect) = self.effect {
-            facts.insert("effect".into(), case::json(effect));
+            facts.insert("effect".into(), case::json(effect, self.scene.supersteps));
         }
         facts.extend(self.run.narrator.facts(self.scene, call.record()));
     }

@@ -50,8 +50,8 @@ fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
         "migration_s": call.migration_s,
         "applied": call.applied,
         "decided": decided,
-        "predicted_s": call.predicted_gain_s,
-        "realised_s": call.realised_gain_s,
+        "t1_minus_t2_sum_s": call.t1_minus_t2_sum_s,
+        "gain_on_i_until_next_call_s": call.gain_on_i_until_next_call_s,
         "candidates": candidates,
     })
 }

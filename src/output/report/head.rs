@@ -1,4 +1,4 @@
-//! The head of a report: the run, the scenarios, the verdict, the ledger.
+//! The head of a report: the run, the scenarios, the ledger.
 
 use std::fmt::Write as _;
 
@@ -10,8 +10,7 @@ use super::super::starts;
 use super::super::table::{against_i, decimals, heading_of, straight_returns};
 use super::page_data::Report;
 use crate::bsp::Scenario;
-use crate::experiment::{Basis, StaticStart, Term, best_of};
-use crate::words::counted;
+use crate::experiment::{Basis, Term};
 
 /// The experiment in a line.
 pub(super) fn title(report: &Report) -> String {
@@ -36,88 +35,6 @@ pub(super) fn basis(report: &Report) -> String {
             )
         },
     )
-}
-
-/// The verdict of the run, in a sentence.
-pub(super) fn verdict(report: &Report) -> String {
-    let run = &report.run;
-    let moved = run.get(Scenario::Iii);
-    match (run.get(Scenario::I), moved, run.get(Scenario::Ii)) {
-        (Some(base), Some(moved), _) => judged(&run.static_starts, base, moved),
-        (Some(base), None, Some(decided)) => {
-            let overhead = 100.0 * decided.relative_overhead.unwrap_or(0.0);
-            format!(
-                "The {} of scenario ii cost {overhead:.1} %: {} s instead of {} s. Nothing moves there, so this run does not tell what migration gains.",
-                counted(decided.calls.len(), "call"),
-                seconds(decided.makespan_s),
-                seconds(base.makespan_s),
-            )
-        }
-        (Some(base), None, None) => format!(
-            "The application alone takes {} s; without scenarios ii and iii the run does not tell what rescheduling costs or gains.",
-            seconds(base.makespan_s)
-        ),
-        (None, Some(moved), _) => format!(
-            "With {} and {} the application takes {} s; without scenario i there is nothing to compare it with.",
-            counted(moved.calls.len(), "call"),
-            counted(moved.migrations.len(), "migration"),
-            seconds(moved.makespan_s)
-        ),
-        (None, None, Some(decided)) => format!(
-            "With {} the application takes {} s; without scenario i there is nothing to compare it with.",
-            counted(decided.calls.len(), "call"),
-            seconds(decided.makespan_s)
-        ),
-        (None, None, None) => "No scenario was run.".to_owned(),
-    }
-}
-
-fn judged(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -> String {
-    let best = best_of(starts).filter(|best| !best.is_own);
-    // What a better start has for free is no gain of migration.
-    let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
-    let own = own_verdict(base, moved, is_beaten);
-    match starts::sentence(starts, moved.makespan_s) {
-        Some(sentence) => format!("{own} {sentence}"),
-        None => own,
-    }
-}
-
-/// The verdict against scenario i from the same start; `is_beaten` by a better start that never migrates.
-fn own_verdict(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> String {
-    let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
-    let times = format!(
-        "{} s instead of {} s",
-        seconds(moved.makespan_s),
-        seconds(base.makespan_s)
-    );
-    let cost = moved.scheduling_s + moved.migration_s;
-    let (calls, moves) = (
-        counted(moved.calls.len(), "call"),
-        counted(moved.migrations.len(), "migration"),
-    );
-    let paid = format!("{calls} and {moves} that cost {} s", seconds(cost));
-    // What rounds to nothing is not called a gain.
-    if moved.migrations.iter().all(|one| one.cause != "policy") {
-        format!(
-            "The policy moved nothing in scenario iii; its {calls} cost {} s, and it takes {times}.",
-            seconds(cost)
-        )
-    } else if gain >= 0.05 {
-        let pays = if is_beaten {
-            "Migration pays against the start of this run only"
-        } else {
-            "Migration pays"
-        };
-        format!("{pays}: scenario iii takes {times}, a gain of {gain:.1} %, with {paid}.")
-    } else if gain <= -0.05 {
-        format!(
-            "Migration does not pay: scenario iii takes {times}, a loss of {:.1} %, with {paid}.",
-            -gain
-        )
-    } else {
-        format!("Migration neither gains nor loses: scenario iii takes {times}, with {paid}.")
-    }
 }
 
 /// A number with its sign; what rounds to nothing is nothing.

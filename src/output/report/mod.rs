@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! Report (material)   a run folder, or a run that has just been done
-//!   head              what was run, scenarios, verdict, ledger           HTML
-//!   notes             readings and notes                               HTML
+//!   head              what was run, scenarios, ledger                    HTML
+//!   verdict           whether migration pays                             sentence
+//!   notes             readings and notes                                 HTML
 //!   gantt             rows, bars, levels of detail                       arrays
 //!   series            dates of supersteps, imbalance, intervals          arrays
 //!   usage             how busy hosts and links are over time             arrays
@@ -29,6 +30,7 @@ mod reasons;
 mod scores;
 mod series;
 mod usage;
+mod verdict;
 
 pub use page_data::Report;
 

@@ -44,7 +44,7 @@ impl Report {
         facts["arrays"] = directory;
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
-            prose(&head::verdict(self)),
+            prose(self.verdict().text()),
             head::basis(self)
         );
         let lead = lead + &notes::notes(self);

@@ -68,7 +68,7 @@ impl Words {
         let Ok(story) = Story::new(&report.run, question, None) else {
             return; // scenario i has no calls
         };
-        let parts = story.parts().iter();
+        let parts = story.parts();
         let parts = parts.filter(|(title, _)| candidate.is_none() || OF_CANDIDATES.contains(title));
         let parts: Vec<Value> = parts.map(|(title, told)| json!([title, told])).collect();
         let key = match candidate {

@@ -7,15 +7,24 @@
 //! outcome    the price, and what came of the moves   (the same for all policies: crate::output)
 //! ```
 //! `migsim explain`, the page of a run and traces ask a [`Narrator`]. All its methods have defaults, which list a record as it is.
+//! Each number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]): words and JSON are written from it.
 
+pub(crate) mod meanings;
 mod narrator;
 mod numbers;
 mod plain;
+mod quantity;
 mod record;
 mod scene;
+mod sentence;
 
+pub(in crate::policy) use narrator::saving;
 pub use narrator::{Narrator, Plain};
-pub use numbers::{duration, plain, ratio};
+pub use numbers::{duration, ratio};
+pub(in crate::policy) use plain::asked;
 pub use plain::{REASON, listed, no_call};
+pub use quantity::{Meaning, Quantity, Unit};
 pub use record::{Decided, Judged, Record};
 pub use scene::{Interval, Quiet, Scene, Score, ScoreWords, Short};
+pub(crate) use sentence::say;
+pub use sentence::{Sentence, definitions};

@@ -4,34 +4,39 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::numbers::{duration, ratio};
+use super::meanings::{GO, LOSS, SAVING, STAY};
+use super::numbers::ratio;
 use super::plain::{self, REASON, listed};
 use super::record::{Judged, Record};
 use super::scene::{Interval, Quiet, Scene, Score, ScoreWords};
+use super::sentence::{Sentence, say};
 
 /// Tells of the calls of a policy; what it does not tell is told from the record as it is.
 pub trait Narrator: fmt::Debug + Send + Sync {
     /// Whether a call was due after the superstep, and why.
-    fn trigger(&self, scene: &Scene<'_>) -> Vec<String> {
+    fn trigger(&self, scene: &Scene<'_>) -> Vec<Sentence> {
         plain::trigger(scene)
     }
 
     /// The candidates at the call, and why they were.
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<String> {
+    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
         listed(scene, call, &[])
     }
 
     /// A remark about the host that a candidate was offered, behind its name.
-    fn offer(&self, _call: Record<'_>, _candidate: &Judged) -> String {
-        String::new()
+    fn offer(&self, _call: Record<'_>, _candidate: &Judged) -> Sentence {
+        Sentence::default()
     }
 
     /// The predicted times of a candidate where it is and at its destination \[s\], in words.
-    fn times(&self, _call: Record<'_>, _candidate: &Judged, [stay, go]: [f64; 2]) -> [String; 2] {
-        [
-            format!("t1 = {}", duration(stay)),
-            format!("t2 = {}", duration(go)),
-        ]
+    fn times(&self, _call: Record<'_>, _candidate: &Judged, [stay, go]: [f64; 2]) -> [Sentence; 2] {
+        [say!("t1 = {}", STAY.of(stay)), say!("t2 = {}", GO.of(go))]
+    }
+
+    /// The time that a candidate would save or lose by its move, with what that counts: for which supersteps, and whether the price of the move
+    /// is in it.
+    fn saving(&self, _call: Record<'_>, candidate: &Judged, times: [f64; 2]) -> Sentence {
+        say!("{}.", saving(candidate, times))
     }
 
     /// The factors by which computation and communication of a candidate take longer at its destination, without the move itself;
@@ -73,6 +78,18 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     /// The scores that a call compared, with the threshold that candidates had to pass, from its explanation.
     fn scores<'a>(&self, _explanation: &'a Map<String, Value>) -> (Vec<Score<'a>>, Option<f64>) {
         (Vec::new(), None)
+    }
+}
+
+/// The time that a candidate would save or lose by its move, without a full stop.
+pub(in crate::policy) fn saving(candidate: &Judged, [stay, go]: [f64; 2]) -> Sentence {
+    let process = candidate.process.to_string();
+    if stay > go {
+        say!("p{} would save t1 - t2 = {}", process, SAVING.of(stay - go))
+    } else if stay < go {
+        say!("p{} would lose t2 - t1 = {}", process, LOSS.of(go - stay))
+    } else {
+        say!("p{} would gain nothing, since t1 = t2", process)
     }
 }
 

@@ -20,21 +20,6 @@ pub fn ratio(go: f64, stay: f64) -> f64 {
     }
 }
 
-/// A value of a policy, as it is.
-pub fn plain(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(list) => format!("a list of {}", list.len()),
-        serde_json::Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(key, value)| format!("{key} {}", plain(value)));
-            fields.collect::<Vec<_>>().join(", ")
-        }
-        other => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

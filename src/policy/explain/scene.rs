@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use super::quantity::{Meaning, Quantity, Unit};
 use super::record::Record;
+use super::sentence::Sentence;
 
 /// The superstep that is asked about, and the calls of its run.
 #[derive(Clone, Debug)]
@@ -53,25 +55,36 @@ impl<'a> Scene<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quiet {
     /// The reason, the same for all calls that have it.
-    pub why: String,
+    pub why: Sentence,
     /// The quantity that was short, and by how much at this call.
     pub by: Option<Short>,
 }
 
 /// By how much a call was short of a move.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Short {
     /// The words before the value.
     pub words: &'static str,
-    /// The value.
+    /// The quantity that was short.
+    pub meaning: Meaning,
+    /// Its value, in its unit.
     pub value: f64,
-    /// Whether it is a duration \[s\].
-    pub is_time: bool,
+}
+
+impl Short {
+    /// Another value of the same quantity; a number without a unit has three decimals.
+    pub(crate) fn quantity(&self, value: f64) -> Quantity {
+        let quantity = self.meaning.of(value);
+        match self.meaning.unit() {
+            Unit::Number => quantity.shown_as(format!("{value:.3}")),
+            _ => quantity,
+        }
+    }
 }
 
 impl Quiet {
     /// A reason without a number.
-    pub fn new(why: impl Into<String>) -> Self {
+    pub fn new(why: impl Into<Sentence>) -> Self {
         Self {
             why: why.into(),
             by: None,

@@ -122,6 +122,8 @@ pub(super) const LISTED_PAIRS: usize = 20_000;
 struct Explanation {
     interval: Interval,
     highest: Option<f64>,
+    /// The highest PM among the processes that are best in another cluster.
+    highest_elsewhere: Option<f64>,
     threshold: Option<f64>,
     listed: Vec<Potential>,
     left_out: usize,
@@ -154,7 +156,8 @@ impl Explain for Explanation {
                 "power_instructions_per_s": weighing.power,
                 "offered_hosts": weighing.offered,
                 "residents": weighing.residents,
-                "slowdown": weighing.slowdown,
+                "slowdown": weighing.slowdown(),
+                "slowdown_inflicted": weighing.slowdown[1],
                 "supersteps": self.horizon,
                 "stay_compute_s": weighing.stay_compute,
                 "stay_communication_s": communication.0,
@@ -187,6 +190,7 @@ impl Explain for Explanation {
         put("quiet_calls", json!(interval.quiet_calls));
         put("votes", json!(interval.votes));
         put("highest_potential_s", json!(self.highest));
+        put("highest_elsewhere_s", json!(self.highest_elsewhere));
         put("threshold_s", json!(self.threshold));
         fields
     }
@@ -283,6 +287,8 @@ impl Policy for MigBsp {
             (None, best)
         };
         let highest = best.iter().map(Potential::value).reduce(f64::max);
+        let elsewhere = best.iter().filter(|potential| !potential.is_own());
+        let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
         let falls = config.candidate_order.ties_fall(self.has_answered);
         let (mut chosen, threshold) = candidates(config, best, view.processes(), falls);
         match config.candidate_order {
@@ -332,6 +338,7 @@ impl Policy for MigBsp {
         let explanation = Explanation {
             interval: self.trigger.interval(),
             highest,
+            highest_elsewhere,
             threshold,
             left_out,
             pinned: (0..view.processes())

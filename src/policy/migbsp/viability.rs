@@ -116,9 +116,10 @@ pub(super) struct Weighing {
     /// The offer of the host, ICPU [instructions/s], and the number of hosts of its cluster that could have taken the process.
     pub(super) power: f64,
     pub(super) offered: u32,
-    /// The processes that count as being there, and by how much the process is slowed by them.
+    /// The processes that count as being there.
     pub(super) residents: u32,
-    pub(super) slowdown: f64,
+    /// The factor by which the process is slowed by them, and what is added to it for the harm that it does to them.
+    pub(super) slowdown: [f64; 2],
     /// t1 = computation + communication where it is.
     pub(super) stay_compute: f64,
     /// t2 = computation + communication there + transfer of the memory + operations of the move ([`Call::operations`]).
@@ -132,6 +133,11 @@ impl Weighing {
     /// The common properties of hosts that make a process the same offer.
     pub(super) fn equal_hosts(&self) -> (u64, u32) {
         (self.power.to_bits(), self.residents)
+    }
+
+    /// The factor on the computation in t2.
+    pub(super) fn slowdown(&self) -> f64 {
+        self.slowdown[0] + self.slowdown[1]
     }
 
     /// The communication in t1 and in t2.
@@ -337,14 +343,14 @@ impl Call<'_> {
             ..
         } = *self;
         let shared = self.crowd(host.index(), residents + 1);
-        let slowdown = match config.sharing {
-            Sharing::Fair | Sharing::Alone => shared,
+        let inflicted = match config.sharing {
+            Sharing::Fair | Sharing::Alone => 0.0,
             // Each resident loses the difference, and their loss counts as the newcomer's.
             Sharing::FairAndInflicted => {
-                shared
-                    + f64::from(residents) * (shared - self.crowd(host.index(), residents.max(1)))
+                f64::from(residents) * (shared - self.crowd(host.index(), residents.max(1)))
             }
         };
+        let slowdown = shared + inflicted;
         let communication = match config.viability_communication {
             ViabilityCommunication::Ignored => None,
             ViabilityCommunication::Uncontended => Some(Box::new(self.uncontended(process, host))),
@@ -363,7 +369,7 @@ impl Call<'_> {
             power: offer.power,
             offered: offer.offered,
             residents,
-            slowdown,
+            slowdown: [shared, inflicted],
             stay_compute: forecasts.compute(process).get() * relief,
             go_compute: view.execution_time(forecasts.work(process), host).get() * slowdown,
             go_transfer: transfer,

@@ -2,36 +2,52 @@
 
 use serde_json::{Map, Value};
 
-use crate::policy::explain::{Interval, Narrator, Quiet, Record, Scene, Short, listed, plain};
+use crate::policy::explain::{
+    Interval, Meaning, Narrator, Quiet, Record, Scene, Sentence, Short, Unit, listed, say,
+};
 use crate::policy::migbsp::explain::trigger;
+
+/// The highest PM of the first generation.
+const HIGHEST: Meaning = Meaning::new(
+    "highest_potential",
+    Unit::Number,
+    "the highest PM of all processes, a sum of shares without a unit",
+);
+
+/// Its threshold.
+const THRESHOLD: Meaning = Meaning::new(
+    "threshold",
+    Unit::Number,
+    "the PM that candidates must exceed",
+);
 
 /// Tells of the calls of the first generation of MigBSP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBsp2007Narrator;
 
 impl Narrator for MigBsp2007Narrator {
-    fn trigger(&self, scene: &Scene<'_>) -> Vec<String> {
+    fn trigger(&self, scene: &Scene<'_>) -> Vec<Sentence> {
         trigger::told(scene)
     }
 
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<String> {
+    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
         listed(scene, call, trigger::told_keys(call))
     }
 
     fn quiet(&self, call: Record<'_>) -> Quiet {
         let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
         match (number("highest_potential"), number("threshold")) {
-            (Some(highest), Some(threshold)) if highest <= threshold => {
-                let threshold = plain(&call.explanation["threshold"]);
-                Quiet {
-                    why: format!("no candidate: no PM is above the threshold {threshold}"),
-                    by: Some(Short {
-                        words: ": the highest is ",
-                        value: highest,
-                        is_time: false,
-                    }),
-                }
-            }
+            (Some(highest), Some(threshold)) if highest <= threshold => Quiet {
+                why: say!(
+                    "no candidate: no PM is above the threshold {}",
+                    THRESHOLD.as_recorded(&call.explanation["threshold"])
+                ),
+                by: Some(Short {
+                    words: ": the highest is ",
+                    meaning: HIGHEST,
+                    value: highest,
+                }),
+            },
             _ => Quiet::new("no candidate: the policy considered no process"),
         }
     }

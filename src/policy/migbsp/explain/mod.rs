@@ -1,5 +1,6 @@
 //! The sentences of MigBSP: reads its decision records ([`super::Explanation`]).
 
+mod meanings;
 mod placement;
 mod selection;
 pub(in crate::policy) mod trigger;
@@ -7,10 +8,10 @@ pub(in crate::policy) mod trigger;
 use serde_json::{Map, Value};
 
 use self::placement::Weighing;
-use self::selection::{potentials, ranks};
+use self::selection::{leader, potentials, ranks};
 use crate::policy::explain::{
-    Interval, Judged, Narrator, Quiet, Record, Scene, Score, ScoreWords, Short, duration, listed,
-    ratio,
+    Interval, Judged, Narrator, Plain, Quiet, Record, Scene, Score, ScoreWords, Sentence, Short,
+    listed, ratio, saving,
 };
 
 /// Tells of the calls of MigBSP.
@@ -18,29 +19,33 @@ use crate::policy::explain::{
 pub(super) struct MigBspNarrator;
 
 impl Narrator for MigBspNarrator {
-    fn trigger(&self, scene: &Scene<'_>) -> Vec<String> {
+    fn trigger(&self, scene: &Scene<'_>) -> Vec<Sentence> {
         trigger::told(scene)
     }
 
-    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<String> {
+    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
         match potentials(call) {
             Some(all) => selection::told(scene, call, &all),
             None => listed(scene, call, trigger::told_keys(call)),
         }
     }
 
-    fn offer(&self, call: Record<'_>, candidate: &Judged) -> String {
+    fn offer(&self, call: Record<'_>, candidate: &Judged) -> Sentence {
         let weighing = Weighing::of(call, candidate.process);
-        weighing.map_or_else(String::new, |weighing| weighing.host())
+        weighing.map_or_else(Sentence::default, |weighing| weighing.host())
     }
 
-    fn times(&self, call: Record<'_>, candidate: &Judged, times: [f64; 2]) -> [String; 2] {
+    fn times(&self, call: Record<'_>, candidate: &Judged, times: [f64; 2]) -> [Sentence; 2] {
         match Weighing::of(call, candidate.process) {
             Some(weighing) => weighing.sums(times),
-            None => ["t1", "t2"].map(|name| {
-                let time = if name == "t1" { times[0] } else { times[1] };
-                format!("{name} = {}", duration(time))
-            }),
+            None => Plain.times(call, candidate, times),
+        }
+    }
+
+    fn saving(&self, call: Record<'_>, candidate: &Judged, times: [f64; 2]) -> Sentence {
+        match Weighing::of(call, candidate.process) {
+            Some(weighing) => weighing.saving(saving(candidate, times)),
+            None => Plain.saving(call, candidate, times),
         }
     }
 
@@ -51,14 +56,18 @@ impl Narrator for MigBspNarrator {
     }
 
     fn quiet(&self, call: Record<'_>) -> Quiet {
-        let told = call.explanation.get("highest_potential_s");
-        match told.and_then(Value::as_f64) {
+        let recorded = call.explanation.get("highest_elsewhere_s");
+        let highest = recorded.and_then(Value::as_f64).or_else(|| {
+            let all = potentials(call)?;
+            Some(leader(&ranks(&all))?.value_s)
+        });
+        match highest {
             Some(highest) if highest <= 0.0 => Quiet {
-                why: "no candidate: the highest PM is not positive".to_owned(),
+                why: "no candidate: the highest PM is not positive".into(),
                 by: Some(Short {
                     words: ": ",
+                    meaning: meanings::HIGHEST,
                     value: highest,
-                    is_time: true,
                 }),
             },
             _ => Quiet::new("no candidate: no other cluster is better for any process"),

@@ -1,17 +1,22 @@
-//! Placement: the offered host, and the terms of t1 and t2.
+//! Placement: the offered host, the terms of t1 and t2, and what the difference of t1 and t2 counts.
 
 use serde::Deserialize;
 
-use crate::policy::explain::{Record, duration, ratio};
-use crate::words::counted;
+use super::meanings as quantity;
+use crate::policy::explain::meanings::{GO, STAY};
+use crate::policy::explain::{Meaning, Quantity, Record, Sentence, ratio, say};
+use crate::words::{counted, of_number};
 
 /// The terms of t1 and t2 of MigBSP, as its record has them.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Weighing {
     power_instructions_per_s: f64,
-    offered_hosts: usize,
+    offered_hosts: u64,
     residents: u64,
     slowdown: f64,
+    /// The part of the slowdown that is the harm to the processes there; none in the record of an older run.
+    #[serde(default)]
+    slowdown_inflicted: f64,
     supersteps: f64,
     stay_compute_s: f64,
     stay_communication_s: f64,
@@ -38,67 +43,113 @@ impl Weighing {
         ]
     }
 
-    pub(super) fn host(&self) -> String {
+    pub(super) fn host(&self) -> Sentence {
         let residents = match self.residents {
-            0 => String::new(),
-            some => format!(", shared with {some}"),
+            0 => Sentence::default(),
+            some => {
+                let shown = counted(some, "process");
+                let verb = of_number(some, ["is", "are"]);
+                let residents = quantity::RESIDENTS.count(some).shown_as(shown);
+                say!("; {} {} there already", residents, verb)
+            }
         };
-        let power = self.power_instructions_per_s / 1e9;
-        format!(
-            " (the best of {} by ICPU, {power:.3} G instructions/s{residents})",
-            counted(self.offered_hosts, "host")
+        let shown = counted(self.offered_hosts, "host");
+        let hosts = quantity::OFFERED.count(self.offered_hosts).shown_as(shown);
+        let power = quantity::POWER.of(self.power_instructions_per_s);
+        say!(
+            " (the fastest of {}, counting load: {}{})",
+            hosts,
+            power,
+            residents
         )
     }
 
     /// `t1 = ..., t2 = ...`, each with its parts.
-    pub(super) fn sums(&self, [stay, go]: [f64; 2]) -> [String; 2] {
-        let times = |part: f64| {
-            if self.supersteps > 1.0 {
-                format!("{} x {}", self.supersteps, duration(part))
-            } else {
-                duration(part)
-            }
+    pub(super) fn sums(&self, [stay, go]: [f64; 2]) -> [Sentence; 2] {
+        let here = [
+            self.times(
+                "{} computation",
+                quantity::STAY_COMPUTE.of(self.stay_compute_s),
+            ),
+            self.some(&quantity::STAY_COMMUNICATION, self.stay_communication_s),
+        ];
+        let computation = self.times("{} computation", quantity::GO_COMPUTE.of(self.go_compute_s));
+        let there = [
+            say!("{}{}", computation, self.slowed()),
+            self.some(&quantity::GO_COMMUNICATION, self.go_communication_s),
+            once("{} transfer", &quantity::GO_TRANSFER, self.go_transfer_s),
+            once("{} move", &quantity::GO_OPERATIONS, self.go_operations_s),
+        ];
+        let sum = |parts: &[Sentence]| {
+            let parts = parts.iter().filter(|part| !part.text().is_empty());
+            Sentence::joined(parts.cloned(), " + ")
         };
-        let with = |text: &mut String, part: f64, what: &str| {
-            if part > 0.0 {
-                text.extend([" + ", what]);
-            }
+        [
+            say!("t1 = {} = {}", STAY.of(stay), sum(&here)),
+            say!("t2 = {} = {}", GO.of(go), sum(&there)),
+        ]
+    }
+
+    /// The time that the candidate would save or lose, `saving`, with what it counts.
+    pub(super) fn saving(&self, saving: Sentence) -> Sentence {
+        let price = self.go_transfer_s + self.go_operations_s;
+        let steps = match (self.supersteps > 1.0, price > 0.0) {
+            (true, _) => say!("in {} supersteps", quantity::HORIZON.of(self.supersteps)),
+            (false, true) => "in one superstep".into(),
+            (false, false) => "per superstep".into(),
         };
-        let mut here = format!(
-            "t1 = {} = {} computation",
-            duration(stay),
-            times(self.stay_compute_s)
-        );
-        with(
-            &mut here,
-            self.stay_communication_s,
-            &format!("{} communication", times(self.stay_communication_s)),
-        );
-        let slowed = if self.slowdown > 1.0 {
-            format!(" (slowed {} times)", self.slowdown)
+        if price > 0.0 {
+            let price = quantity::GO_PRICE.of(price);
+            say!("{} {}, the {} of the move included.", saving, steps, price)
         } else {
-            String::new()
-        };
-        let mut there = format!(
-            "t2 = {} = {} computation{slowed}",
-            duration(go),
-            times(self.go_compute_s)
-        );
-        with(
-            &mut there,
-            self.go_communication_s,
-            &format!("{} communication", times(self.go_communication_s)),
-        );
-        with(
-            &mut there,
-            self.go_transfer_s,
-            &format!("{} transfer", duration(self.go_transfer_s)),
-        );
-        with(
-            &mut there,
-            self.go_operations_s,
-            &format!("{} move", duration(self.go_operations_s)),
-        );
-        [here, there]
+            say!("{} {}, before the price of the move.", saving, steps)
+        }
+    }
+
+    /// A time of one superstep, in `template`, times their number.
+    fn times(&self, template: &str, part: Quantity) -> Sentence {
+        if self.supersteps > 1.0 {
+            let part = say!("{} x {}", quantity::HORIZON.of(self.supersteps), part);
+            say!(template, part)
+        } else {
+            say!(template, part)
+        }
+    }
+
+    /// A communication time, if there is one.
+    fn some(&self, meaning: &Meaning, part: f64) -> Sentence {
+        if part > 0.0 {
+            self.times("{} communication", meaning.of(part))
+        } else {
+            Sentence::default()
+        }
+    }
+
+    /// The factor of a shared host: the share of the process, and the harm to the processes there if that counts.
+    fn slowed(&self) -> Sentence {
+        if self.slowdown <= 1.0 {
+            return Sentence::default();
+        }
+        let factor = quantity::SLOWDOWN.of(self.slowdown);
+        if self.slowdown_inflicted <= 0.0 {
+            return say!(" (times {}, since the host is shared)", factor);
+        }
+        let own = self.slowdown - self.slowdown_inflicted;
+        say!(
+            " (times {} = {} for its share of the host + {} for the harm to the {} there)",
+            factor,
+            quantity::SLOWDOWN_OWN.of(own),
+            quantity::SLOWDOWN_INFLICTED.of(self.slowdown_inflicted),
+            of_number(self.residents, ["process", "processes"])
+        )
+    }
+}
+
+/// A time that comes once, in `template`, if there is one.
+fn once(template: &str, meaning: &Meaning, part: f64) -> Sentence {
+    if part > 0.0 {
+        say!(template, meaning.of(part))
+    } else {
+        Sentence::default()
     }
 }

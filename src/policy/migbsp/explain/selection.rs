@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::policy::explain::{Record, Scene, duration, plain};
+use super::meanings as quantity;
+use crate::policy::explain::meanings::{CANDIDATES, superstep};
+use crate::policy::explain::{Record, Scene, Sentence, say};
 use crate::words::{counted, of_number};
 
 /// PM(i,j) of MigBSP, as its record has it.
@@ -14,23 +16,27 @@ pub(super) struct Potential {
     pub(super) process: u64,
     cluster: String,
     /// Whether the process is there already.
-    is_there: bool,
+    pub(super) is_there: bool,
     compute_s: f64,
     communication_s: f64,
     memory_s: f64,
     #[serde(rename = "potential_s")]
-    value_s: f64,
+    pub(super) value_s: f64,
 }
 
 impl Potential {
-    fn told(&self) -> String {
-        format!(
+    fn told(&self) -> Sentence {
+        say!(
             "{} = {} computation + {} communication - {} memory and move",
-            duration(self.value_s),
-            duration(self.compute_s),
-            duration(self.communication_s),
-            duration(self.memory_s),
+            quantity::POTENTIAL.of(self.value_s),
+            quantity::COMP.of(self.compute_s),
+            quantity::COMM.of(self.communication_s),
+            quantity::MEM.of(self.memory_s),
         )
+    }
+
+    fn name(&self) -> String {
+        format!("p{}", self.process)
     }
 }
 
@@ -64,8 +70,13 @@ pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
     ranks
 }
 
+/// The highest of `ranks` that is not to the cluster where its process is: x counts from it.
+pub(super) fn leader<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
+    ranks.iter().find(|one| !one.is_there).copied()
+}
+
 /// The highest PM to each cluster, the highest first.
-fn by_cluster(all: &[Potential]) -> Vec<String> {
+fn by_cluster(all: &[Potential]) -> Vec<Sentence> {
     let mut best: Vec<&Potential> = Vec::new();
     for one in all {
         match best.iter_mut().find(|best| best.cluster == one.cluster) {
@@ -75,113 +86,246 @@ fn by_cluster(all: &[Potential]) -> Vec<String> {
         }
     }
     best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
-    best.iter()
-        .map(|one| format!("  {}: p{}, {}", one.cluster, one.process, one.told()))
-        .collect()
+    let line = |one: &&Potential| {
+        let here = if one.is_there { " (it is there)" } else { "" };
+        say!("  {}: {}{}, {}", &one.cluster, one.name(), here, one.told())
+    };
+    best.iter().map(line).collect()
 }
 
 /// The PM of the process that is asked about, or the highest to each cluster; what candidates had to pass.
-pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Vec<String> {
+pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
     let ranks = ranks(all);
     let mut sentences = Vec::new();
+    let shown = match scene.process {
+        Some(process) => {
+            own(call, (all, &ranks), process, &mut sentences);
+            ranks.iter().find(|best| best.process == process).copied()
+        }
+        None => {
+            if !ranks.is_empty() {
+                sentences.push("The highest PM to each cluster:".into());
+                sentences.extend(by_cluster(all));
+            }
+            leader(&ranks).or(ranks.first().copied())
+        }
+    };
+    sentences.extend(shown.and_then(|shown| before(scene, shown)));
+    sentences.extend(threshold(scene, call, &ranks));
     if let Some(process) = scene.process {
-        own(call, (all, &ranks), process, &mut sentences);
-        let best = ranks.iter().find(|best| best.process == process);
-        sentences.extend(best.and_then(|best| before(scene, best)));
-    }
-    if scene.process.is_none() && !ranks.is_empty() {
-        sentences.push("The highest PM to each cluster:".into());
-        sentences.extend(by_cluster(all));
-    }
-    sentences.push(threshold(scene, call, &ranks));
-    if scene.process.is_none() {
-        sentences.extend(ranks.first().and_then(|leader| before(scene, leader)));
-    }
-    if let Some(process) = scene.process
-        && let Some(verdict) = verdict(call, &ranks, process)
-    {
-        sentences.push(verdict.replace("{}", &format!("p{process}")));
+        sentences.extend(verdict(scene, call, &ranks, process));
     }
     sentences
 }
 
 /// The value of a PM at the call before.
-fn before(scene: &Scene<'_>, now: &Potential) -> Option<String> {
+fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
     let last = scene.last_call()?;
     let known = potentials(last)?;
     let is_same = |one: &&Potential| one.process == now.process && one.cluster == now.cluster;
     let then = known.iter().find(is_same)?;
-    Some(format!(
-        "At the call before, after superstep {}, that PM was {}.",
-        last.superstep,
+    Some(say!(
+        "At the call before, after superstep {}, the PM of {} to {} was {}.",
+        superstep(last.superstep),
+        now.name(),
+        &now.cluster,
         then.told()
     ))
 }
 
-/// The highest PM of all, and what candidates had to pass.
-fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> String {
-    let Some(leader) = ranks.first() else {
-        return "No process had a PM.".into();
+/// The highest PM that counts, and what candidates had to pass.
+fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
+    let Some(leader) = leader(ranks) else {
+        return vec![nobody(call, ranks)];
     };
-    let highest = format!(
-        "The highest PM of all is that of p{} to {}, {}.",
-        leader.process,
-        leader.cluster,
-        duration(leader.value_s)
-    );
+    let of_all = call
+        .explanation
+        .get("highest_potential_s")
+        .and_then(Value::as_f64);
+    let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
+    let (name, value) = (leader.name(), quantity::HIGHEST.of(leader.value_s));
+    let highest = if is_highest {
+        say!(
+            "The highest PM of all is that of {} to {}, {}.",
+            name,
+            &leader.cluster,
+            value
+        )
+    } else {
+        say!(
+            "Among the processes whose best cluster is not their own, {} has the highest PM: {}, to {}.",
+            name,
+            value,
+            &leader.cluster
+        )
+    };
+    let mut sentences = vec![say!("{} {}", highest, rule(scene, call, leader))];
+    if !is_highest {
+        let higher = ranks.iter().take_while(|one| one.value_s > leader.value_s);
+        sentences.push(at_home(
+            ranks.first().copied(),
+            higher.count() as u64,
+            of_all,
+        ));
+    }
+    sentences
+}
+
+/// The processes with a higher PM, to the cluster where they are.
+fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
+    match (first.filter(|first| first.is_there), count) {
+        (Some(first), 1) => say!(
+            "{} has a higher PM, {} to {}, but is there already: it stays and does not count.",
+            first.name(),
+            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            &first.cluster
+        ),
+        (Some(first), count) => say!(
+            "{} have a higher PM, but to the cluster where they are already: they stay and do not count (the highest is {}, of {} in {}).",
+            quantity::AT_HOME
+                .count(count)
+                .shown_as(counted(count, "process")),
+            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            first.name(),
+            &first.cluster
+        ),
+        (None, _) => say!(
+            "The highest of all, {}, is that of a process to the cluster where it is already: it stays and does not count.",
+            quantity::HIGHEST_OF_ALL.of(of_all.unwrap_or_default())
+        ),
+    }
+}
+
+/// What candidates had to pass, and how many there are.
+fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     let options = scene.options;
+    let count = call.candidates.len() as u64;
     let passed = match call.candidates {
-        [] => "no process is a candidate".to_owned(),
-        [one] => format!("p{} alone is a candidate", one.process),
-        several => format!("{} are candidates", counted(several.len(), "process")),
+        [] => "no process is a candidate".into(),
+        [one] => say!("p{} alone is a candidate", one.process.to_string()),
+        _ => {
+            let several = CANDIDATES.count(count);
+            say!(
+                "{} are candidates",
+                several.shown_as(counted(count, "process"))
+            )
+        }
     };
-    match call.explanation.get("threshold_s").and_then(Value::as_f64) {
-        Some(threshold) if options["heuristic"] == "two" => {
-            format!(
-                "{highest} Only the highest is a candidate ({}): {passed}.",
-                duration(threshold)
-            )
+    let Some(threshold) = call.explanation.get("threshold_s").and_then(Value::as_f64) else {
+        return say!("{} So {}.", not_positive(leader), passed);
+    };
+    let x = options["x"].as_f64().map(|x| quantity::X.of(x));
+    if options["heuristic"] == "two" {
+        return say!("Only the highest can be a candidate: {}.", passed);
+    }
+    if options["x_of"] == "of-processes" {
+        let share = x.map_or_else(Sentence::default, |x| say!(", a share x = {} of all", x));
+        let least = quantity::LEAST.of(threshold);
+        return say!(
+            "The processes with the highest PM are candidates{}: {}, with {} at least.",
+            share,
+            passed,
+            least
+        );
+    }
+    let of_highest = x.map_or_else(Sentence::default, |x| {
+        if leader.value_s > 0.0 {
+            say!(" = {} x {}", x, quantity::HIGHEST.of(leader.value_s))
+        } else {
+            say!(", lower by the share of its size that x = {} leaves", x)
         }
-        Some(threshold) => {
-            let share = options.get("x").map_or_else(String::new, |x| {
-                format!(", x = {} of the highest", plain(x))
-            });
-            format!(
-                "{highest} Candidates need more than {}{share}: {passed}.",
-                duration(threshold)
-            )
-        }
-        None if leader.value_s <= 0.0 && leader.is_there => format!(
-            "{highest} It is not positive, and it is where the process is already: no move promises anything, {passed}."
+    });
+    say!(
+        "Candidates need more than {}{}: {}.",
+        quantity::THRESHOLD.of(threshold),
+        of_highest,
+        passed
+    )
+}
+
+/// Why the highest PM to another cluster is not positive.
+fn not_positive(leader: &Potential) -> Sentence {
+    let promised = leader.compute_s + leader.communication_s;
+    if promised > 0.0 {
+        say!(
+            "It is not positive: to send the memory and to move takes {}, and the better place promises {}.",
+            quantity::MEM.of(leader.memory_s),
+            quantity::PROMISED.of(promised)
+        )
+    } else {
+        "It is not positive: the other place promises nothing.".into()
+    }
+}
+
+/// Why no process has a PM to another cluster that counts.
+fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
+    let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
+    if let Some(first) = ranks.first() {
+        return say!(
+            "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {} of {}, in {}.",
+            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            first.name(),
+            &first.cluster
+        );
+    }
+    let left_out = call
+        .explanation
+        .get("potentials_left_out")
+        .and_then(Value::as_u64);
+    match (left_out, number("highest_elsewhere_s")) {
+        (None, _) => "No process has a PM, so no process is a candidate.".into(),
+        (Some(count), Some(highest)) => say!(
+            "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {}.",
+            quantity::HIGHEST.of(highest),
+            quantity::LEFT_OUT
+                .count(count)
+                .shown_as(format!("{count} PM"))
         ),
-        None if leader.value_s <= 0.0 => format!(
-            "{highest} It is not positive: to send the memory and to move takes {}, more than the {} that the better place promises. So {passed}.",
-            duration(leader.memory_s),
-            duration(leader.compute_s + leader.communication_s),
+        (Some(count), None) => say!(
+            "No process is a candidate. The record leaves out {}.",
+            quantity::LEFT_OUT
+                .count(count)
+                .shown_as(format!("{count} PM"))
         ),
-        None => format!("{highest} The best are taken, without a threshold: {passed}."),
     }
 }
 
 /// The reason why the process is no candidate; none if it is one, or its PM is unknown.
-fn verdict(call: Record<'_>, ranks: &[&Potential], process: u64) -> Option<String> {
+fn verdict(
+    scene: &Scene<'_>,
+    call: Record<'_>,
+    ranks: &[&Potential],
+    process: u64,
+) -> Option<Sentence> {
+    let name = format!("p{process}");
     if call.candidates.iter().any(|one| one.process == process) {
-        return Some("{} is a candidate.".into());
+        return Some(say!("{} is a candidate.", name));
     }
     let best = ranks.iter().find(|best| best.process == process)?;
-    let told = match call.explanation.get("threshold_s").and_then(Value::as_f64) {
-        _ if best.is_there => "{} stays: its highest PM is that of the cluster where it is.".into(),
-        Some(threshold) if best.value_s <= threshold => format!(
-            "{{}} stays: its highest PM misses the threshold by {}.",
-            duration(threshold - best.value_s)
+    let threshold = call.explanation.get("threshold_s").and_then(Value::as_f64);
+    let is_alone = scene.options["heuristic"] == "two";
+    let counts_processes = scene.options["x_of"] == "of-processes";
+    Some(match threshold {
+        _ if best.is_there => say!(
+            "{} stays: its highest PM is that of the cluster where it is.",
+            name
         ),
-        _ if best.value_s <= 0.0 => format!(
-            "{{}} stays: its highest PM misses zero by {}.",
-            duration(-best.value_s)
+        Some(threshold) if !is_alone && !counts_processes && best.value_s <= threshold => say!(
+            "{} stays: its highest PM misses the threshold by {}.",
+            name,
+            quantity::BELOW_THRESHOLD.of(threshold - best.value_s)
         ),
-        _ => "{} stays: others were ahead of it.".into(),
-    };
-    Some(told)
+        _ if best.value_s <= 0.0 => say!(
+            "{} stays: its highest PM misses zero by {}.",
+            name,
+            quantity::BELOW_ZERO.of(-best.value_s)
+        ),
+        _ if is_alone => say!(
+            "{} stays: only the process with the highest PM can be a candidate.",
+            name
+        ),
+        _ => say!("{} stays: processes with a higher PM come first.", name),
+    })
 }
 
 /// PM of the process to each cluster, and its rank.
@@ -189,48 +333,62 @@ fn own(
     call: Record<'_>,
     (all, ranks): (&[Potential], &[&Potential]),
     process: u64,
-    sentences: &mut Vec<String>,
+    sentences: &mut Vec<Sentence>,
 ) {
+    let name = format!("p{process}");
     let own: Vec<&Potential> = all.iter().filter(|one| one.process == process).collect();
-    let left_out = call
-        .explanation
-        .get("potentials_left_out")
-        .and_then(Value::as_u64);
     let pinned = call.explanation.get("may_not_migrate");
     let is_pinned = pinned
         .and_then(Value::as_array)
         .is_some_and(|all| all.iter().any(|one| *one == process));
     if is_pinned {
-        sentences.push(format!(
-            "p{process} may not migrate: its data says so. No PM is computed for it."
+        sentences.push(say!(
+            "{} may not migrate: its data says so. No PM is computed for it.",
+            name
         ));
         return;
     }
     if own.is_empty() {
-        let others = left_out.map_or_else(String::new, |count| {
-            let were = of_number(count, ["was", "were"]);
-            format!(", {} {were} left out", counted(count, "other"))
-        });
-        sentences.push(format!(
-            "The record has no PM of p{process}: it has those of the candidates{others}."
-        ));
+        sentences.push(left_out(call, &name));
         return;
     }
     let place = place(all, &own);
     let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
-    sentences.push(format!("PM of p{process}{place}, by cluster:"));
+    sentences.push(say!("PM of {}{}, by cluster:", name, place));
     for one in &own {
         let here = if one.is_there { " (it is there)" } else { "" };
-        sentences.push(format!("  {}{here}: {}", one.cluster, one.told()));
+        sentences.push(say!("  {}{}: {}", &one.cluster, here, one.told()));
     }
     if let Some(rank) = ranks.iter().position(|best| best.process == process) {
         let best = &ranks[rank];
-        sentences.push(format!(
+        sentences.push(say!(
             "Its highest is {}, to {}: rank {} of {}.",
-            duration(best.value_s),
-            best.cluster,
-            rank + 1,
-            ranks.len()
+            quantity::POTENTIAL.of(best.value_s),
+            &best.cluster,
+            quantity::RANK.count(rank as u64 + 1),
+            quantity::RANKED.count(ranks.len() as u64)
         ));
     }
+}
+
+/// That the record has no PM of a process.
+fn left_out(call: Record<'_>, name: &str) -> Sentence {
+    let count = call
+        .explanation
+        .get("potentials_left_out")
+        .and_then(Value::as_u64);
+    let others = count.map_or_else(Sentence::default, |count| {
+        let shown = counted(count, "other");
+        let others = quantity::LEFT_OUT.count(count).shown_as(shown);
+        say!(
+            ", {} {} left out",
+            others,
+            of_number(count, ["was", "were"])
+        )
+    });
+    say!(
+        "The record has no PM of {}: it has those of the candidates{}.",
+        name,
+        others
+    )
 }

@@ -1,0 +1,61 @@
+//! The quantities that the explanations of any policy have in common.
+
+use super::quantity::{Meaning, Quantity, Unit};
+
+/// The number of a superstep.
+pub(crate) const SUPERSTEP: Meaning = Meaning::new(
+    "superstep",
+    Unit::Count,
+    "the number of a superstep, counted from 1",
+);
+
+/// A number of supersteps.
+pub(crate) const SUPERSTEPS: Meaning =
+    Meaning::new("supersteps", Unit::Count, "a number of supersteps");
+
+/// The number of candidates of a call.
+pub(crate) const CANDIDATES: Meaning = Meaning::new(
+    "candidates",
+    Unit::Count,
+    "the number of candidates of a call",
+);
+
+/// The number of migrations that a call decided.
+pub(crate) const DECIDED: Meaning = Meaning::new(
+    "migrations_decided",
+    Unit::Count,
+    "the number of migrations that the call decided",
+);
+
+/// t1 of a candidate \[s\].
+pub(crate) const STAY: Meaning = Meaning::new(
+    "t1_s",
+    Unit::Seconds,
+    "t1: the predicted time of a candidate where it is",
+);
+
+/// t2 of a candidate \[s\].
+pub(crate) const GO: Meaning = Meaning::new(
+    "t2_s",
+    Unit::Seconds,
+    "t2: the predicted time of a candidate at its destination, as far as the policy counts it",
+);
+
+/// t1 - t2 of a candidate that would save time \[s\].
+pub(crate) const SAVING: Meaning = Meaning::new(
+    "t1_minus_t2_s",
+    Unit::Seconds,
+    "t1 - t2 of one candidate; no time of the run",
+);
+
+/// t2 - t1 of a candidate that would lose time \[s\].
+pub(crate) const LOSS: Meaning = Meaning::new(
+    "t2_minus_t1_s",
+    Unit::Seconds,
+    "t2 - t1 of one candidate; no time of the run",
+);
+
+/// The number of a superstep as a quantity.
+pub(crate) fn superstep(number: u64) -> Quantity {
+    SUPERSTEP.count(number)
+}

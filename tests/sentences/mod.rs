@@ -1,0 +1,453 @@
+//! Sentences follow from numbers: every number that `explain`, the report and `compare` print is a value of the JSON beside it, to the printed
+//! digits, and the named quantities are what a second implementation computes from the raw records.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+mod drawn;
+mod parsed;
+mod second;
+
+use std::collections::BTreeMap;
+
+use migsim::bsp::{Scenario, Setup, simulate};
+use migsim::experiment::{Experiment, Progress, Results, Term};
+use migsim::output::{Call, Case, Overview, Question, Report, Run, RunOfScenario, Story};
+use migsim::policy::{ForcedMove, Replay};
+use serde_json::{Value, json};
+
+use self::drawn::Dice;
+use self::parsed::numbers;
+use self::second::{Raw, Watched};
+use crate::support::{migsim, succeeded};
+
+/// What was checked.
+#[derive(Debug, Default)]
+struct Tally {
+    sentences: usize,
+    numbers: usize,
+    /// How often each named quantity was recomputed.
+    recomputed: BTreeMap<String, usize>,
+    policies: BTreeMap<String, usize>,
+    effects: usize,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    /// Every number of the sentence is the quantity at its place, to the printed digits.
+    fn sentence(&mut self, text: &str, quantities: &Value, verbatim: &[String], what: &str) {
+        let found = numbers(text, verbatim);
+        let quantities = quantities.as_array().unwrap();
+        let shown = found.iter().zip(quantities).all(|(number, quantity)| {
+            let value = quantity["value"].as_f64().unwrap();
+            let is_whole = quantity["value"].is_u64() && number.is_whole;
+            let tolerance = if is_whole { 0.0 } else { number.half_digit };
+            (number.value - value).abs() <= tolerance * (1.0 + 1e-6) + 1e-12 * value.abs()
+        });
+        if found.len() != quantities.len() || !shown {
+            let quantities = Value::from(quantities.clone());
+            self.wrong.push(format!("{what}: {text}\n  {quantities}"));
+        }
+        self.sentences += 1;
+        self.numbers += found.len();
+    }
+
+    /// The quantity is what the second implementation has.
+    fn recomputed(&mut self, name: &str, value: f64, second: f64, what: &str) {
+        let scale = value.abs().max(second.abs());
+        if (value - second).abs() > 1e-9 * scale + 1e-12 {
+            let text = format!("{what}: `{name}` is {value}, recomputed {second}");
+            self.wrong.push(text);
+        }
+        *self.recomputed.entry(name.to_owned()).or_default() += 1;
+    }
+}
+
+/// The texts of a record, whose numbers are its own words.
+fn texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.contains(' ') => found.push(text.clone()),
+        Value::Array(list) => list.iter().for_each(|one| texts(one, found)),
+        Value::Object(fields) => fields.values().for_each(|one| texts(one, found)),
+        _ => {}
+    }
+}
+
+/// The process at the start of a sentence: `p15 on ...`, or `  east: p15, ...` with its cluster.
+fn subject(text: &str) -> (Option<u64>, Option<String>) {
+    let process = |word: &str| {
+        word.trim_matches([',', ':'])
+            .strip_prefix('p')?
+            .parse()
+            .ok()
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let first = words.first().copied().unwrap_or_default();
+    let cluster = text.starts_with(' ').then(|| first.strip_suffix(':'));
+    let cluster = cluster.flatten().map(str::to_owned);
+    let found = words.iter().find_map(|word| process(word));
+    (found, cluster)
+}
+
+/// The cluster behind ` to ` in a sentence.
+fn destination(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once(" to ")?;
+    let word = rest.split([',', ':', ' ']).next()?;
+    Some(word.to_owned())
+}
+
+/// Checks a story: each sentence against its quantities, each known quantity against the second implementation.
+fn story(tally: &mut Tally, raw: &Raw<'_>, question: Question, story: &Story, what: &str) {
+    let facts = story.json();
+    let mut verbatim = Vec::new();
+    texts(&facts["call"], &mut verbatim);
+    if let Some(why) = facts["effect"]["unknown"].as_str() {
+        verbatim.push(why.to_owned());
+    }
+    let definitions = facts["definitions"].as_object().unwrap();
+    for (part, sentences) in facts["sentences"].as_object().unwrap() {
+        let quantities = facts["quantities"][part].as_array().unwrap();
+        assert_eq!(sentences.as_array().unwrap().len(), quantities.len());
+        let mut process = question.process.unwrap_or(0);
+        for (text, quantities) in sentences.as_array().unwrap().iter().zip(quantities) {
+            let text = text.as_str().unwrap();
+            tally.sentence(text, quantities, &verbatim, what);
+            let (named, cluster) = subject(text);
+            process = named.unwrap_or(process);
+            let is_before = text.starts_with("At the call before");
+            let cluster = cluster.or_else(|| destination(text)).unwrap_or_default();
+            for quantity in quantities.as_array().unwrap() {
+                let name = quantity["name"].as_str().unwrap();
+                assert!(definitions.contains_key(name), "{name} has no definition");
+                let second = raw.value(name, process, &cluster).filter(|_| !is_before);
+                if let Some(second) = second {
+                    let value = quantity["value"].as_f64().unwrap();
+                    tally.recomputed(name, value, second, &format!("{what}: {text}"));
+                }
+            }
+        }
+    }
+    consistent(raw, question, &story.text(), what);
+    let call = &facts["call"];
+    let effect = facts["effect"]["realised"]["gain_s"].as_f64();
+    assert_eq!(call["realised_gain_s"].as_f64(), effect, "{what}");
+    if let (Some(value), Some(second)) = (
+        call["gain_on_i_until_next_call_s"].as_f64(),
+        raw.gain_on_i(),
+    ) {
+        tally.recomputed("gain_on_i_until_next_call_s", value, second, what);
+    }
+}
+
+/// The statements about candidates agree with one another and with the rule.
+fn consistent(raw: &Raw<'_>, question: Question, text: &str, what: &str) {
+    let candidates = &raw.call.candidates;
+    if text.contains("no process is a candidate") {
+        assert!(candidates.is_empty(), "{what}: {text}");
+    }
+    if text.contains("alone is a candidate") {
+        let own = format!("p{} alone", candidates[0].process);
+        assert!(
+            candidates.len() == 1 && text.contains(&own),
+            "{what}: {text}"
+        );
+    }
+    if let Some(expected) = raw.candidates().filter(|_| question.process.is_none()) {
+        let mut found: Vec<u64> = candidates.iter().map(|one| one.process).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{what}: {text}");
+    }
+}
+
+/// The run without the moves of a call, up to the next call.
+fn without(experiment: &Experiment, this: &RunOfScenario, call: &Call) -> migsim::bsp::Outcome {
+    let calls = this.calls.iter().map(|one| one.superstep);
+    let next = this.calls.iter().find(|one| one.superstep > call.superstep);
+    let until = next.map_or(u64::MAX, |next| next.superstep);
+    let earlier = this
+        .calls
+        .iter()
+        .filter(|one| one.superstep < call.superstep);
+    let moves = earlier.flat_map(|call| {
+        call.migrations.iter().map(|one| ForcedMove {
+            superstep: call.superstep,
+            process: u32::try_from(one.process).unwrap(),
+            to: one.to_host.clone(),
+        })
+    });
+    let policy = Replay::of_calls(
+        calls.filter(|call| *call <= until),
+        moves.collect::<Vec<_>>(),
+    );
+    let setup = Setup {
+        platform: &experiment.platform.platform,
+        network: experiment.network,
+        workload: experiment.workload.as_ref(),
+        placement: &experiment.placement,
+        runtime: experiment.config.runtime,
+        costs: experiment.config.costs,
+        scenario: Scenario::Iii,
+        seed: experiment.config.seed,
+        memo: None,
+    };
+    simulate(&setup, Box::new(policy), &mut ()).unwrap()
+}
+
+/// Checks the stories of some calls of a scenario.
+fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Run, index: u64) {
+    let dice = &mut Dice::new(1000 + index);
+    let name = run.experiment["policy"]["name"].as_str().unwrap();
+    let options = &run.experiment["policy"][name];
+    for scenario in [Scenario::Ii, Scenario::Iii] {
+        let this = run.get(scenario).unwrap();
+        let mut watched = Watched::default();
+        let done = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None);
+        assert_eq!(done.unwrap().outcome.event_hash, this.event_hash);
+        let (moving, quiet): (Vec<&Call>, Vec<&Call>) = this
+            .calls
+            .iter()
+            .partition(|call| !call.migrations.is_empty());
+        for call in moving.into_iter().take(3).chain(quiet.into_iter().take(2)) {
+            let candidate = call.candidates.first().map(|one| (one.process, false));
+            let other = Some((1 + dice.below(run.processes), true));
+            for asked in [None, candidate, other] {
+                let question = Question {
+                    superstep: call.superstep,
+                    process: asked.map(|(process, _)| process),
+                    why_not: asked.is_some_and(|(_, why_not)| why_not),
+                    scenario: Some(scenario),
+                };
+                let case = Case::of(run, question).unwrap().filter(|_| asked.is_none());
+                let effect = case.map(|case| case.judge(experiment, &Progress::default()));
+                let is_known = matches!(effect, Some(Ok(_)));
+                tally.effects += usize::from(is_known);
+                let repeated = is_known.then(|| without(experiment, this, call));
+                let raw = Raw {
+                    run,
+                    this,
+                    call,
+                    options,
+                    without: repeated.as_ref(),
+                    watched: &watched,
+                    with: &results.get(scenario).unwrap().outcome,
+                };
+                let told = Story::new(run, question, effect.as_ref()).unwrap();
+                let what = format!("run {index}, {name}, superstep {}", call.superstep);
+                story(tally, &raw, question, &told, &what);
+            }
+        }
+        if let Some(before) = this
+            .calls
+            .first()
+            .map(|call| call.superstep - 1)
+            .filter(|one| *one > 0)
+        {
+            quiet_superstep(tally, run, (scenario, before), index);
+        }
+    }
+}
+
+/// Checks the story of a superstep without a call.
+fn quiet_superstep(
+    tally: &mut Tally,
+    run: &Run,
+    (scenario, superstep): (Scenario, u64),
+    index: u64,
+) {
+    let question = Question {
+        superstep,
+        process: None,
+        why_not: false,
+        scenario: Some(scenario),
+    };
+    let facts = Story::new(run, question, None).unwrap().json();
+    let (sentences, quantities) = (&facts["sentences"]["When"], &facts["quantities"]["When"]);
+    for (text, quantities) in sentences
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(quantities.as_array().unwrap())
+    {
+        tally.sentence(
+            text.as_str().unwrap(),
+            quantities,
+            &[],
+            &format!("run {index}"),
+        );
+    }
+}
+
+/// Checks the overview of a scenario, the verdict of the report, and the ledger.
+fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Run, index: u64) {
+    let what = format!("run {index}");
+    for this in run
+        .scenarios
+        .iter()
+        .filter(|one| one.scenario != Scenario::I)
+    {
+        let facts = Overview::new(run, Some(this.scenario)).unwrap().json();
+        let totals = facts["sentences"].as_array().unwrap().iter();
+        let totals = totals.zip(facts["quantities"].as_array().unwrap());
+        let reasons = facts["quiet"].as_array().unwrap().iter();
+        let reasons = reasons.map(|group| (&group["why"], &group["quantities"]));
+        for (text, quantities) in totals.chain(reasons) {
+            tally.sentence(text.as_str().unwrap(), quantities, &[], &what);
+            known(tally, run, this, quantities, &what);
+        }
+        let ledger = this.ledger.as_ref().unwrap();
+        let sum: f64 = ledger.terms.iter().map(|(_, seconds)| seconds).sum();
+        let base = run.get(Scenario::I).unwrap();
+        tally.recomputed(
+            "ledger_sum_s",
+            ledger.sum_s,
+            this.makespan_s - base.makespan_s,
+            &what,
+        );
+        tally.recomputed("ledger_terms_s", ledger.sum_s, sum, &what);
+        let calls = [Term::CallMessages, Term::CallWork, Term::CallWaiting];
+        let own = ledger.terms.iter().filter(|(term, _)| calls.contains(term));
+        let own: f64 = own.map(|(_, seconds)| seconds).sum();
+        if experiment.resolved["costs"]["call"]["waiting"] != "overlapped" {
+            let second: f64 = this.calls.iter().map(|call| call.cost_s).sum();
+            tally.recomputed("ledger_calls_s", own, second, &what);
+        }
+    }
+    let report = Report::of(experiment, results, Vec::new()).unwrap();
+    let verdict = report.verdict();
+    let quantities = verdict.to_json();
+    tally.sentence(verdict.text(), &quantities, &[], &what);
+    known(
+        tally,
+        run,
+        run.get(Scenario::Iii).unwrap(),
+        &quantities,
+        &what,
+    );
+    let policy = experiment.policy_name().to_owned();
+    *tally.policies.entry(policy).or_default() += 1;
+}
+
+/// The known quantities of a whole run.
+fn known(tally: &mut Tally, run: &Run, this: &RunOfScenario, quantities: &Value, what: &str) {
+    for quantity in quantities.as_array().unwrap() {
+        let name = quantity["name"].as_str().unwrap();
+        if let Some(second) = second::of_run(run, this, name) {
+            tally.recomputed(name, quantity["value"].as_f64().unwrap(), second, what);
+        }
+    }
+}
+
+/// Checks run `index`; whether its settings can be run.
+fn run(tally: &mut Tally, index: u64) -> bool {
+    let scratch = tempfile::tempdir().unwrap();
+    let Ok(experiment) = drawn::experiment(index, scratch.path()) else {
+        return false;
+    };
+    let Ok(results) = experiment.run(&Progress::default()) else {
+        return false;
+    };
+    let run = Run::of(&experiment, &results).unwrap();
+    calls(tally, &experiment, &results, &run, index);
+    whole(tally, &experiment, &results, &run, index);
+    true
+}
+
+/// Checks the verdict of a comparison of three policies.
+fn comparison(tally: &mut Tally, index: u64) {
+    let seeds = ["1", "1..3"][usize::try_from(index % 2).unwrap()];
+    let procs = (4 + index % 7).to_string();
+    let policies = [
+        "never,migbsp,refine",
+        "greedy,rotate,never",
+        "never,diffusion",
+    ];
+    let policies = policies[usize::try_from(index % 3).unwrap()];
+    let spread =
+        ["workload.spread=0.5", "workload.spread=0.1"][usize::try_from(index % 2).unwrap()];
+    let arguments = [
+        "compare",
+        "--platform",
+        "ufrgs",
+        "--app",
+        "synthetic",
+        "--procs",
+        &procs,
+        "--set",
+        "workload.supersteps=12",
+        "--set",
+        spread,
+        "--load",
+        "walk",
+        "--policies",
+        policies,
+        "--seeds",
+        seeds,
+        "--json",
+    ];
+    let output = succeeded(migsim(&arguments));
+    let facts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let what = format!("comparison {index}");
+    tally.sentence(
+        facts["verdict"].as_str().unwrap(),
+        &facts["quantities"],
+        &[],
+        &what,
+    );
+    let policies = facts["policies"].as_array().unwrap();
+    let mean = |policy: &Value| policy["makespan_s"]["mean"].as_f64().unwrap();
+    let next = policies.iter().find(|one| one["ties_with_best"] == false);
+    for quantity in facts["quantities"].as_array().unwrap() {
+        let name = quantity["name"].as_str().unwrap();
+        let second = match name {
+            "best_makespan_s" => mean(&policies[0]),
+            // The mean of differences is the difference of means.
+            "behind_best_s" => mean(next.unwrap()) - mean(&policies[0]),
+            "behind_best_half_width_s" => next.unwrap()["behind_best_s"]["ci95"].as_f64().unwrap(),
+            "gain_percent" => policies[0]["gain_percent"]["mean"].as_f64().unwrap(),
+            _ => continue,
+        };
+        tally.recomputed(name, quantity["value"].as_f64().unwrap(), second, &what);
+    }
+}
+
+/// Checks so many drawn runs, and a comparison for every tenth.
+fn runs(count: u64) -> Tally {
+    let mut tally = Tally::default();
+    let ran = (0..count).filter(|index| run(&mut tally, *index)).count() as u64;
+    assert!(10 * ran >= 9 * count, "{ran} of {count} runs can be run");
+    (0..count.div_ceil(10)).for_each(|index| comparison(&mut tally, index));
+    tally
+}
+
+#[test]
+fn every_number_of_the_sentences_of_60_runs_is_a_value_of_their_json() {
+    // More by hand: `MIGSIM_SENTENCES=300 cargo test --test tests sentences::`.
+    let count = std::env::var("MIGSIM_SENTENCES").ok();
+    let count = count.map_or(60, |count| count.parse().unwrap());
+    let tally = runs(count);
+    let wrong = &tally.wrong;
+    let first = wrong.iter().take(20).cloned().collect::<Vec<_>>();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        first.join("\n")
+    );
+    println!("{tally:#?}");
+    assert!(
+        tally.sentences as u64 > 50 * count && tally.numbers as u64 > 150 * count,
+        "{tally:?}"
+    );
+    assert!(tally.recomputed.len() >= 25, "{:?}", tally.recomputed);
+    assert!(tally.effects as u64 > count / 3, "{}", tally.effects);
+}
+
+#[test]
+fn names_that_an_older_folder_has_are_read() {
+    let older = json!({
+        "scenario": "iii", "superstep": 4, "start_s": 0.0, "cost_s": 0.0, "migration_s": 0.0, "applied": true, "policy": "migbsp",
+        "candidates": [], "migrations": [], "predicted_gain_s": 0.5, "realised_gain_s": 1.5, "explanation": {},
+    });
+    let call: Call = serde_json::from_value(older).unwrap();
+    assert_eq!(call.t1_minus_t2_sum_s, Some(0.5));
+    assert_eq!(call.gain_on_i_until_next_call_s, Some(1.5));
+}
