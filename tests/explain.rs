@@ -45,14 +45,14 @@ fn the_story_of_the_lu_paper_is_told() {
     let run = run(&[]);
     let told = tell(&run, at(4)).unwrap();
     assert!(
-        told.contains("the first one comes after α = 4 supersteps"),
+        told.contains("the first call comes after α = 4 supersteps"),
         "{told}"
     );
     assert!(told.contains("It is not positive"), "{told}");
     assert!(told.contains("Nothing moved"), "{told}");
     let told = tell(&run, at(11)).unwrap();
     assert!(
-        told.contains("the one before it, after 4, had set α to 7"),
+        told.contains("the call after superstep 4 had set α to 7"),
         "{told}"
     );
     assert!(told.contains("5 processes are candidates"), "{told}");
@@ -357,15 +357,19 @@ fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_pa
     let effect = Some(Ok(effect));
     let told = Story::new(&run, at(2), effect.as_ref()).unwrap();
     for sentence in [
-        "supersteps 3 to 6, until the next call:",
+        "by the time of supersteps 3 to 6, until the next call:",
         "predicted: nothing, since the policy foresees no times.",
-        "realised: 4.000 s without these moves, 2.400 s with them: 1.600 s gained",
-        "The moves held up the run for 3.000 s; at 400.000 ms a superstep they are paid back after 8 supersteps.",
+        "realised: 4.000 s without these moves, 2.400 s with them, a gain of 1.600 s",
+        "The moves held up the run for 3.000 s and are not paid back: at 400.000 ms a superstep that takes 8 supersteps, and 6 are left.",
         "With the price of the moves, superstep 6 ended 1.400 s later than it would have without them.",
     ] {
         assert!(told.text().contains(sentence), "{}", told.text());
     }
-    assert_eq!(told.json()["effect"]["break_even_supersteps"], 8);
+    let facts = told.json();
+    assert_eq!(facts["effect"]["break_even_supersteps"], 8);
+    assert_eq!(facts["effect"]["supersteps_left"], 6);
+    close(facts["call"]["realised_gain_s"].as_f64().unwrap(), 1.6);
+    assert!(facts["call"]["predicted_gain_s"].is_null());
     // Back to Corisco: everybody waits for p1 again.
     let case = Case::of(&run, at(6)).unwrap().unwrap();
     let effect = case.judge(&experiment, &Progress::default()).unwrap();
@@ -381,7 +385,53 @@ fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_pa
     let effect = case.judge(&experiment, &Progress::default()).unwrap();
     close(effect.gain_s(), 0.0);
     let story = Story::new(&run, at(2), Some(&Ok(effect))).unwrap();
-    assert!(story.text().contains("never paid back at this rate"));
+    assert!(
+        story
+            .text()
+            .contains("gain nothing: they are not paid back.")
+    );
+}
+
+#[test]
+fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
+    let experiment = of_flags(&[
+        ("platform", json!("ufrgs")),
+        ("extends", json!("none")),
+        ("workload.app", json!("synthetic")),
+        ("workload.procs", json!(8)),
+        ("workload.supersteps", json!(12)),
+        ("workload.pattern", json!("none")),
+        ("workload.spread", json!(0.5)),
+        (
+            "mapping",
+            json!([
+                "Aquario-0",
+                "Aquario-1",
+                "Aquario-2",
+                "Aquario-3",
+                "Frontal-0",
+                "Frontal-1",
+                "Labtec-0",
+                "Labtec-1"
+            ]),
+        ),
+        ("policy.name", json!("migbsp")),
+        ("policy.migbsp.own_cluster", json!("competes")),
+        ("policy.migbsp.index_form", json!("of-best")),
+    ]);
+    let (_, run) = results(&experiment);
+    let told = tell(&run, at(4)).unwrap();
+    let facts = Story::new(&run, at(4), None).unwrap().json();
+    let explanation = &facts["call"]["explanation"];
+    let number = |key: &str| explanation[key].as_f64().unwrap();
+    let x = run.experiment["policy"]["migbsp"]["x"].as_f64().unwrap();
+    assert!(number("highest_potential_s") > number("highest_elsewhere_s"));
+    assert!((number("threshold_s") - x * number("highest_elsewhere_s")).abs() < 1e-12);
+    let stays = ["it stays and does not count", "they stay and do not count"];
+    assert!(stays.iter().any(|words| told.contains(words)), "{told}");
+    let first = "Among the processes whose best cluster is not their own, p";
+    assert!(told.contains(first), "{told}");
+    assert!(!told.contains("The highest PM of all is"), "{told}");
 }
 
 #[test]
