@@ -100,11 +100,9 @@ fn explanations_are_pages_too() {
         body.contains("<summary>After superstep 4: nobody is to move</summary>"),
         "{body}"
     );
-    assert!(
-        body.contains(
-            "A call was due after superstep 4: the first one comes after α = 4 supersteps."
-        )
-    );
+    assert!(body.contains(
+        "A call was due after superstep 4: the first call comes after α = 4 supersteps."
+    ));
     done(
         &[
             &["explain"],

@@ -44,7 +44,7 @@ const GAIN: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// What follows from the comparison, in words.
+    /// Returns the verdict in words.
     pub fn verdict(&self) -> String {
         self.sentence().text().to_owned()
     }

@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use migsim::Registry;
-use migsim::error::Error;
 use migsim::experiment::{Experiment, Flag, Layers, Limits};
 use serde_json::{Value, json};
 
-/// Random numbers (SplitMix64).
+/// Random numbers (`SplitMix64`).
 #[derive(Debug)]
 pub(crate) struct Dice(u64);
 
@@ -66,7 +65,7 @@ fn policy(dice: &mut Dice, index: u64) -> String {
         .map(str::to_owned)
         .filter(|name| !["replay", "brute-force"].contains(&name.as_str()))
         .collect();
-    if index % 2 == 0 {
+    if index.is_multiple_of(2) {
         return "migbsp".into();
     }
     let all = names.len() as u64;
@@ -160,8 +159,8 @@ fn settings(index: u64, folder: &Path) -> Vec<(String, Value)> {
     settings
 }
 
-/// Run `index`, ready to be run.
-pub(crate) fn experiment(index: u64, folder: &Path) -> Result<Experiment, Error> {
+/// Run `index`, ready to be run; none if its settings do not go together.
+pub(crate) fn experiment(index: u64, folder: &Path) -> Option<Experiment> {
     let flag = |(key, value): (String, Value)| Flag {
         flag: format!("--set {key}={value}"),
         key,
@@ -169,5 +168,5 @@ pub(crate) fn experiment(index: u64, folder: &Path) -> Result<Experiment, Error>
     };
     let mut layers = Layers::default();
     layers.push_flags(settings(index, folder).into_iter().map(flag).collect());
-    Experiment::load(&layers, Limits::default())
+    Experiment::load(&layers, Limits::default()).ok()
 }

@@ -304,7 +304,6 @@ impl Raw<'_> {
             "stable" => self.votes('+'),
             "unstable" => self.votes('-'),
             "not_judged" => self.votes('.'),
-            "alpha" | "next_alpha" | "d" => None,
             _ => None,
         }
     }

@@ -143,7 +143,7 @@ impl<'a> Overview<'a> {
         ]
     }
 
-    /// How many calls moved how many processes.
+    /// The numbers of calls with moves and of processes that moved.
     fn moved(&self) -> Sentence {
         let is_done = |call: &&&Call| call.applied || self.this.scenario == Scenario::Ii;
         let migrations = |call: &&Call| call.migrations.len() as u64;
@@ -173,7 +173,7 @@ impl<'a> Overview<'a> {
         say!("{}{}", moved, late)
     }
 
-    /// What calls and migrations cost.
+    /// The price of calls and migrations.
     fn cost(&self) -> Sentence {
         let this = self.this;
         let moves = match this.migration_s {

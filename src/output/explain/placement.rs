@@ -15,7 +15,7 @@ const MORE: Meaning = Meaning::new(
     "the number of candidates that are not told one by one",
 );
 
-/// Those of them that were accepted.
+/// The number of accepted ones among them.
 const ACCEPTED: Meaning = Meaning::new(
     "more_accepted",
     Unit::Count,

@@ -50,12 +50,12 @@ pub(super) const LEAST: Meaning = seconds(
     "least_of_candidates_s",
     "the least PM of a candidate, if x is a share of the processes",
 );
-/// How far a PM is below the threshold.
+/// The distance of a PM below the threshold.
 pub(super) const BELOW_THRESHOLD: Meaning = seconds(
     "below_threshold_s",
     "threshold_s less the highest PM of the process",
 );
-/// How far a PM is below zero.
+/// The distance of a PM below zero.
 pub(super) const BELOW_ZERO: Meaning = seconds(
     "below_zero_s",
     "the size of the highest PM of the process, which is negative",

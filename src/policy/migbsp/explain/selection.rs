@@ -97,18 +97,15 @@ fn by_cluster(all: &[Potential]) -> Vec<Sentence> {
 pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
     let ranks = ranks(all);
     let mut sentences = Vec::new();
-    let shown = match scene.process {
-        Some(process) => {
-            own(call, (all, &ranks), process, &mut sentences);
-            ranks.iter().find(|best| best.process == process).copied()
+    let shown = if let Some(process) = scene.process {
+        own(call, (all, &ranks), process, &mut sentences);
+        ranks.iter().find(|best| best.process == process).copied()
+    } else {
+        if !ranks.is_empty() {
+            sentences.push("The highest PM to each cluster:".into());
+            sentences.extend(by_cluster(all));
         }
-        None => {
-            if !ranks.is_empty() {
-                sentences.push("The highest PM to each cluster:".into());
-                sentences.extend(by_cluster(all));
-            }
-            leader(&ranks).or(ranks.first().copied())
-        }
+        leader(&ranks).or(ranks.first().copied())
     };
     sentences.extend(shown.and_then(|shown| before(scene, shown)));
     sentences.extend(threshold(scene, call, &ranks));
@@ -133,7 +130,7 @@ fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
     ))
 }
 
-/// The highest PM that counts, and what candidates had to pass.
+/// The highest PM that counts, and the threshold of candidates.
 fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
     let Some(leader) = leader(ranks) else {
         return vec![nobody(call, ranks)];
@@ -196,7 +193,7 @@ fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Senten
     }
 }
 
-/// What candidates had to pass, and how many there are.
+/// The threshold of candidates, and their number.
 fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     let options = scene.options;
     let count = call.candidates.len() as u64;
@@ -243,7 +240,7 @@ fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     )
 }
 
-/// Why the highest PM to another cluster is not positive.
+/// The reason why the highest PM to another cluster is not positive.
 fn not_positive(leader: &Potential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
@@ -257,7 +254,7 @@ fn not_positive(leader: &Potential) -> Sentence {
     }
 }
 
-/// Why no process has a PM to another cluster that counts.
+/// The reason why no process has a PM to another cluster that counts.
 fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
