@@ -120,7 +120,7 @@ mod tests {
             migrations: &[],
             explanation: &explanation.collect(),
         };
-        Plain.quiet(call).why
+        Plain.quiet(call).why.text().to_owned()
     }
 
     #[test]
