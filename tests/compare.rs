@@ -90,6 +90,62 @@ fn folders_that_cannot_be_compared_are_refused_and_other_differences_told() {
 }
 
 #[test]
+fn files_count_by_their_contents_and_not_by_their_names() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let inside = folder.join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    std::fs::write(
+        inside.join("work.csv"),
+        "superstep,process,work [Ginstr]\n1,1,1\n1,2,3\n2,1,1\n2,2,3\n",
+    )
+    .unwrap();
+    std::fs::write(inside.join("load.csv"), "0,0.5\n1,0\n").unwrap();
+    let flags = |place: &str| {
+        format!(
+            "run --app table --work {place}work.csv --load file,file={place}load.csv --scenario i,iii --quiet"
+        )
+    };
+    let run = |from: &Path, place: &str, rest: &str| {
+        let all = format!("{} {rest}", flags(place));
+        let words: Vec<&str> = all.split_whitespace().collect();
+        succeeded(migsim_in(from, &words));
+    };
+    run(&inside, "", "--policy never --out a");
+    run(folder, "inside/", "--policy refine --out b");
+    let output = succeeded(migsim_in(folder, &["compare", "inside/a", "b"]));
+    assert!(!said(&output).contains("differ"), "{}", said(&output));
+    // One more seed of each under the other name is the same policy.
+    run(folder, "inside/", "--policy never --seed 2 --out c");
+    run(&inside, "", "--policy refine --seed 2 --out d");
+    let all = "compare inside/a b c inside/d --json";
+    let found = compared(folder, all);
+    assert_eq!(found["seeds"], 2);
+    // The same name with other contents is another application, or another load.
+    std::fs::write(inside.join("load.csv"), "0,0.25\n").unwrap();
+    run(folder, "inside/", "--policy refine --out e");
+    let output = succeeded(migsim_in(folder, &["compare", "b", "e"]));
+    assert!(
+        said(&output).contains("differ in `load`"),
+        "{}",
+        said(&output)
+    );
+    std::fs::write(
+        inside.join("work.csv"),
+        "superstep,process,work [Ginstr]\n1,1,1\n1,2,4\n",
+    )
+    .unwrap();
+    run(folder, "inside/", "--policy refine --out f");
+    let output = migsim_in(folder, &["compare", "b", "f"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("another application"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
 fn no_policy_beats_hindsight_and_hindsight_not_the_bound() {
     for (app, policies) in [
         ("--app sw --n 10", "never,migbsp,greedy,refine"),

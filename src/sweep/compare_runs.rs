@@ -1,7 +1,8 @@
 //! Runs that exist compared as policies: what their folders hold makes rows and pictures, and nothing is run.
 //!
 //! Runs of one application on one machine can be compared. Other settings may differ; they are named, since they are a part of the
-//! difference. Runs that differ in nothing but their seed are one policy, and each policy needs the same seeds.
+//! difference. Runs that differ in nothing but their seed are one policy, and each policy needs the same seeds. Input files count by their
+//! SHA-256 in the manifest, never by their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use super::plan::Plan;
 use super::row::Row;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem};
-use crate::experiment::{StaticStart, policy_label};
+use crate::experiment::{StaticStart, file_pointers, policy_label};
 use crate::output::{Run, RunOfScenario};
 use crate::policy::trigger;
 use crate::registry::Registry;
@@ -67,14 +68,17 @@ impl Runs {
     /// # Errors
     /// They hold another application or machine, a scenario is missing, or a policy lacks a seed.
     pub fn of(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
-        check(folders)?;
+        let of_folders: Vec<Value> = folders
+            .iter()
+            .map(|folder| identity(registry, folder))
+            .collect();
+        check(folders, &of_folders)?;
         // Runs that differ in their seed only, in the order of the folders.
         let mut settings: Vec<(Value, Vec<usize>)> = Vec::new();
-        for (index, folder) in folders.iter().enumerate() {
-            let own = identity(folder);
-            match settings.iter_mut().find(|one| one.0 == own) {
+        for (index, own) in of_folders.iter().enumerate() {
+            match settings.iter_mut().find(|one| one.0 == *own) {
                 Some(known) => known.1.push(index),
-                None => settings.push((own, vec![index])),
+                None => settings.push((own.clone(), vec![index])),
             }
         }
         let labels = labels(registry, folders, &settings);
@@ -113,7 +117,7 @@ impl Runs {
             plan,
             rows,
             folders: places,
-            notes: differences(folders),
+            notes: differences(&of_folders),
         })
     }
 
@@ -174,27 +178,21 @@ fn lacking((label, seed): (&str, u64), folder: &Folder) -> Error {
     problem.hint(hint).into()
 }
 
-/// Refuses what cannot be compared.
-fn check(folders: &[Folder]) -> Result<(), Error> {
-    let Some(first) = folders.first() else {
+/// Refuses runs that cannot be compared; `settings` are the identities of the folders.
+fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
+    let (Some(first), Some(of_first)) = (folders.first(), settings.first()) else {
         return Err(Problem::new("no run folder is named").into());
     };
-    let platform = |folder: &Folder| {
-        let inputs = folder.run.inputs.iter();
-        let own = inputs.filter(|input| input.role == "platform");
-        own.map(|input| input.sha256.clone()).collect::<Vec<_>>()
-    };
-    for folder in folders {
+    for (folder, own) in folders.iter().zip(settings) {
         let source = folder.path.display().to_string();
         if folder.run.get(Scenario::Iii).is_none() {
             let problem = Problem::new("the run has no scenario iii, in which processes move");
             let hint = "run it again without `--scenario`, or with `--scenario i,iii`";
             return Err(problem.source(source).hint(hint).into());
         }
-        let is_other = |key: &str| folder.run.experiment[key] != first.run.experiment[key];
-        let what = if is_other("workload") {
+        let what = if own["workload"] != of_first["workload"] {
             "application or of other settings of it"
-        } else if platform(folder) != platform(first) {
+        } else if own["platform"] != of_first["platform"] {
             "platform"
         } else {
             continue;
@@ -203,20 +201,34 @@ fn check(folders: &[Folder]) -> Result<(), Error> {
             "the run is one of another {what} than `{}`",
             first.path.display()
         ));
-        let hint =
-            "compare runs that have `workload` and `platform` in common (`run.json`, `experiment`)";
+        let hint = "compare runs with the same settings of `workload` and the same input files; `run.json` has both, each file with its SHA-256";
         return Err(problem.source(source).hint(hint).into());
     }
     Ok(())
 }
 
-/// All settings that make a difference, the seed aside.
-fn identity(folder: &Folder) -> Value {
+/// All settings that make a difference, the seed aside. The SHA-256 of a file stands for its name.
+fn identity(registry: &Registry, folder: &Folder) -> Value {
     let mut settings = folder.run.experiment.clone();
+    for pointer in file_pointers(registry, &settings) {
+        let named = settings.pointer_mut(&pointer);
+        if let Some(named) = named.filter(|named| named.is_string()) {
+            let file = folder.run.inputs.iter().find(|one| *named == *one.source);
+            *named = file.map_or_else(|| named.take(), |file| json!(file.sha256));
+        }
+    }
     if let Some(settings) = settings.as_object_mut() {
         settings.retain(|key, _| !ASIDE.contains(&key.as_str()));
+        settings.insert("platform".to_owned(), platform(folder));
     }
     settings
+}
+
+/// The SHA-256 of the platform of a run and of the profiles that its file names.
+fn platform(folder: &Folder) -> Value {
+    let inputs = folder.run.inputs.iter();
+    let own = inputs.filter(|input| matches!(&*input.role, "platform" | "profile"));
+    own.map(|input| json!(input.sha256)).collect()
 }
 
 /// The name of each policy, with its folder where several have the same one.
@@ -261,9 +273,8 @@ fn policy(registry: &Registry, settings: &Value) -> String {
     }
 }
 
-/// What differs beside the policy and the seed.
-fn differences(folders: &[Folder]) -> Vec<String> {
-    let settings: Vec<Value> = folders.iter().map(identity).collect();
+/// Describes the differences between runs besides the policy and the seed.
+fn differences(settings: &[Value]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings
         .iter()
         .filter_map(Value::as_object)
@@ -271,9 +282,7 @@ fn differences(folders: &[Folder]) -> Vec<String> {
         .collect();
     let differs = |key: &&String| {
         let key = key.as_str();
-        // The name of the platform may differ where its bytes do not.
-        !matches!(key, "policy" | "platform")
-            && settings.iter().any(|one| one[key] != settings[0][key])
+        key != "policy" && settings.iter().any(|one| one[key] != settings[0][key])
     };
     let keys: Vec<String> = keys
         .into_iter()
