@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::problems::{MOST_PROBLEMS, join_path, limited, line_column};
 use super::repair;
 use super::scanner::Scanner;
+use super::syntax::syntax_problem;
 use crate::error::{Error, Problem};
 
 /// A JSON file with positions.
@@ -158,31 +159,6 @@ fn check_values(text: &str) -> Result<(), Problem> {
     }
     let problem = Problem::new(format!("the file has about {values} values")).at(1, 1);
     Err(problem.hint(format!("up to {MOST_VALUES} are read")))
-}
-
-/// The message of `serde_json` without the position at its end, which goes where positions go.
-fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
-    let full = error.to_string();
-    let message = full
-        .rfind(" at line ")
-        .map_or(full.as_str(), |end| &full[..end]);
-    let line_text = text
-        .split('\n')
-        .nth(error.line().saturating_sub(1))
-        .unwrap_or("");
-    // serde_json counts bytes up to and including the offending one; we count characters.
-    let before = error.column().saturating_sub(1).min(line_text.len());
-    let column = line_text
-        .char_indices()
-        .take_while(|(offset, _)| *offset < before)
-        .count();
-    let problem =
-        Problem::new(format!("not valid JSON: {message}")).at(error.line().max(1), column + 1);
-    problem.hint(if message.contains("recursion limit") {
-        "objects and lists may be nested 127 deep"
-    } else {
-        "check for unquoted strings, missing or trailing commas, and unclosed brackets"
-    })
 }
 
 #[cfg(test)]

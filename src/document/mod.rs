@@ -10,6 +10,7 @@ mod json;
 mod problems;
 mod repair;
 mod scanner;
+mod syntax;
 mod value;
 
 pub(crate) use file::{cannot_read, read_any, read_bytes, read_text, sha256};

@@ -1,0 +1,176 @@
+//! Messages for texts that are not JSON: the cause as a person would name it, where the reader of `serde_json` says what it expected.
+//!
+//! The cause is read off the text at the place of the error: a comment, a number that JSON has no notation for, a text without quotes.
+
+use crate::error::Problem;
+
+/// A cause: the message, and the remedy.
+type Cause = (String, String);
+
+/// The problem of a text that is not JSON, at its place.
+pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
+    if text.trim().is_empty() {
+        let problem = Problem::new("the file is empty").at(1, 1);
+        return problem.hint("check the name of the file");
+    }
+    let full = error.to_string();
+    let message = full
+        .rfind(" at line ")
+        .map_or(full.as_str(), |end| &full[..end]);
+    let lines = text.split('\n');
+    let before: usize = lines
+        .take(error.line().saturating_sub(1))
+        .map(|line| line.len() + 1)
+        .sum();
+    let line = text[before.min(text.len())..]
+        .split('\n')
+        .next()
+        .unwrap_or("");
+    // `serde_json` counts bytes up to and including the offending one; migsim counts characters.
+    let bytes = error.column().saturating_sub(1).min(line.len());
+    let bytes = (0..=bytes)
+        .rev()
+        .find(|&at| line.is_char_boundary(at))
+        .unwrap_or(0);
+    let column = line[..bytes].chars().count() + 1;
+    let (message, hint) = cause(message, &line[..bytes], &line[bytes..]);
+    Problem::new(message)
+        .at(error.line().max(1), column)
+        .hint(hint)
+}
+
+/// The cause of the error `message` between two parts of its line.
+fn cause(message: &str, before: &str, rest: &str) -> Cause {
+    let told = |what: &str, hint: &str| (what.to_owned(), hint.to_owned());
+    if message.contains("recursion limit") {
+        return told(
+            &format!("not valid JSON: {message}"),
+            "objects and lists may be nested 127 deep",
+        );
+    }
+    if let Some(cause) = end_of_file(message) {
+        return cause;
+    }
+    if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
+        return told(
+            "JSON has no comments",
+            "remove the comment; platforms and experiments have a key `description` for remarks",
+        );
+    }
+    if message == "trailing comma" {
+        return told(
+            "not valid JSON: a comma stands before the closing bracket",
+            "remove the comma after the last value",
+        );
+    }
+    if message == "trailing characters" {
+        return told(
+            "not valid JSON: the text goes on after its value",
+            "a file has one object: remove what follows its closing bracket",
+        );
+    }
+    if rest.starts_with('\'') {
+        return told(
+            "not valid JSON: a single quote",
+            "JSON has texts in double quotes: write `\"name\"`, not `'name'`",
+        );
+    }
+    word(before, rest).unwrap_or_else(|| {
+        told(
+            &format!("not valid JSON: {message}"),
+            "check for unquoted strings, missing or trailing commas, and unclosed brackets",
+        )
+    })
+}
+
+/// The cause if the text ends too early.
+fn end_of_file(message: &str) -> Option<Cause> {
+    let inside = message.strip_prefix("EOF while parsing ")?;
+    let what = match inside {
+        "a string" => "a text without its closing quote",
+        "a list" => "a list without its closing bracket `]`",
+        "an object" => "an object without its closing bracket `}`",
+        _ => "a value that is missing",
+    };
+    Some((
+        format!("not valid JSON: the file ends within {what}"),
+        "is the file cut off? each `{`, `[` and `\"` needs its closing one".to_owned(),
+    ))
+}
+
+/// The cause if the text has a word without quotes at this place.
+fn word(before: &str, rest: &str) -> Option<Cause> {
+    let is_part = |letter: char| letter.is_alphanumeric() || "+-_.".contains(letter);
+    let start = before.trim_end_matches(is_part).len();
+    let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+    let word = format!("{}{}", &before[start..], &rest[..end]);
+    let lower = word.trim_start_matches(['+', '-']).to_ascii_lowercase();
+    let told = |what: String, hint: &str| Some((what, hint.to_owned()));
+    match lower.as_str() {
+        "nan" | "inf" | "infinity" => told(
+            format!("`{word}` is no number in JSON"),
+            "leave the key out, or write a finite number",
+        ),
+        "true" | "false" | "none" | "null" => told(
+            format!("`{word}` is no value in JSON"),
+            "write `true`, `false` or `null`, in lower-case letters",
+        ),
+        _ if before[..start]
+            .trim_end()
+            .ends_with(|c: char| c.is_ascii_digit())
+            && rest.starts_with(char::is_alphabetic) =>
+        {
+            told(
+                format!("not valid JSON: a number, then `{word}`"),
+                "a value with a unit stands in double quotes: `\"5 MB\"`",
+            )
+        }
+        _ if rest.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+            let what = format!("not valid JSON: `{word}` without quotes");
+            told(what, "keys and texts stand in double quotes: `\"name\"`")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::Document;
+    use crate::error::{Error, Problem};
+
+    fn problem(text: &str) -> Problem {
+        match Document::parse("a.json", text) {
+            Err(Error::Input(problems)) => problems[0].clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn causes_are_named_as_people_name_them() {
+        for (text, message, place) in [
+            ("", "the file is empty", (1, 1)),
+            (" \n\n", "the file is empty", (1, 1)),
+            ("// mine\n{}", "JSON has no comments", (1, 1)),
+            ("{\"a\": 1, # one\n}", "JSON has no comments", (1, 10)),
+            ("{\"é\": 1 /* one */}", "JSON has no comments", (1, 9)),
+            ("{\"a\": NaN}", "`NaN` is no number in JSON", (1, 7)),
+            ("{\"a\":\n nan}", "`nan` is no number in JSON", (2, 3)),
+            ("[-Infinity]", "`-Infinity` is no number in JSON", (1, 3)),
+            ("[True]", "`True` is no value in JSON", (1, 2)),
+            ("[1,\n]", "a comma stands before the closing", (2, 1)),
+            ("{\"a\": 1,}", "a comma stands before the closing", (1, 9)),
+            ("{'a': 1}", "a single quote", (1, 2)),
+            ("{a: 1}", "`a` without quotes", (1, 2)),
+            ("{\"a\": 5 MB}", "a number, then `MB`", (1, 9)),
+            ("{\"a\": [1", "the file ends within a list", (1, 8)),
+            ("{\"a\": \"x", "the file ends within a text", (1, 8)),
+            ("{} {}", "the text goes on", (1, 4)),
+            ("{\"a\" 1}", "not valid JSON: expected `:`", (1, 6)),
+        ] {
+            let found = problem(text);
+            assert!(found.message.contains(message), "{text:?}: {found}");
+            assert_eq!(found.location.line_column, Some(place), "{text:?}: {found}");
+            assert!(found.hint.is_some(), "{text:?}");
+        }
+    }
+}
