@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::args::DecideArguments;
 use super::print::{print, print_json};
 use super::run::check_doubled;
-use crate::document::{Document, read_text, typed_value};
+use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem};
 use crate::output::{Cell, Form, Sheet, Table, numbers, words};
 use crate::policy::decide::{
@@ -22,8 +22,13 @@ pub(super) fn decide(
     arguments: &DecideArguments,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
+    let source = arguments.file.display().to_string();
     let text = read_text(&arguments.file)?;
-    let document = Document::parse(arguments.file.display().to_string(), text)?;
+    let other = FileKind::of(&text).filter(|kind| *kind != FileKind::Barrier);
+    if let Some(kind) = other {
+        return Err(kind.instead_of("a barrier or a history", &source).into());
+    }
+    let document = Document::parse(source, text)?;
     check_doubled("--set", &arguments.settings)?;
     let settings = arguments.settings.iter();
     let settings: Vec<(String, Value)> = settings

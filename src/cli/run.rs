@@ -13,7 +13,7 @@ use super::progress::{Bar, with_bar};
 use super::report;
 use super::threads::threads;
 use crate::bsp::{Recorder, Scenario};
-use crate::document::{Document, read_text, typed_value};
+use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
     Experiment, Flag, Layers, Progress, Results, ScenarioRun, Starts, built_in_names, file_pointers,
@@ -353,6 +353,11 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
             problem.hint(hint)
         }
     })?;
+    if let Some(kind) = FileKind::of(&text)
+        && !matches!(kind, FileKind::Experiment | FileKind::Study)
+    {
+        return Err(kind.instead_of("an experiment", &name).into());
+    }
     let mut document = Document::parse(name, text)?;
     if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
         // The manifest of a run: its experiment is run again.

@@ -7,14 +7,18 @@
 
 mod file;
 mod json;
+mod kind;
 mod problems;
 mod repair;
 mod scanner;
+mod separator;
 mod syntax;
 mod value;
 
 pub(crate) use file::{cannot_read, read_any, read_bytes, read_text, sha256};
 pub use json::Document;
+pub(crate) use kind::FileKind;
 pub(crate) use problems::{MOST_PROBLEMS, limited, line_column};
+pub(crate) use separator::{Separator, has_decimal_comma, is_nameless};
 pub use value::{from_value, resolve};
 pub(crate) use value::{typed_value, value_as_typed};

@@ -9,7 +9,7 @@ use super::built_in::built_in;
 use super::load::from_json_within;
 use super::simgrid::from_simgrid_within;
 use super::{LoadedPlatform, from_json};
-use crate::document::read_text;
+use crate::document::{FileKind, read_text};
 use crate::error::{Error, Problem};
 use crate::memory::Limits;
 
@@ -83,11 +83,15 @@ fn from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, E
         .trim_start_matches('\u{feff}')
         .trim_start()
         .starts_with('<');
-    if is_xml {
+    let read = if is_xml {
         from_simgrid_within(path, text, limits)
     } else {
         from_json_within(path, text, limits)
-    }
+    };
+    read.map_err(|error| match FileKind::of(text) {
+        None | Some(FileKind::Platform) => error,
+        Some(kind) => kind.instead_of("a platform", path).into(),
+    })
 }
 
 fn not_found(name: &str) -> Problem {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::mapping::Row;
 use super::{Cluster, Host, Platform, Routes, Zones};
-use crate::document::{limited, read_text};
+use crate::document::{FileKind, Separator, limited, read_text};
 use crate::error::{Error, Problem};
 use crate::units::{ClusterId, HostId};
 
@@ -95,10 +95,15 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
     let mut problems = Vec::new();
     let is_row = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
-    let mut rows = lines
-        .filter(|(line, _)| is_row(line))
-        .map(|(line, number)| Row::of(line, number));
+    let mut lines = lines.filter(|(line, _)| is_row(line)).peekable();
+    let separator = Separator::of(lines.peek().map_or("", |(line, _)| line));
+    let mut rows = lines.map(|(line, number)| Row::of(line, number, separator));
     if rows.next().is_none_or(|head| head.fields != COLUMNS) {
+        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Clusters) {
+            return Err(kind
+                .instead_of("a table of the cluster of each host", file)
+                .into());
+        }
         let message = format!("the first line is not `{}`", COLUMNS.join(","));
         let hint = "the columns are a host and the name of its cluster: `node-0,west`";
         return Err(Problem::new(message)

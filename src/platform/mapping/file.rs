@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{limited, read_text};
+use crate::document::{FileKind, Separator, limited, read_text};
 use crate::error::{Error, Problem};
 use crate::platform::Platform;
 use crate::units::{HostId, ProcessId};
@@ -25,6 +25,11 @@ pub(super) fn place(
 ) -> Result<Vec<HostId>, Error> {
     let text = read_text(path)?;
     read(&text, platform, processes).map_err(|problems| {
+        if let Some(kind) = FileKind::of(&text).filter(|kind| *kind != FileKind::Mapping) {
+            return kind
+                .instead_of("a table of the host of each process", path)
+                .into();
+        }
         let located = problems.into_iter().map(|problem| problem.source(path));
         Error::Input(limited(located.collect())).hinting(
             "a line is a process and its host: `p1,epyc-0`; the first line is `process,host`",
@@ -42,17 +47,18 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
         places: vec![None; processes],
         problems: Vec::new(),
     };
-    let mut has_head = false;
+    let mut separator = None;
     for (line, number) in text.trim_start_matches('\u{feff}').lines().zip(1..) {
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
             continue;
         }
-        let row = Row::of(line, number);
-        if has_head {
+        let is_head = separator.is_none();
+        let separator = *separator.get_or_insert_with(|| Separator::of(line));
+        let row = Row::of(line, number, separator);
+        if !is_head {
             table.add(&row);
             continue;
         }
-        has_head = true;
         if row.fields != COLUMNS {
             table
                 .problems
@@ -60,7 +66,7 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
             break; // the rest would be read as what it is not
         }
     }
-    if !has_head {
+    if separator.is_none() {
         table
             .problems
             .push(Problem::new("the table is empty").at(1, 1));
@@ -68,15 +74,16 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
     table.finish()
 }
 
-/// A line of a table with commas.
+/// A line of a table.
 pub(in crate::platform) struct Row<'t> {
     line: &'t str,
     number: usize,
+    separator: Separator,
     pub(in crate::platform) fields: Vec<&'t str>,
 }
 
 impl<'t> Row<'t> {
-    pub(in crate::platform) fn of(line: &'t str, number: usize) -> Self {
+    pub(in crate::platform) fn of(line: &'t str, number: usize, separator: Separator) -> Self {
         let plain = |field: &'t str| {
             let field = field.trim();
             let inner = field
@@ -87,13 +94,14 @@ impl<'t> Row<'t> {
         Self {
             line,
             number,
-            fields: line.split(',').map(plain).collect(),
+            separator,
+            fields: separator.split(line).map(plain).collect(),
         }
     }
 
     /// A problem with a field.
     pub(in crate::platform) fn problem(&self, field: usize, message: impl Into<String>) -> Problem {
-        let before = self.line.split(',').take(field);
+        let before = self.separator.split(self.line).take(field);
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
         Problem::new(message).at(self.number, column)
     }
@@ -132,7 +140,9 @@ impl Table<'_> {
     /// The index of a process that has no host yet.
     fn process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
         let count = self.places.len();
-        let problem = match text.parse::<ProcessId>() {
+        // `1.0` is what tables of numbers with gaps make of 1.
+        let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
+        let problem = match whole.parse::<ProcessId>() {
             Err(error) => row.problem(0, error.to_string()),
             Ok(process) => match self.places.get(process.index()) {
                 Some(None) => return Some(process.index()),

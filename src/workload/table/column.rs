@@ -1,5 +1,6 @@
 //! The columns of a table by their names, with their units.
 
+use crate::document::{MOST_PROBLEMS, is_nameless};
 use crate::error::Problem;
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -12,7 +13,7 @@ pub(super) struct Column {
     pub(super) unit: Option<String>,
 }
 
-/// The columns `known` of a heading, in this order; the last `optional` may be left out.
+/// The columns `known` of a heading, in this order; the last `optional` may be left out. A first column without a name is ignored.
 ///
 /// # Errors
 /// A column is missing, twice or unknown; each problem without its place.
@@ -23,10 +24,14 @@ pub(super) fn columns<const N: usize>(
 ) -> Result<[Option<Column>; N], Vec<Problem>> {
     let mut found = [const { None }; N];
     let mut problems = Vec::new();
-    for (index, text) in heading.iter().enumerate() {
+    let has_index = heading.first().is_some_and(|name| is_nameless(name));
+    for (index, text) in heading.iter().enumerate().skip(usize::from(has_index)) {
+        if problems.len() >= MOST_PROBLEMS {
+            break;
+        }
         let (name, unit) = parts(text, &known);
         let Some(place) = known.iter().position(|known| *known == name) else {
-            problems.push(Problem::unknown("column", text).known("columns", known));
+            problems.push(unknown(text, &known, heading.len()));
             continue;
         };
         let column = Column {
@@ -48,6 +53,19 @@ pub(super) fn columns<const N: usize>(
         Ok(found)
     } else {
         Err(problems)
+    }
+}
+
+/// The problem of a column of this name in a heading with so many columns.
+fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
+    let problem = Problem::unknown("column", name);
+    if columns == 1 {
+        let names = known.join(",");
+        problem.hint(format!(
+            "fields are separated by commas, semicolons or tabulators: `{names}`"
+        ))
+    } else {
+        problem.known("columns", known.iter().copied())
     }
 }
 

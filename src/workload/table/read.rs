@@ -3,7 +3,7 @@
 use super::application::Table;
 use super::column::{Column, Complaint, columns, size, work};
 use super::config::TableConfig;
-use crate::document::MOST_PROBLEMS;
+use crate::document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comma, is_nameless};
 use crate::error::{Error, Problem};
 use crate::units::{Bytes, Instructions, ProcessId};
 use crate::workload::Message;
@@ -44,21 +44,55 @@ impl Table {
         }
         let mut problems = Vec::new();
         let work_file = Source::new(&config.work, config);
-        let work = work_file.work(work, &mut problems);
+        let rows = work_file.work(work, &mut problems);
         let no_messages = Vec::new();
-        let messages = match (messages, &config.messages) {
+        let message_rows = match (messages, &config.messages) {
             (Some(bytes), Some(name)) => Source::new(name, config).messages(bytes, &mut problems),
             _ => no_messages,
         };
-        if problems.is_empty() && work.is_empty() {
-            let problem = work_file.problem(1, 1, "the table has no rows".to_owned());
-            problems.push(problem.hint("write a row for each process and superstep with work"));
-        }
         if !problems.is_empty() {
-            return Err(Error::Input(problems));
+            let other = misplaced(work, messages, config);
+            return Err(Error::Input(if other.is_empty() {
+                problems
+            } else {
+                other
+            }));
         }
-        Ok(joined(work, messages, config))
+        if rows.is_empty() {
+            let problem = work_file.problem(1, 1, "the table has no rows".to_owned());
+            let hint = "write a row for each process and superstep with work";
+            return Err(problem.hint(hint).into());
+        }
+        Ok(joined(rows, message_rows, config))
     }
+}
+
+/// The files that are of another kind than their place is for: swapped tables, a trace.
+fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
+    let places = [
+        (
+            Some(work),
+            Some(&config.work),
+            FileKind::Work,
+            "a table of work",
+        ),
+        (
+            messages,
+            config.messages.as_ref(),
+            FileKind::Messages,
+            "a table of messages",
+        ),
+    ];
+    let problem = |(bytes, name, wanted, words): (Option<&[u8]>, Option<&String>, _, _)| {
+        let kind = FileKind::of_bytes(bytes?)?;
+        let problem = kind.instead_of(words, name.filter(|_| kind != wanted)?);
+        Some(if matches!(kind, FileKind::Work | FileKind::Messages) {
+            problem.hint("are `--work` and `--messages` swapped?")
+        } else {
+            problem
+        })
+    };
+    places.into_iter().filter_map(problem).collect()
 }
 
 /// The application of these rows.
@@ -107,6 +141,7 @@ struct Source<'a> {
 /// A row: its line and its fields.
 struct Row<'r> {
     line: usize,
+    separator: Separator,
     fields: &'r csv::StringRecord,
 }
 
@@ -182,53 +217,41 @@ impl<'a> Source<'a> {
     ) -> Vec<T> {
         let mut rows = Vec::new();
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let separator = Separator::of(&first_line(bytes));
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)
             .comment(Some(b'#'))
+            .delimiter(separator.byte())
             .from_reader(bytes);
-        let unreadable = |error: &csv::Error| {
-            let line = error.position().map_or(1, |place| line_of(place.line()));
-            let what = match error.kind() {
-                csv::ErrorKind::UnequalLengths {
-                    expected_len, len, ..
-                } => {
-                    format!("the row has {len} fields, not {expected_len}")
-                }
-                csv::ErrorKind::Utf8 { .. } => "the row is not text in UTF-8".to_owned(),
-                _ => "the row cannot be read".to_owned(),
-            };
-            let hint = format!(
-                "each row has the fields of the first line: `{}`",
-                known.join(",")
-            );
-            self.problem(line, 1, what).hint(hint)
-        };
-        let columns = match reader.headers() {
-            Ok(heading) => columns(&heading.iter().collect::<Vec<_>>(), known, optional),
-            Err(error) => Err(vec![unreadable(&error)]),
-        };
-        let columns = match columns {
+        let heading = reader.headers().cloned();
+        let heading = heading.map_err(|error| vec![self.unreadable(&error, &known)]);
+        let columns = heading.and_then(|heading| {
+            let heading: Vec<&str> = heading.iter().collect();
+            let has_index = heading.first().is_some_and(|name| is_nameless(name));
+            Ok((columns(&heading, known, optional)?, has_index))
+        });
+        let (columns, has_index) = match columns {
             Ok(columns) => columns,
             Err(found) => {
-                let placed = found.into_iter().take(MOST_PROBLEMS).map(|problem| {
-                    match problem.location.source {
-                        Some(_) => problem,
-                        None => problem.source(self.name).at(1, 1),
-                    }
-                });
-                problems.extend(placed);
+                let placed = found.into_iter().map(|problem| self.in_heading(problem));
+                problems.extend(placed.take(MOST_PROBLEMS));
                 return rows;
             }
         };
-        for row in reader.records() {
-            let read = row.map_err(|error| unreadable(&error)).and_then(|fields| {
-                let line = fields.position().map_or(1, |place| line_of(place.line()));
-                let row = Row {
-                    line,
-                    fields: &fields,
-                };
-                read(&row, &columns).map_err(|(what, hint)| self.problem(line, 1, what).hint(hint))
-            });
+        for (number, row) in reader.records().enumerate() {
+            let read = row
+                .map_err(|error| self.unreadable(&error, &known))
+                .and_then(|fields| {
+                    let line = fields.position().map_or(1, |place| line_of(place.line()));
+                    let row = Row {
+                        line,
+                        separator,
+                        fields: &fields,
+                    };
+                    check_index(&row, has_index.then_some(number))
+                        .and_then(|()| read(&row, &columns))
+                        .map_err(|(what, hint)| self.problem(line, 1, what).hint(hint))
+                });
             match read {
                 Ok(row) => rows.push(row),
                 Err(problem) => problems.push(problem),
@@ -238,6 +261,33 @@ impl<'a> Source<'a> {
             }
         }
         rows
+    }
+
+    /// Places a problem of the heading that is nowhere yet.
+    fn in_heading(&self, problem: Problem) -> Problem {
+        match problem.location.source {
+            Some(_) => problem,
+            None => problem.source(self.name).at(1, 1),
+        }
+    }
+
+    /// The problem of a row that is none.
+    fn unreadable(&self, error: &csv::Error, known: &[&str]) -> Problem {
+        let line = error.position().map_or(1, |place| line_of(place.line()));
+        let what = match error.kind() {
+            csv::ErrorKind::UnequalLengths {
+                expected_len, len, ..
+            } => {
+                format!("the row has {len} fields, not {expected_len}")
+            }
+            csv::ErrorKind::Utf8 { .. } => "the row is not text in UTF-8".to_owned(),
+            _ => "the row cannot be read".to_owned(),
+        };
+        let hint = format!(
+            "each row has the fields of the first line: `{}`",
+            known.join(",")
+        );
+        self.problem(line, 1, what).hint(hint)
     }
 
     /// A superstep or a process, counted from 0.
@@ -254,6 +304,12 @@ impl<'a> Source<'a> {
             text.strip_prefix('p').unwrap_or(text)
         } else {
             text
+        };
+        let digits = row.separator.number(digits);
+        // Tables of numbers with gaps write 1 as `1.0`.
+        let digits = match digits.split_once('.') {
+            Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
+            _ => &digits,
         };
         let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
         let number: Option<u64> = digits.parse().ok().filter(|_| is_number);
@@ -286,7 +342,41 @@ fn field<T>(
     if text.is_empty() {
         return Ok(None);
     }
-    read(text, column.unit.as_deref()).map(Some)
+    let number = row.separator.number(text);
+    let read = read(&number, column.unit.as_deref()).map(Some);
+    read.map_err(|(what, hint)| {
+        if has_decimal_comma(text) {
+            let point = text.replacen(',', ".", 1);
+            let hint = format!("write a decimal point, `{point}`, or separate the fields by `;`");
+            (what, hint)
+        } else {
+            (what, hint)
+        }
+    })
+}
+
+/// Makes sure that a column without a name, if there is one, counts the rows from 0 on: the index of a table of pandas.
+fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
+    let Some(number) = number else {
+        return Ok(());
+    };
+    let text = row.fields.get(0).unwrap_or_default();
+    if text == number.to_string() {
+        return Ok(());
+    }
+    let what = format!(
+        "the first column has no name, and `{text}` is not the number of the row, {number}"
+    );
+    let hint = "a column without a name is ignored if it counts the rows from 0 on, as the index of pandas does: write the table without it, `to_csv(..., index=False)`";
+    Err((what, hint.to_owned()))
+}
+
+/// The first line of a table that is no remark.
+fn first_line(bytes: &[u8]) -> String {
+    let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let mut lines = lines.map(<[u8]>::trim_ascii);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    String::from_utf8_lossy(line.unwrap_or_default()).into_owned()
 }
 
 /// A line as it is counted in messages.

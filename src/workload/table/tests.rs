@@ -57,6 +57,59 @@ fn rows_and_columns_come_in_any_order_with_units() {
 }
 
 #[test]
+fn tables_of_other_countries_and_of_pandas_are_read() {
+    let usual = read(
+        "superstep,process,work [Ginstr]\n1,1,1.5\n1,2,0.25\n",
+        "superstep,from,to,bytes [kB]\n1,1,2,1.5\n",
+    );
+    let usual = usual.unwrap();
+    for (work, messages) in [
+        (
+            "# mine\nsuperstep;process;work [Ginstr]\n1;1;1,5\n1;2;0,25\n",
+            "superstep;from;to;bytes [kB]\n1;1;2;1,5\n",
+        ),
+        (
+            "superstep\tprocess\twork [Ginstr]\n1\t1\t1.5\n1\t2\t0.25\n",
+            "superstep\tfrom\tto\tbytes [kB]\n1\t1\t2\t1,5 kB\n",
+        ),
+        (
+            ",superstep,process,work [Ginstr]\n0,1.0,1.0,1.5\n1,1.0,2.0,0.25\n",
+            "Unnamed: 0,superstep,from,to,bytes [kB]\n0,1,1.0,2.0,1.5\n",
+        ),
+    ] {
+        assert_eq!(read(work, messages).unwrap(), usual, "{work}");
+    }
+}
+
+#[test]
+fn a_file_in_the_place_of_another_is_named() {
+    let work = "superstep,process,work\n1,1,5\n";
+    let told = read(MESSAGES, work).unwrap_err().to_string();
+    for part in [
+        "this is a table of messages, not a table of work\n  --> w.csv:1:1",
+        "this is a table of work, not a table of messages\n  --> m.csv:1:1",
+        "are `--work` and `--messages` swapped?",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let told = read("migsim-trace 2\nprocesses 1\n", MESSAGES).unwrap_err();
+    assert!(told.to_string().contains("this is a trace"), "{told}");
+}
+
+#[test]
+fn a_heading_of_many_columns_is_refused_in_a_moment() {
+    let heading = "x,".repeat(3_000_000);
+    let Err(Error::Input(problems)) = read(&heading, MESSAGES) else {
+        panic!("it was read");
+    };
+    assert!(
+        problems.len() <= crate::document::MOST_PROBLEMS,
+        "{}",
+        problems.len()
+    );
+}
+
+#[test]
 fn work_may_be_seconds_and_numbers_may_begin_with_0() {
     // 1.5 s on hosts of 2 GHz are 3e9 instructions.
     let table =
@@ -151,6 +204,34 @@ const WRONG: &[[&str; 5]] = &[
         "w.csv:4:1",
         "process 1 computes in superstep 1 already, in line 2",
         "add",
+    ],
+    [
+        "superstep process work\n",
+        MESSAGES,
+        "w.csv:1:1",
+        "unknown column `superstep process work`",
+        "separated by commas, semicolons or tabulators",
+    ],
+    [
+        ",superstep,process,work\n0,1,1,1\n2,1,2,1\n",
+        MESSAGES,
+        "w.csv:3:1",
+        "`2` is not the number of the row, 1",
+        "index=False",
+    ],
+    [
+        "superstep,process,work\n1,1.5,1\n",
+        MESSAGES,
+        "w.csv:2:1",
+        "`1.5` is no process",
+        "whole number",
+    ],
+    [
+        "superstep,process,work [Ginstr]\n1,1,\"1,5\"\n",
+        MESSAGES,
+        "w.csv:2:1",
+        "`,5`",
+        "write a decimal point, `1.5`, or separate the fields by `;`",
     ],
     [
         "superstep,process,work\n1,1,5\n",

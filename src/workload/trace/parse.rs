@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::Trace;
 use super::line::{Complaint, Line, complaint, whole};
-use crate::document::read_bytes;
+use crate::document::{FileKind, read_bytes};
 use crate::error::{Error, Problem};
 use crate::units::{Bytes, ProcessId};
 use crate::workload::recorded::Recorded;
@@ -140,7 +140,11 @@ impl Trace {
     /// # Errors
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
     pub fn parse(source: &str, text: &str) -> Result<Self, Error> {
-        Reader::new(source, text).read(text)
+        let read = Reader::new(source, text).read(text);
+        read.map_err(|error| match FileKind::of(text) {
+            None | Some(FileKind::Trace) => error,
+            Some(kind) => kind.instead_of("a trace", source).into(),
+        })
     }
 
     /// Reads the trace in the bytes of a file; `source` is its name in messages.
