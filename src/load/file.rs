@@ -1,9 +1,12 @@
 //! `file`: a measured load from a file, a profile of SimGrid or CSV.
 //!
 //! ```text
-//! date_s,load          CSV: a date in seconds and a value; a first line of words and lines after `#` are not looked at
-//! 0,0.25
-//! 10,0.5
+//! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a first line of words and lines after `#` are skipped
+//! 0,0.25               `;` or a tabulator may stand for the comma, and then a decimal comma for the point
+//! 00:00:10,0.5
+//!
+//! 24                   with `period=5min,scale=percent`: a value a line, as the traces of PlanetLab are
+//! 23
 //! ```
 //! | `values` | the load u |
 //! | --- | --- |
@@ -11,6 +14,7 @@
 //! | `available` | 1 - value, as in the speed profiles of SimGrid |
 //! | `load-average` | value / (1 + value): a host that serves L others in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
 //!
+//! `scale: percent` divides the values by 100. `from: first` takes the first time as the start of the run, as for times since 1970.
 //! A load above `most` is cut off; where that is the largest load that there is, a note says so. A value holds until the next one, the last one for ever unless the trace repeats (`repeat`, or
 //! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift` each host begins at another date of it, drawn uniformly.
 
@@ -19,9 +23,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::lines::{VALUES, Wrong, hinted, read_csv, read_values};
 use super::range::{LONGEST, Ranges, SHORTEST_PERIOD};
 use super::{Load, LoadOptions, MOST_LOAD};
-use crate::document::{read_text, sha256};
+use crate::document::{FileKind, read_text, sha256};
 use crate::error::{Error, Problem};
 use crate::platform::{Profile, Steps, read_profile};
 use crate::random::Stream;
@@ -49,6 +54,26 @@ pub enum Values {
     LoadAverage,
 }
 
+/// The unit of the values of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// The whole is 1.
+    Whole,
+    /// The whole is 100.
+    Percent,
+}
+
+/// The time of a trace at which the run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Time 0.
+    Zero,
+    /// The first time of the trace.
+    First,
+}
+
 /// The parameters of `file`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,10 +86,19 @@ pub struct FileConfig {
     /// The meaning of its values; `load` in CSV, `available` in a profile of SimGrid.
     #[serde(default)]
     pub values: Option<Values>,
+    /// The time between two values of a file that has a value a line and no times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Seconds>,
+    /// The unit of its values: `whole` (1 is all of the host) or `percent`. Default `whole`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// The time of it at which the run starts: `zero` or `first`, its first time. Default `zero`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Start>,
     /// After this time it begins again; as the file says if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Seconds>,
-    /// Whether each host begins at another time of it.
+    /// Whether each host begins at another time of it, drawn uniformly from its period.
     #[serde(default)]
     pub shift: bool,
     /// The largest load; from 0 to 0.99.
@@ -79,7 +113,7 @@ fn most() -> f64 {
 
 impl FileConfig {
     fn format(&self) -> Format {
-        let is_csv = self.file.to_ascii_lowercase().ends_with(".csv");
+        let is_csv = self.file.to_ascii_lowercase().ends_with(".csv") || self.period.is_some();
         let usual = if is_csv { Format::Csv } else { Format::Simgrid };
         self.format.unwrap_or(usual)
     }
@@ -92,30 +126,43 @@ impl FileConfig {
     }
 
     /// The load that a value of the trace stands for, before it is cut off.
-    fn load_of(&self, value: f64) -> Result<f64, String> {
+    fn load_of(&self, value: f64) -> Result<f64, Wrong> {
+        let (whole, hint) = match self.scale {
+            Some(Scale::Percent) => (100.0, None),
+            _ => (1.0, Some("are these percent? add `scale=percent`")),
+        };
+        let share = value / whole;
         match self.values() {
-            Values::Load if value <= 1.0 => Ok(value),
-            Values::Available if value <= 1.0 => Ok(1.0 - value),
-            Values::LoadAverage => Ok(value / (1.0 + value)),
-            Values::Load | Values::Available => Err(format!("{value} is more than the whole, 1")),
+            Values::LoadAverage => Ok(share / (1.0 + share)),
+            _ if share > 1.0 => Err((format!("{value} is more than the whole, {whole}"), hint)),
+            Values::Load => Ok(share),
+            Values::Available => Ok(1.0 - share),
         }
     }
 
     /// The loads of the file, as a profile, and how many of them are cut off.
     fn read(&self, text: &str) -> Result<(Profile, usize), Problem> {
-        let (mut loads, period) = match self.format() {
-            Format::Csv => (read_csv(text, &|value| self.load_of(value))?, None),
-            Format::Simgrid => {
-                let profile = read_profile(&self.file, text)?;
+        let load_of = |value| self.load_of(value);
+        let (mut loads, period) = match (self.period, self.format()) {
+            (Some(period), _) => (read_values(text, period, &load_of)?, None),
+            (None, Format::Csv) => (read_csv(text, &load_of)?, None),
+            (None, Format::Simgrid) => {
+                let profile = read_profile(&self.file, text)
+                    .map_err(|problem| hint_at_values(problem, text))?;
                 let steps = profile.once().iter().zip(1..);
                 let load = |(&(date, value), number): (&(f64, f64), usize)| {
-                    let load = self.load_of(value);
-                    load.map(|load| (date, load))
-                        .map_err(|message| Problem::new(format!("step {number}: {message}")))
+                    let load = load_of(value).map(|load| (date, load));
+                    load.map_err(|(what, hint)| hinted(format!("step {number}: {what}"), hint))
                 };
                 (steps.map(load).collect::<Result<_, _>>()?, profile.period())
             }
         };
+        if self.from == Some(Start::First) {
+            let first = loads.first().map_or(0.0, |load| load.0);
+            for (date, _) in &mut loads {
+                *date -= first;
+            }
+        }
         let mut cut = 0;
         for (_, load) in loads.iter_mut().filter(|(_, load)| *load > self.most) {
             *load = self.most;
@@ -124,17 +171,64 @@ impl FileConfig {
         let period = self.repeat.map(Seconds::get).or(period);
         Ok((Profile::new(loads, period)?, cut))
     }
+
+    /// Refuses parameters out of range, and those that contradict each other.
+    fn check(&self) -> Result<(), Error> {
+        let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
+        for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
+            if let Some(value) = value {
+                ranges = ranges.duration(key, value, &(SHORTEST_PERIOD..=LONGEST));
+            }
+        }
+        ranges.check()?;
+        if self.period.is_some() && self.format == Some(Format::Simgrid) {
+            let problem = Problem::new("a profile of SimGrid has its own times").key("period");
+            let hint = "leave `period` out, or `format` if the file has a value a line";
+            return Err(problem.hint(hint).into());
+        }
+        if self.scale == Some(Scale::Percent) && self.values() == Values::LoadAverage {
+            let problem = Problem::new("a load average is no percentage").key("scale");
+            return Err(problem.hint("leave `scale` out").into());
+        }
+        Ok(())
+    }
+
+    /// The problem of the file, with a hint.
+    fn in_file(&self, problem: Problem, text: &str) -> Error {
+        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Load) {
+            return kind.instead_of("a measured load", &self.file).into();
+        }
+        let hint = match (self.period, self.format()) {
+            (Some(_), _) => {
+                "with `period` a line is a value from 0 on: `24`; leave `period` out if lines have times"
+            }
+            (None, Format::Csv) => {
+                "a line is a time in seconds and a value from 0 on, separated by a comma: `10,0.5`; times ascend"
+            }
+            (None, Format::Simgrid) => {
+                "a line is a time in seconds and a value from 0 on: `10 0.5`; times ascend, and `PERIODICITY 60` repeats them"
+            }
+        };
+        Error::from(problem.source(&self.file)).hinting(hint)
+    }
+}
+
+/// Hints at `period` if the line of a problem is a number.
+fn hint_at_values(problem: Problem, text: &str) -> Problem {
+    let line = problem.location.line_column.map_or(1, |at| at.0);
+    let line = text.lines().nth(line - 1).unwrap_or_default();
+    if line.trim().parse::<f64>().is_ok() {
+        problem.hint(VALUES)
+    } else {
+        problem
+    }
 }
 
 impl LoadOptions for FileConfig {
     const FILES: &'static [&'static str] = &["file"];
 
     fn load(self) -> Result<Arc<dyn Load>, Error> {
-        let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
-        if let Some(repeat) = self.repeat {
-            ranges = ranges.duration("repeat", repeat, &(SHORTEST_PERIOD..=LONGEST));
-        }
-        ranges.check()?;
+        self.check()?;
         let text = read_text(&self.file).map_err(|mut problem| {
             if problem.location.line_column.is_none() {
                 problem.location.source = None; // the key is the place
@@ -142,13 +236,8 @@ impl LoadOptions for FileConfig {
             }
             problem
         })?;
-        let (profile, cut) = self.read(&text).map_err(|problem| {
-            let hint = match self.format() {
-                Format::Csv => "a line is a time in seconds and a value from 0 on, separated by a comma: `10,0.5`; times ascend",
-                Format::Simgrid => "a line is a time in seconds and a value from 0 on: `10 0.5`; times ascend, and `PERIODICITY 60` repeats them",
-            };
-            Error::from(problem.source(&self.file)).hinting(hint)
-        })?;
+        let read = self.read(&text);
+        let (profile, cut) = read.map_err(|problem| self.in_file(problem, &text))?;
         if self.shift && profile.period().is_none() {
             let problem = Problem::new("a trace that happens once cannot be shifted").key("shift");
             return Err(problem
@@ -172,56 +261,6 @@ impl LoadOptions for FileConfig {
             ..self
         }
     }
-}
-
-/// Reads lines of a date and a value; the dates, each with the load that `load_of` makes of the value.
-fn read_csv(
-    text: &str,
-    load_of: &dyn Fn(f64) -> Result<f64, String>,
-) -> Result<Vec<(f64, f64)>, Problem> {
-    let mut steps: Vec<(f64, f64)> = Vec::new();
-    let mut is_first = true;
-    for (line, number) in text.trim_start_matches('\u{feff}').lines().zip(1..) {
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            continue;
-        }
-        let fields: Vec<&str> = line.split(',').collect();
-        // Where a field begins, in characters from 1 on.
-        let column = |field: usize| {
-            let before = fields[..field].iter().map(|text| text.chars().count() + 1);
-            1 + before.sum::<usize>()
-        };
-        let wrong = |field, message: String| Problem::new(message).at(number, column(field));
-        let read = |field: usize| fields[field].trim().parse::<f64>();
-        if std::mem::take(&mut is_first) && read(0).is_err() {
-            continue; // the names of the columns
-        }
-        if fields.len() != 2 {
-            let message = format!("`{line}` is not a time and a value separated by a comma");
-            return Err(wrong(0, message));
-        }
-        let number = |field: usize| match read(field) {
-            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-            _ => {
-                let message = format!(
-                    "`{}` is not a number that is finite and not negative",
-                    fields[field].trim()
-                );
-                Err(wrong(field, message))
-            }
-        };
-        let (date, value) = (number(0)?, number(1)?);
-        if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
-            let message = format!("the date {date} is not after the one before it, {last}");
-            return Err(wrong(0, message));
-        }
-        let load = load_of(value).map_err(|message| wrong(1, message))?;
-        steps.push((date, load));
-    }
-    if steps.is_empty() {
-        return Err(Problem::new("the trace has no line with a time and a value").at(1, 1));
-    }
-    Ok(steps)
 }
 
 /// A trace: see the file of its kind.
@@ -363,6 +402,7 @@ mod tests {
         let at = |text| loads("a.csv", text).unwrap_err().location.line_column;
         assert_eq!(at("0,0.5\n1,x\n"), Some((2, 3)));
         assert_eq!(at("0,0.5\n1;0.5\n"), Some((2, 1)));
+        assert_eq!(at("0;0,5\n1;x\n"), Some((2, 3)));
         assert_eq!(at("t,u\n0,0.5\n0,0.6\n"), Some((3, 1)));
         assert_eq!(at("0,0.5\n10,1.5\n"), Some((2, 4)));
         assert_eq!(at("0,-1\n"), Some((1, 3)));
@@ -372,6 +412,73 @@ mod tests {
             problem.message.starts_with("step 2: 1.5 is more"),
             "{problem}"
         );
+    }
+
+    fn with(keys: serde_json::Value, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
+        let config: FileConfig = serde_json::from_value(keys).unwrap();
+        config.check().map_err(|error| match error {
+            Error::Input(mut problems) => problems.remove(0),
+            other => panic!("{other}"),
+        })?;
+        let (profile, _) = config.read(text)?;
+        Ok(profile.steps().take(5).collect())
+    }
+
+    #[test]
+    fn a_value_a_line_in_percent_becomes_a_load() {
+        let keys = serde_json::json!({ "file": "planetlab", "period": "5min", "scale": "percent" });
+        let loads = with(keys.clone(), "24\n0\n100\n").unwrap();
+        assert_eq!(loads, [(0.0, 0.24), (300.0, 0.0), (600.0, 0.99)]);
+        let problem = with(keys, "24\n0,5\n").unwrap_err();
+        assert_eq!(problem.location.line_column, Some((2, 1)), "{problem}");
+        // Without them the way is named, in either notation.
+        for name in ["planetlab", "planetlab.csv"] {
+            let problem = loads_of_bare(name);
+            let hint = problem.hint.unwrap_or_default();
+            assert!(hint.contains("`period=5min,scale=percent`"), "{hint}");
+        }
+        let keys = serde_json::json!({ "file": "a", "period": "5 s", "format": "simgrid" });
+        assert!(with(keys, "1\n").is_err());
+    }
+
+    fn loads_of_bare(name: &str) -> Problem {
+        loads(name, "24\n23\n").unwrap_err()
+    }
+
+    #[test]
+    fn percent_are_asked_for_where_they_are_meant() {
+        let problem = loads("a.csv", "0,0.5\n10,5\n").unwrap_err();
+        assert_eq!(problem.location.line_column, Some((2, 4)));
+        assert!(problem.to_string().contains("scale=percent"), "{problem}");
+        let keys = serde_json::json!({ "file": "a.csv", "scale": "percent" });
+        assert_eq!(with(keys.clone(), "0,50\n").unwrap(), [(0.0, 0.5)]);
+        let problem = with(keys, "0,101\n").unwrap_err();
+        assert_eq!(problem.message, "101 is more than the whole, 100");
+        let keys =
+            serde_json::json!({ "file": "a.csv", "scale": "percent", "values": "load-average" });
+        assert!(with(keys, "0,1\n").is_err());
+    }
+
+    #[test]
+    fn times_may_begin_with_the_first_and_be_those_of_a_clock() {
+        let keys = serde_json::json!({ "file": "a.csv", "from": "first" });
+        let loads = with(keys.clone(), "t,u\n1700000000,0.5\n1700000005,0.25\n").unwrap();
+        assert_eq!(loads, [(0.0, 0.5), (5.0, 0.25)]);
+        let loads = with(keys, "12:00:05,0.5\n12:01:06.5,0.25\n").unwrap();
+        assert_eq!(loads, [(0.0, 0.5), (61.5, 0.25)]);
+    }
+
+    #[test]
+    fn tables_of_other_countries_and_of_pandas_are_read() {
+        for text in [
+            "date;load\n0;0,25\n10;0,5\n",
+            "0\t0,25\n10\t0.5\n",
+            ",date,load\n0,0,0.25\n1,10,0.5\n",
+        ] {
+            let loads = loads("a.csv", text).unwrap();
+            assert_eq!(loads, [(0.0, 0.25), (10.0, 0.5)], "{text}");
+        }
+        assert!(loads("a.csv", ",date,load\n7,0,0.25\n").is_err());
     }
 
     #[test]
