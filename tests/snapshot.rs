@@ -41,6 +41,38 @@ fn strategies_decide_about_a_snapshot_as_they_did_in_the_run() {
 }
 
 #[test]
+fn migbsp_is_asked_in_the_run_and_hosts_keep_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("barrier.json");
+    let file = file.to_str().unwrap();
+    let case = [
+        "--app", "sw", "--n", "25", "--load", "walk", "--policy", "migbsp", "--alpha", "4",
+    ];
+    let run = printed(&[&["run"], &case[..], &["--scenario", "iii", "--json"]].concat());
+    let calls = run["scenarios"][0]["calls"].as_array().unwrap();
+    let call = calls
+        .iter()
+        .find(|call| !call["migrations"].as_array().unwrap().is_empty())
+        .unwrap();
+    let superstep = call["superstep"].to_string();
+    let snapshot = printed(&[&["snapshot"], &case[..], &["--superstep", &superstep]].concat());
+    std::fs::write(file, snapshot.to_string()).unwrap();
+    let told = printed(&["decide", file, "--policy", "migbsp", "--json"]);
+    let moved = told["policies"][0]["moved"].as_array().unwrap();
+    let migrations = call["migrations"].as_array().unwrap();
+    assert_eq!(moved.len(), migrations.len());
+    for migration in migrations {
+        let is_it = |one: &&Value| one["process"] == migration["process"];
+        let one = moved.iter().find(is_it).unwrap();
+        assert_eq!(one["to"], migration["to_host"], "{migration}");
+    }
+    // All are asked without a name, MigBSP among them.
+    let all = printed(&["decide", file, "--json"]);
+    let names = all["policies"].as_array().unwrap();
+    assert!(names.iter().any(|one| one["policy"] == "migbsp"));
+}
+
+#[test]
 fn a_snapshot_of_a_superstep_that_does_not_exist_is_refused() {
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let line = "migsim snapshot --app sw --n 25 --superstep 99";

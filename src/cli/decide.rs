@@ -10,6 +10,7 @@ use super::run::check_doubled;
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem};
 use crate::output::{Cell, Form, Sheet, Table, numbers, words};
+use crate::policy;
 use crate::policy::decide::{
     Asked, Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict,
     cases, judge, judge_triggers, optimum_of_growth,
@@ -97,6 +98,7 @@ impl Question<'_> {
     fn answer(&self, case: Case) -> Result<Answer, Error> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
+                self.check_history(&snapshot)?;
                 let verdict = judge(self.registry.strategies(), &snapshot, &self.asked)?;
                 Answer::Barrier(snapshot, verdict)
             }
@@ -115,6 +117,31 @@ impl Question<'_> {
         })
     }
 
+    /// Refuses policies that decide from the course of a run, unless the barrier has their decision.
+    fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
+        for named in &self.asked.named {
+            let name = named.split('/').next().unwrap_or(named);
+            let entry = self.registry.policies().find(name);
+            let is_known = entry.is_ok();
+            let is_kept = snapshot.decided().iter().any(|(one, _)| one == named);
+            // What is unknown is reported later on.
+            if is_kept || entry.is_ok_and(policy::Entry::is_strategy) || !is_known {
+                continue;
+            }
+            let problem = Problem::new(format!(
+                "`{named}` decides from the times of many supersteps, and this barrier has no decision of it"
+            ));
+            let hint = format!(
+                "write the barrier of a run under it: `migsim snapshot ... --policy {named} --superstep N --out FILE`"
+            );
+            return Err(problem
+                .source(format!("--policy {named}"))
+                .hint(hint)
+                .into());
+        }
+        Ok(())
+    }
+
     /// Refuses policies and options where there is nothing to choose.
     fn refuse(&self, why: &str) -> Result<(), Error> {
         if self.asked.named.is_empty() && self.asked.settings.is_empty() {
@@ -128,8 +155,8 @@ impl Question<'_> {
 impl Answer {
     fn json(&self) -> Map<String, Value> {
         let object = match self {
-            Self::Barrier(_, verdict) => json!({
-                "policies": verdict.judged.iter().map(|judged| row(judged, verdict)).collect::<Vec<_>>(),
+            Self::Barrier(snapshot, verdict) => json!({
+                "policies": verdict.judged.iter().map(|judged| row(judged, verdict, snapshot)).collect::<Vec<_>>(),
                 "bound": verdict.bound.get(),
                 "optimum": verdict.optimum.map(crate::units::Seconds::get),
             }),
@@ -197,18 +224,22 @@ impl Answer {
 }
 
 /// A row of the JSON answer.
-fn row(judged: &Judged, verdict: &Verdict) -> Value {
-    with_original(
-        json!({
-            "policy": judged.choice.name,
-            "assignment": judged.assignment.hosts,
-            "moves": judged.moves,
-            "max_time_before": verdict.before.get(),
-            "max_time": judged.max.get(),
-            "price_s": judged.price.get(),
-        }),
-        judged.choice.original,
-    )
+fn row(judged: &Judged, verdict: &Verdict, snapshot: &Snapshot) -> Value {
+    let mut row = json!({
+        "policy": judged.choice.name,
+        "assignment": judged.assignment.hosts,
+        "moves": judged.moves,
+        "max_time_before": verdict.before.get(),
+        "max_time": judged.max.get(),
+        "price_s": judged.price.get(),
+    });
+    if snapshot.named_hosts().is_some() {
+        let moved = snapshot.moved(&judged.assignment.hosts).into_iter();
+        let moved =
+            moved.map(|(process, from, to)| json!({ "process": process, "from": from, "to": to }));
+        row["moved"] = moved.collect();
+    }
+    with_original(row, judged.choice.original)
 }
 
 /// The same with the original program that decides so, if there is one.
@@ -231,12 +262,19 @@ fn in_seconds(value: f64) -> Cell {
 
 fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
-    sheet.line(format!(
-        "{} on {}; the largest host time is {} s.",
-        counted(instance.processes(), "process"),
-        counted(instance.hosts(), "host"),
-        short(verdict.before.get())
-    ));
+    let processes = counted(instance.processes(), "process");
+    let (cores, largest) = (instance.hosts(), short(verdict.before.get()));
+    sheet.line(match snapshot.named_hosts() {
+        Some(hosts) if hosts < cores => format!(
+            "{processes} on {} with {}; the busiest core takes {largest} s.",
+            counted(hosts, "host"),
+            counted(cores, "core"),
+        ),
+        _ => format!(
+            "{processes} on {}; the largest host time is {largest} s.",
+            counted(cores, "host"),
+        ),
+    });
     sheet.line("");
     let columns = [
         words("policy", "policy"),
@@ -267,6 +305,29 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     });
     for (name, why) in &verdict.silent {
         sheet.line(format!("{name} is left out: {why}."));
+    }
+    if let Some(best) = ranked(&verdict.judged).first() {
+        show_moves(snapshot, best, sheet);
+    }
+}
+
+/// The most moves that are listed.
+const MOST_MOVES: usize = 20;
+
+/// Lists the moves of a decision by the names of hosts, if the barrier names them.
+fn show_moves(snapshot: &Snapshot, judged: &Judged, sheet: &mut Sheet) {
+    let moved = snapshot.moved(&judged.assignment.hosts);
+    if snapshot.named_hosts().is_none() || moved.is_empty() {
+        return;
+    }
+    sheet.line("");
+    sheet.line(format!("Moves of {}", judged.choice.name));
+    for (process, from, to) in moved.iter().take(MOST_MOVES) {
+        sheet.line(format!("p{process}: {from} -> {to}"));
+    }
+    if moved.len() > MOST_MOVES {
+        let more = moved.len() - MOST_MOVES;
+        sheet.line(format!("and {more} more (`--json`)"));
     }
 }
 

@@ -125,8 +125,8 @@ fn of_json(text: &str) -> Option<FileKind> {
         Some("migsim-experiment-1") => Some(FileKind::Experiment),
         Some("migsim-sweep-1" | "migsim-run-1") => Some(FileKind::Study),
         _ if head.workload.is_some() || head.extends.is_some() => Some(FileKind::Experiment),
-        _ if head.clusters.is_some_and(|clusters| clusters.is_array()) => Some(FileKind::Platform),
         _ if head.speeds.is_some() && head.current.is_some() => Some(FileKind::Barrier),
+        _ if head.clusters.is_some_and(|clusters| clusters.is_array()) => Some(FileKind::Platform),
         _ => None,
     }
 }
@@ -177,7 +177,10 @@ mod tests {
                 FileKind::Experiment,
             ),
             ("{\"schema\": \"migsim-run-1\"}", FileKind::Study),
-            ("{\"speeds\": [1], \"current\": [0]}", FileKind::Barrier),
+            (
+                "{\"speeds\": [1], \"current\": [0], \"clusters\": [0]}",
+                FileKind::Barrier,
+            ),
             ("# mine\nmigsim-trace 2\n", FileKind::Trace),
             ("bsp 1 2 3\n", FileKind::Trace),
             ("superstep;process;work [Ginstr]\n", FileKind::Work),

@@ -8,6 +8,7 @@ use serde_json::Map;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use super::chosen::policy_label;
 use super::ledger::Ledger;
 use super::resolve::Experiment;
 use super::starts::StaticStart;
@@ -173,7 +174,8 @@ impl Experiment {
         self.run_policy(scenario, policy, progress, recorder, memo)
     }
 
-    /// The barrier of a superstep, counted from 1, of scenario iii, with the fields that `migsim decide` reads; each core is a host of its own.
+    /// The barrier of a superstep, counted from 1, of scenario iii, with the fields that `migsim decide` reads; each core is a host of its own. A policy
+    /// that is no strategy is called there, and its decision is one of the fields.
     ///
     /// # Errors
     /// There is no such superstep, or the run cannot go on.
@@ -186,7 +188,9 @@ impl Experiment {
         }
         let snapshot = Snapshot::default();
         let index = usize::try_from(superstep - 1).expect("less than the supersteps");
-        let probe = Probe::new(self.policy.build()?, index, Arc::clone(&snapshot));
+        let label = policy_label(&self.resolved["policy"]);
+        let kept = (!self.policy.entry.is_strategy()).then_some(label);
+        let probe = Probe::new(self.policy.build()?, index, Arc::clone(&snapshot), kept);
         let progress = Progress::default();
         self.run_policy(Scenario::Iii, Box::new(probe), &progress, &mut (), None)?;
         let found = snapshot

@@ -74,11 +74,11 @@ impl Policy for Balancer {
 
 /// The cores of all hosts, in their order.
 #[derive(Debug)]
-struct Cores {
+pub(super) struct Cores {
     /// The host of each core.
-    host: Vec<HostId>,
+    pub(super) host: Vec<HostId>,
     /// The first core of each host.
-    first: Vec<usize>,
+    pub(super) first: Vec<usize>,
 }
 
 impl Cores {
@@ -138,7 +138,7 @@ impl Paths for Routes<'_> {
 const WITHIN_A_HOST: f64 = 1e18;
 
 /// The processes that may migrate, in their order.
-fn movable(view: &View<'_>) -> Vec<usize> {
+pub(super) fn movable(view: &View<'_>) -> Vec<usize> {
     let all = 0..view.processes();
     all.filter(|process| !view.is_pinned(*process)).collect()
 }
@@ -198,18 +198,18 @@ fn instance<'i>(
     }
 }
 
-/// Hands the barrier, communication included, to `look`.
+/// Hands the barrier, communication included, and the cores that are its hosts to `look`.
 pub(super) fn with_instance<R>(
     view: &View<'_>,
     window: &Window,
-    look: impl FnOnce(&Instance<'_>) -> R,
+    look: impl FnOnce(&Instance<'_>, &Cores) -> R,
 ) -> R {
     let cores = Cores::of(view.platform);
     let routes = Routes {
         platform: view.platform,
         cores: &cores,
     };
-    look(&instance(view, &cores, &routes, window))
+    look(&instance(view, &cores, &routes, window), &cores)
 }
 
 /// Lets processes stay until no host holds more memory than it has; returns how many.
@@ -431,7 +431,7 @@ mod tests {
         };
         let mut window = Window::default();
         window.note(&view, true);
-        with_instance(&view, &window, |instance| {
+        with_instance(&view, &window, |instance, _| {
             let alone = view.execution_time(Instructions::of(1e9), a);
             assert_eq!(instance.current, [0, 1]);
             assert_eq!(instance.background[..2], [alone, Seconds::default()]);

@@ -1,13 +1,14 @@
 //! A probe: the barrier of one superstep of a run, as strategies see it, for `migsim decide`.
 //!
 //! It stands before the policy of the run and lets that decide as always. At its superstep it asks for a call, so that loads are measured as
-//! at any call, and keeps the instance; what comes later in the run is of no use.
+//! at any call, and keeps the instance; what comes later in the run is of no use. A policy that is no strategy (MigBSP) decides from the times of
+//! many supersteps, which no instance has: it is called at that barrier as well, and its decision is kept.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::balancer::with_instance;
+use super::balancer::{Cores, movable, with_instance};
 use super::strategy::Instance;
 use super::window::Window;
 use super::{Decision, Policy, View};
@@ -28,17 +29,25 @@ pub(crate) struct Probe {
     /// Counted from 0.
     superstep: usize,
     snapshot: Snapshot,
+    /// The name of the policy if its decision is kept.
+    kept: Option<String>,
     /// The knowledge of strategies.
     window: Window,
 }
 
 impl Probe {
-    /// Looks at the barrier of `superstep`, counted from 0, of a run under `policy`.
-    pub(crate) fn new(policy: Box<dyn Policy>, superstep: usize, snapshot: Snapshot) -> Self {
+    /// Looks at the barrier of `superstep`, counted from 0, of a run under `policy`; keeps its decision, too, under the name `kept`.
+    pub(crate) fn new(
+        policy: Box<dyn Policy>,
+        superstep: usize,
+        snapshot: Snapshot,
+        kept: Option<String>,
+    ) -> Self {
         Self {
             policy,
             superstep,
             snapshot,
+            kept,
             window: Window::default(),
         }
     }
@@ -56,7 +65,15 @@ impl Policy for Probe {
             self.window = Window::default();
             return self.policy.decide(view, random);
         }
-        let value = with_instance(view, &self.window, json_of);
+        let mut value = with_instance(view, &self.window, |instance, _| json_of(instance));
+        add_names(&mut value, view);
+        if let Some(name) = &self.kept {
+            let decision = self.policy.decide(view, random)?;
+            let cores = with_instance(view, &self.window, |instance, cores| {
+                on_cores(&decision, view, instance, cores)
+            });
+            value["decisions"] = json!([{ "policy": name, "assignment": cores }]);
+        }
         *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         Ok(Decision::default())
     }
@@ -64,6 +81,40 @@ impl Policy for Probe {
     fn on_outcome(&mut self, moved: usize) {
         self.policy.on_outcome(moved);
     }
+}
+
+/// Adds the names and cores of hosts, and the numbers of processes, from 1, if some may not migrate and are left out.
+fn add_names(value: &mut Value, view: &View<'_>) {
+    let hosts = view.platform.hosts.iter();
+    let hosts = hosts.map(|host| json!({ "name": host.name, "cores": host.cores }));
+    value["hosts"] = hosts.collect();
+    let movable = movable(view);
+    if movable.len() < view.processes() {
+        value["processes"] = movable.iter().map(|process| json!(process + 1)).collect();
+    }
+}
+
+/// The core of each process that may migrate after a decision: each that moves gets the core of its new host with the least load then.
+fn on_cores(
+    decision: &Decision,
+    view: &View<'_>,
+    instance: &Instance<'_>,
+    cores: &Cores,
+) -> Vec<usize> {
+    let movable = movable(view);
+    let mut places = instance.current.clone();
+    for wanted in &decision.migrations {
+        let Ok(process) = movable.binary_search(&wanted.process.index()) else {
+            continue;
+        };
+        let first = cores.first[wanted.to.index()];
+        let count = view.platform.hosts[wanted.to.index()].cores as usize;
+        let times = instance.host_times(&places);
+        let least =
+            (first..first + count).min_by(|&a, &b| times[a].get().total_cmp(&times[b].get()));
+        places[process] = least.unwrap_or(first);
+    }
+    places
 }
 
 /// The fields that `migsim decide` reads.

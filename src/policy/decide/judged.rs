@@ -1,9 +1,11 @@
 //! The decisions of strategies at a barrier, side by side.
 
-use super::choice::{Asked, Choice, choices, price_options};
+use serde_json::{Value, json};
+
+use super::choice::{Asked, Choice, choices, is_price, price_options};
 use super::history::{History, Told, tell};
 use super::snapshot::Snapshot;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::policy::strategy::{self, Assignment, bound, optimum};
 use crate::policy::trigger;
 use crate::random::{Purpose, Stream};
@@ -18,7 +20,7 @@ pub struct Verdict {
     pub bound: Seconds,
     /// The best assignment takes this; `None` where there are too many to try.
     pub optimum: Option<Seconds>,
-    /// The decision of each strategy, in the order of the table.
+    /// The decision of each strategy, in the order of the table, then of each policy that was asked in the run.
     pub judged: Vec<Judged>,
     /// Strategies that could not decide, and why.
     pub silent: Vec<(String, String)>,
@@ -61,7 +63,12 @@ pub fn judge(
         silent: Vec::new(),
     };
     let known = |entry: &strategy::Entry| ("", entry.variants());
-    for choice in choices(table, known, "policy", asked)? {
+    let strategies = without_decided(snapshot, asked)?;
+    let chosen = strategies.map_or_else(
+        || Ok(Vec::new()),
+        |asked| choices(table, known, "policy", &asked),
+    )?;
+    for choice in chosen {
         let mut strategy = table.find(choice.entry)?.build(&choice.options)?;
         let mut random = Stream::new(asked.seed, Purpose::Policy);
         let assignment = match strategy.assign(&instance, &mut random) {
@@ -72,15 +79,75 @@ pub fn judge(
             }
             Err(error) => return Err(error),
         };
+        let moves = snapshot.moved(&assignment.hosts).len();
         verdict.judged.push(Judged {
-            moves: assignment.moves(&instance),
+            moves,
             max: instance.max_time(&assignment.hosts),
             price: price.price(&instance, &assignment),
             choice,
             assignment,
         });
     }
+    for (name, hosts) in snapshot.decided() {
+        if !asked.named.is_empty() && !asked.named.contains(name) {
+            continue;
+        }
+        let assignment = Assignment {
+            hosts: hosts.clone(),
+            ..Assignment::default()
+        };
+        verdict.judged.push(Judged {
+            moves: snapshot.moved(hosts).len(),
+            max: instance.max_time(hosts),
+            price: price.price(&instance, &assignment),
+            choice: Choice {
+                entry: "",
+                name: name.clone(),
+                options: json!({}),
+                original: "",
+            },
+            assignment,
+        });
+    }
     Ok(verdict)
+}
+
+/// The question without the policies whose decision the barrier has; `None` if no other is asked.
+fn without_decided(snapshot: &Snapshot, asked: &Asked) -> Result<Option<Asked>, Error> {
+    let has = |name: &String| {
+        snapshot
+            .decided()
+            .iter()
+            .any(|(decided, _)| decided == name)
+    };
+    let Some(decided) = asked.named.iter().find(|name| has(name)) else {
+        return Ok(Some(asked.clone()));
+    };
+    let named: Vec<String> = asked
+        .named
+        .iter()
+        .filter(|name| !has(name))
+        .cloned()
+        .collect();
+    let is_option = |(key, _): &&(String, Value)| !is_price(key);
+    if let Some((key, value)) = asked.settings.iter().find(is_option)
+        && named.is_empty()
+    {
+        let problem = Problem::new(format!(
+            "the barrier has the decision of `{decided}` under the options of its run"
+        ));
+        let hint = format!(
+            "write it again with other ones: `migsim snapshot ... --set policy.{decided}.KEY=VALUE`"
+        );
+        return Err(problem
+            .source(format!("--set {key}={value}"))
+            .hint(hint)
+            .into());
+    }
+    Ok((!named.is_empty()).then(|| Asked {
+        named,
+        ..asked.clone()
+    }))
 }
 
 /// Asks triggers when they balance in a history: those of `table` that are asked for.

@@ -31,6 +31,28 @@ pub(super) struct Raw {
     latency: Option<Grid>,
     #[serde(default)]
     bandwidth: Option<Grid>,
+    #[serde(default)]
+    hosts: Vec<HostName>,
+    #[serde(default)]
+    processes: Vec<u64>,
+    #[serde(default)]
+    decisions: Vec<Decided>,
+}
+
+/// A host of a platform: its name, and how many of the barrier's hosts are its cores.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostName {
+    name: String,
+    cores: u64,
+}
+
+/// The decision of a policy that was asked in the run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decided {
+    policy: String,
+    assignment: Vec<u64>,
 }
 
 /// One value for all pairs of hosts, or a row per host.
@@ -67,6 +89,13 @@ impl Grid {
 pub struct Snapshot {
     instance: Instance<'static>,
     links: Option<Links>,
+    /// The names of the platform's hosts, and of each core the number of its host; empty if the barrier names none.
+    names: Vec<String>,
+    host_of: Vec<usize>,
+    /// The number of each process, from 1.
+    processes: Vec<u64>,
+    /// The policies that were asked in the run, with the new host of each process.
+    decided: Vec<(String, Vec<usize>)>,
 }
 
 /// Latency and bandwidth between hosts.
@@ -93,6 +122,38 @@ impl Snapshot {
             paths: self.links.as_ref().map(|links| links as &dyn Paths),
             ..self.instance.clone()
         }
+    }
+
+    /// The number of hosts of the platform if the barrier names them: each of its own hosts is a core of one.
+    pub fn named_hosts(&self) -> Option<usize> {
+        (!self.names.is_empty()).then_some(self.names.len())
+    }
+
+    /// The policies that were asked in the run, each with the new host of each process.
+    pub fn decided(&self) -> &[(String, Vec<usize>)] {
+        &self.decided
+    }
+
+    /// The processes that `hosts` moves, each by its number from 1, with the names of its old and new host. Moves between cores of one host are none.
+    pub fn moved(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
+        let pairs = self.instance.current.iter().zip(hosts).enumerate();
+        let pairs = pairs.filter(|(_, (old, new))| self.host(**old) != self.host(**new));
+        let moved = pairs.map(|(process, (&old, &new))| {
+            let number = self.processes.get(process).copied();
+            let number = number.unwrap_or(process as u64 + 1);
+            (number, self.name(old), self.name(new))
+        });
+        moved.collect()
+    }
+
+    /// The host of a core; without names each is one.
+    fn host(&self, core: usize) -> usize {
+        self.host_of.get(core).copied().unwrap_or(core)
+    }
+
+    fn name(&self, core: usize) -> String {
+        let name = self.names.get(self.host(core));
+        name.cloned().unwrap_or_else(|| format!("host {core}"))
     }
 }
 
@@ -139,11 +200,25 @@ impl Raw {
             work,
             paths: None,
         };
+        let cores = self.hosts.iter().enumerate();
+        let cores = cores.flat_map(|(host, named)| std::iter::repeat_n(host, index(named.cores)));
+        let host_of = cores.collect();
+        let list = |hosts: &[u64]| hosts.iter().map(|&host| index(host)).collect();
+        let decided = self.decisions.iter();
+        let decided = decided.map(|one| (one.policy.clone(), list(&one.assignment)));
+        let decided = decided.collect();
         let links = match (self.latency, self.bandwidth) {
             (Some(latency), Some(bandwidth)) => Some(Links { latency, bandwidth }),
             _ => None,
         };
-        Ok(Snapshot { instance, links })
+        Ok(Snapshot {
+            instance,
+            links,
+            names: self.hosts.into_iter().map(|host| host.name).collect(),
+            host_of,
+            processes: self.processes,
+            decided,
+        })
     }
 
     /// Time and work of each process, of which one may be left out.
@@ -243,6 +318,7 @@ impl Raw {
                 }
             }
         }
+        self.check_names(check);
         match (&self.latency, &self.bandwidth) {
             (Some(latency), Some(bandwidth)) => {
                 latency.check(check, "latency", hosts, Range::NotNegative);
@@ -260,6 +336,28 @@ impl Raw {
                     format!("`{given}` stands without `{missing}`"),
                     "give both, or none",
                 );
+            }
+        }
+    }
+
+    /// Notes what is wrong with names of hosts, numbers of processes and decisions.
+    fn check_names(&self, check: &mut Check<'_>) {
+        let (hosts, processes) = (self.speeds.len(), self.current.len());
+        let cores = self.hosts.iter().map(|host| host.cores);
+        let cores = cores.fold(0_u64, u64::saturating_add);
+        if !self.hosts.is_empty() && cores != hosts as u64 {
+            let message = format!("`hosts` have {cores} cores, and `speeds` has {hosts} values");
+            check.add("hosts", message, "`speeds` has a value per core");
+        }
+        if !self.processes.is_empty() {
+            check.length("processes", self.processes.len(), processes);
+        }
+        for (at, one) in self.decisions.iter().enumerate() {
+            let key = format!("decisions[{at}].assignment");
+            check.length(&key, one.assignment.len(), processes);
+            if let Some(host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
+                let message = format!("a process goes to host {host}, and there are {hosts} hosts");
+                check.add(&key, message, "hosts are counted from 0");
             }
         }
     }
