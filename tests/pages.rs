@@ -22,7 +22,7 @@ fn done(arguments: &[&str], out: &Path) {
 fn checked(file: &Path) -> String {
     let page = fs::read_to_string(file).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-    assert!(page.contains("default-src 'none'; script-src 'unsafe-inline'"));
+    assert!(page.contains("default-src 'none'; script-src 'sha256-"));
     let own = page.replace(" href=\"#", "");
     for reference in [" src=", " href=", "url(", "@import", "fetch("] {
         assert!(!own.contains(reference), "{reference}");

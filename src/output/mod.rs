@@ -15,6 +15,7 @@
 
 mod activity;
 mod atomic_file;
+mod base64;
 mod csv_guard;
 mod earlier;
 mod explain;

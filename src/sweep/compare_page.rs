@@ -13,7 +13,7 @@ use super::stats::{Sample, short};
 use crate::bsp::Outcome;
 use crate::experiment::{Ledger, Term};
 use crate::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style, round_ticks};
-use crate::output::frame::{Page, prose, section};
+use crate::output::frame::{Page, prose, script, section};
 use crate::output::{Cell, Table, escaped, numbers, words};
 use crate::platform::Platform;
 use crate::units::{HostId, Time};
@@ -137,6 +137,7 @@ pub fn page(
             counted(comparison.seeds, "seed")
         ),
         body: &body,
+        code: &[PLACES],
         ..Page::default()
     }
     .html()
@@ -376,8 +377,9 @@ fn places(examples: &Examples) -> String {
     format!(
         "<p><label for=\"barrier\">After superstep <output id=\"barrier-shown\" for=\"barrier\">{supersteps}</output></label> \
          <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
-         <script type=\"application/json\" id=\"place-data\">{data}</script>\n<script>\n{PLACES}</script>\n",
-        table.html(usize::MAX)
+         <script type=\"application/json\" id=\"place-data\">{data}</script>\n{}\n",
+        table.html(usize::MAX),
+        script(PLACES)
     )
 }
 

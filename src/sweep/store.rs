@@ -40,8 +40,22 @@ pub struct Store {
     rows: BTreeMap<String, Row>,
     /// Lines that did not agree with their checksums; they are no longer in the file.
     pub dropped: usize,
+    /// A page of the rows that were there when it was opened; removed when there are more.
+    stale: Option<PathBuf>,
     /// The file before damaged lines were taken out: its lock holds off who opened it just then.
     _replaced: Option<File>,
+}
+
+/// The page that `migsim report` has written into a folder, if there is one; a file of another origin is none.
+fn page_of(folder: &Path) -> Option<PathBuf> {
+    const START: u64 = 1024;
+    let path = folder.join("report.html");
+    let is_file = symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    let mut start = Vec::new();
+    let file = is_file.then(|| File::open(&path).ok()).flatten()?;
+    file.take(START).read_to_end(&mut start).ok()?;
+    let is_ours = String::from_utf8_lossy(&start).contains("name=\"generator\" content=\"migsim");
+    is_ours.then_some(path)
 }
 
 /// Opens the file of rows.
@@ -89,6 +103,7 @@ impl Store {
         }
         Ok(Self {
             file: Some((path, file)),
+            stale: page_of(folder),
             rows,
             dropped,
             _replaced: replaced,
@@ -99,6 +114,7 @@ impl Store {
     pub fn in_memory() -> Self {
         Self {
             file: None,
+            stale: None,
             rows: BTreeMap::new(),
             dropped: 0,
             _replaced: None,
@@ -127,6 +143,10 @@ impl Store {
                 let _ = end.and_then(|end| file.set_len(end));
                 cannot_write(&path.display().to_string(), &error)
             })?;
+        }
+        if let Some(page) = self.stale.take() {
+            let removed = std::fs::remove_file(&page);
+            removed.map_err(|error| cannot_write(&page.display().to_string(), &error))?;
         }
         self.rows.insert(id.to_owned(), row);
         Ok(())
@@ -240,6 +260,22 @@ mod tests {
                 .unwrap();
         }
         std::fs::read(folder.join(FILE)).unwrap()
+    }
+
+    #[test]
+    fn a_page_of_fewer_rows_is_removed_unless_somebody_else_wrote_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("report.html");
+        for (text, is_kept) in [
+            ("<meta name=\"generator\" content=\"migsim 0\">", false),
+            ("<h1>mine</h1>", true),
+        ] {
+            std::fs::write(&page, text).unwrap();
+            drop(Store::open(folder.path()).unwrap());
+            assert!(page.exists(), "nothing was added");
+            filled(folder.path());
+            assert_eq!(page.exists(), is_kept, "{text}");
+        }
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! A page is one file that needs no network. It is dark or light as the system is, fits a phone, and prints on white. Its headings
 //! (`<h2 id>`) become its contents. Tables of class `sortable` sort, elements of class `wide` or `tall` scroll and show it; `frame.js`
 //! does that.
+//!
+//! A page names the hashes of its scripts (Content-Security-Policy), so that a browser runs no other: not even one that an escape that was
+//! missed would let in. Styles may stand anywhere.
 
 mod parts;
 mod settings;
@@ -10,6 +13,9 @@ mod settings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use sha2::{Digest, Sha256};
+
+use super::base64::base64;
 use super::html::escaped;
 pub(crate) use parts::{list, prose, section};
 pub(crate) use settings::settings;
@@ -34,6 +40,8 @@ pub(crate) struct Page<'a> {
     pub(crate) styles: &'a [&'a str],
     /// Data and scripts of its own, which then start the page; none: the frame starts it.
     pub(crate) scripts: Option<&'a str>,
+    /// The texts of the scripts among these, and of those in the body: no other script runs.
+    pub(crate) code: &'a [&'a str],
     /// The text at its end.
     pub(crate) footer: &'a str,
 }
@@ -44,9 +52,12 @@ impl Page<'_> {
         let start = script(START);
         let own = self.scripts.unwrap_or(&start);
         let styles = [self.styles, &[STYLE]].concat();
+        let code = self.code.iter().chain(&[SCRIPT, START]);
+        let hashes: Vec<String> = code.map(|text| hash(text)).collect();
         fill(
             TEMPLATE,
             &[
+                ("hashes", &hashes.join(" ")),
                 ("title", &escaped(self.title)),
                 ("version", env!("CARGO_PKG_VERSION")),
                 ("mark", self.mark),
@@ -63,7 +74,18 @@ impl Page<'_> {
 
 /// A script as an element.
 pub(crate) fn script(text: &str) -> String {
-    format!("<script>\n{}\n</script>", text.trim())
+    format!("<script>{}</script>", content(text))
+}
+
+/// The content of the element of a script.
+fn content(text: &str) -> String {
+    format!("\n{}\n", text.trim())
+}
+
+/// The source of a script in a Content-Security-Policy: the SHA-256 of the content of its element.
+fn hash(text: &str) -> String {
+    let digest = Sha256::digest(content(text).as_bytes());
+    format!("'sha256-{}'", base64(&digest))
 }
 
 /// The template with its names in double braces replaced; what is put in is not looked at again.
@@ -116,6 +138,26 @@ mod tests {
             &[("title", "{{facts}}"), ("facts", "secret")],
         );
         assert_eq!(page, "<title>{{facts}} secret");
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_content_of_the_element() {
+        // printf '\nalert(1)\n' | openssl dgst -sha256 -binary | base64
+        assert_eq!(
+            hash(" alert(1)\n"),
+            "'sha256-J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY='"
+        );
+        let page = Page {
+            body: "<script>alert(1)</script>",
+            code: &["own()"],
+            ..Page::default()
+        }
+        .html();
+        for text in [SCRIPT, START, "own()"] {
+            assert!(page.contains(&hash(text)));
+        }
+        assert!(!page.contains(&hash("alert(1)")));
+        assert!(!page.contains("script-src 'unsafe-inline'"));
     }
 
     #[test]

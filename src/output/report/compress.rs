@@ -3,6 +3,8 @@
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
+use super::super::base64::base64;
+
 /// The level of compression: as `zlib` does by default.
 const LEVEL: u8 = 6;
 
@@ -83,37 +85,9 @@ pub(super) fn share(part: f64, whole: f64) -> u8 {
     }
 }
 
-/// Bytes as text (RFC 4648).
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            if place <= group.len() {
-                let letter = bits >> (18 - 6 * place) & 63;
-                text.push(char::from(LETTERS[letter as usize]));
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_is_that_of_the_rfc() {
-        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
-        let expected = [
-            "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy",
-        ];
-        assert_eq!(texts.map(|text| base64(text.as_bytes())), expected);
-    }
 
     #[test]
     fn numbers_keep_one_part_in_eight_thousand() {

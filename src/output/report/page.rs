@@ -41,6 +41,8 @@ impl Report {
         let mut pack = Pack::default();
         let mut facts = facts(self, &hosts, &mut pack);
         let (directory, block) = pack.finish();
+        let library = library();
+        let code: Vec<&str> = std::iter::once(&*library).chain(SCRIPTS).collect();
         facts["arrays"] = directory;
         let lead = format!(
             "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
@@ -58,7 +60,8 @@ impl Report {
             lead: &lead,
             body: &self.body(&hosts),
             styles: &STYLES,
-            scripts: Some(&scripts(&facts, &block)),
+            scripts: Some(&scripts(&facts, &block, &library)),
+            code: &code,
             footer: "Charts of lines: uPlot (MIT licence, &copy; Leon Sorokin).",
         }
         .html()
@@ -86,13 +89,18 @@ impl Report {
     }
 }
 
+/// The library with its licence.
+fn library() -> String {
+    format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
+}
+
 /// Data, library and scripts as elements.
-fn scripts(facts: &Value, block: &str) -> String {
+fn scripts(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
         in_script(facts)
     );
-    let library = script(&format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim()));
+    let library = script(library);
     let own = SCRIPTS.map(script);
     [vec![data, library], own.to_vec()].concat().join("\n")
 }
