@@ -86,6 +86,8 @@ pub struct Limits {
     pub threads: usize,
     /// The purpose for which an experiment is read.
     pub purpose: Purpose,
+    /// Whether a platform of `SimGrid` may include files from outside its folder.
+    pub may_include_outside: bool,
 }
 
 /// The purpose for which an experiment is read.
@@ -231,6 +233,13 @@ impl Limits {
         details: impl fmt::Display,
     ) -> Result<(), Problem> {
         match self.memory {
+            Some(limit) if needed > limit && limit < 1.0 => {
+                let needed = Figure(needed);
+                let problem = Problem::new(format!(
+                    "{what} would need about {needed} of memory, and this process may have no more than it has ({details})"
+                ));
+                Err(problem.hint("raise the limit of its memory (`ulimit -v`, a container, a batch job), use fewer threads, or set `--memory-limit`"))
+            }
             Some(limit) if needed > limit => {
                 let (needed, limit) = (Figure(needed), Figure(limit));
                 let problem = Problem::new(format!(
@@ -287,6 +296,7 @@ mod tests {
             memory: None,
             threads,
             purpose,
+            ..Limits::default()
         })
     }
 

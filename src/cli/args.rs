@@ -1042,12 +1042,16 @@ pub(super) struct SettingsArguments {
     pub(super) memory: MemoryArguments,
 }
 
-/// The memory that the command may use.
+/// The memory that the command may use, and the files.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct MemoryArguments {
     /// Refuse runs above this estimated memory ("8 GB") before they start [default: the memory available to the command]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     pub(super) memory_limit: Option<Bytes>,
+
+    /// Let a platform of SimGrid `<include>` files from outside its folder
+    #[arg(long, help_heading = "Output")]
+    pub(super) include_outside: bool,
 }
 
 fn parse_count(text: &str) -> Result<u64, String> {

@@ -30,6 +30,7 @@ pub(super) fn limits(
         memory: wanted.or_else(|| there_is(started)),
         threads: count(threads),
         purpose,
+        may_include_outside: arguments.include_outside,
     }
 }
 

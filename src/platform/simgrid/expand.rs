@@ -2,7 +2,7 @@
 //!
 //! | element | becomes |
 //! | --- | --- |
-//! | `<include file="F"/>` | what stands in F, in its `<platform>` if it has one; F is sought beside the platform, then in the folder of the command |
+//! | `<include file="F"/>` | what stands in F, in its `<platform>` if it has one; F is sought beside the platform, and is not led out of its folder unless that is allowed |
 //! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it names `a0b` to `a9b` |
 //! | `<foreach set_id="S">` | its elements once for each name of S, which replaces `$1` |
 //!
@@ -15,7 +15,7 @@ use roxmltree::Node;
 
 use super::cluster::parse_radical;
 use super::lenient::parse;
-use crate::document::{read_text, sha256};
+use crate::document::{line_column, read_text, sha256};
 use crate::error::Problem;
 
 const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
@@ -32,9 +32,56 @@ pub(super) struct Expansion {
     /// The files that were included, with their SHA-256.
     pub(super) files: Vec<(String, String)>,
     rounds: usize,
+    /// The file that was included last.
+    included: Option<(String, String)>,
+    /// The contents of included files, and their places in the text.
+    pieces: Vec<Piece>,
+    /// Whether files outside the folder of the platform may be included.
+    may_leave: bool,
+}
+
+/// The content of an included file in the text, on one line of it.
+#[derive(Debug)]
+struct Piece {
+    /// Line and column of its begin, counted from 1.
+    begin: (usize, usize),
+    path: String,
+    text: String,
+}
+
+impl Piece {
+    /// The place in the file of a place in the text.
+    fn place(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
+        let content = content(&self.text);
+        let letters = column.checked_sub(self.begin.1)?;
+        let (offset, _) = content.char_indices().nth(letters)?;
+        let start = content.as_ptr().addr() - self.text.as_ptr().addr();
+        (line == self.begin.0).then(|| line_column(&self.text, start + offset))
+    }
 }
 
 impl Expansion {
+    /// No element replaced yet; `may_leave` allows files outside the folder of the platform.
+    pub(super) fn new(may_leave: bool) -> Self {
+        Self {
+            may_leave,
+            ..Self::default()
+        }
+    }
+
+    /// Places a problem of the text in the included file where it is, as long as no included file has further elements that stand for others.
+    pub(super) fn in_file(&self, problem: Problem) -> Problem {
+        let place = problem.location.line_column.filter(|_| self.rounds == 1);
+        let found = place.and_then(|place| {
+            let mut pieces = self.pieces.iter();
+            pieces.find_map(|piece| Some((piece, piece.place(place)?)))
+        });
+        match found {
+            Some((piece, (line, column))) => problem.source(&piece.path).at(line, column),
+            None => problem,
+        }
+    }
+
     /// The text with all such elements replaced once; none if there are none.
     ///
     /// # Errors
@@ -71,8 +118,15 @@ impl Expansion {
         for node in found {
             let range = node.range();
             let with = self.replacement(source, text, node);
-            let with = with.map_err(|problem| at(node, problem))?;
+            let with = with.map_err(|problem| match problem.location.source {
+                Some(_) => problem, // in an included file
+                None => at(node, problem),
+            })?;
             new.push_str(&text[done..range.start]);
+            if let Some((path, text)) = self.included.take() {
+                let begin = line_column(&new, new.len());
+                self.pieces.push(Piece { begin, path, text });
+            }
             new.extend(with.chars().map(|c| if c == '\n' { ' ' } else { c }));
             new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
             done = range.end;
@@ -138,6 +192,9 @@ impl Expansion {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
         // SimGrid seeks it in the folder of the command, too.
         let beside = folder.join(file);
+        if !self.may_leave {
+            check_inside(folder, &beside, file)?;
+        }
         let is_elsewhere = !beside.exists() && Path::new(file).exists();
         let path = if is_elsewhere {
             PathBuf::from(file)
@@ -149,10 +206,48 @@ impl Expansion {
             .map_err(|problem| Problem::new(problem.message).hint("name a file beside this one"))?;
         let hash = sha256(text.as_bytes());
         if !self.files.iter().any(|(known, _)| *known == path) {
-            self.files.push((path, hash));
+            self.files.push((path.clone(), hash));
         }
-        Ok(content(&text).to_owned())
+        check_content(&path, &text)?;
+        let inside = content(&text).to_owned();
+        self.included = Some((path, text));
+        Ok(inside)
     }
+}
+
+/// Refuses a file outside the folder of the platform.
+fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let real = |path: &Path| path.canonicalize().ok();
+    let is_inside = match (real(folder), real(file)) {
+        (Some(folder), Some(file)) => file.starts_with(folder),
+        // What does not exist is reported as such, unless it would be outside.
+        _ => !Path::new(name).exists(),
+    };
+    if is_inside {
+        return Ok(());
+    }
+    let problem = Problem::new(format!("`{name}` is not in the folder of the platform"));
+    Err(problem.hint("copy it there, or allow it with `--include-outside`"))
+}
+
+/// Refuses an included file that is no XML, with the place in it: its elements, or one element that holds them.
+fn check_content(path: &str, text: &str) -> Result<(), Problem> {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let mut mended = String::new();
+    if let Err(problem) = parse(path, start, &mut mended) {
+        // Several elements are no document by themselves, but are one within another.
+        let whole = format!("<platform>{}</platform>", content(text));
+        let mut mended = String::new();
+        if parse(path, &whole, &mut mended).is_err() {
+            return Err(problem.source(path));
+        }
+    }
+    Ok(())
 }
 
 /// The elements that stand for others, the outermost ones, in their order.
@@ -198,8 +293,9 @@ fn content(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::from_simgrid;
+    use super::super::{from_simgrid, from_simgrid_within};
     use super::content;
+    use crate::memory::Limits;
 
     fn read(text: &str) -> Result<Vec<String>, String> {
         let loaded = from_simgrid("p.xml", text).map_err(|error| error.to_string())?;
@@ -245,6 +341,41 @@ mod tests {
         write("q.xml", "<include file='q.xml'/>");
         let error = read().unwrap_err().to_string();
         assert!(error.contains("include each other"), "{error}");
+    }
+
+    #[test]
+    fn a_file_outside_the_folder_is_included_only_if_that_is_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("p")).unwrap();
+        let cluster =
+            "<cluster id='c' prefix='c' suffix='' radical='0-2' power='1' bw='1' lat='0'/>";
+        std::fs::write(folder.path().join("q.xml"), cluster).unwrap();
+        let path = folder.path().join("p/p.xml");
+        let text = "<platform version='3'><include file='../q.xml'/></platform>";
+        let read = |may_include_outside| {
+            let limits = Limits {
+                may_include_outside,
+                ..Limits::default()
+            };
+            from_simgrid_within(path.to_str().unwrap(), text, limits)
+        };
+        assert_eq!(read(true).unwrap().platform.hosts.len(), 3);
+        let error = read(false).unwrap_err().to_string();
+        assert!(error.contains("`../q.xml` is not in the folder"), "{error}");
+        assert!(
+            error.contains("p.xml:1:") && error.contains("--include-outside"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_fault_in_an_included_file_is_placed_there() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("q.xml"), "<cluster>\n <b></cluster>").unwrap();
+        let path = folder.path().join("p.xml");
+        let text = "<platform version='3'>\n<include file='q.xml'/></platform>";
+        let error = from_simgrid(path.to_str().unwrap(), text).unwrap_err();
+        assert!(error.to_string().contains("q.xml:2:"), "{error}");
     }
 
     #[test]

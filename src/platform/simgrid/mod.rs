@@ -77,7 +77,18 @@ pub(super) fn from_translation(
     text: &str,
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
-    read(source, text, limits).map_err(|error| in_text(error, source, text))
+    let mut expansion = Expansion::new(limits.may_include_outside);
+    read(source, text, limits, &mut expansion).map_err(|error| {
+        let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
+        let error = error.map(|problem| {
+            if is_here(&problem) {
+                expansion.in_file(problem)
+            } else {
+                problem
+            }
+        });
+        in_text(error, source, text)
+    })
 }
 
 /// The same with all places in the text, where an element may stand for others that are longer.
@@ -95,9 +106,13 @@ fn in_text(mut error: Error, source: &str, text: &str) -> Error {
     error
 }
 
-fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+fn read(
+    source: &str,
+    text: &str,
+    limits: Limits,
+    expansion: &mut Expansion,
+) -> Result<LoadedPlatform, Error> {
     let content = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut expansion = Expansion::default();
     let mut expanded: Option<String> = None;
     while let Some(next) = expansion.round(source, expanded.as_deref().unwrap_or(content))? {
         expanded = Some(next);
@@ -123,8 +138,7 @@ fn read(source: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Erro
             }),
             settings: reader.settings.clone(),
             notes: reader.all_notes(),
-            profile_files: expansion
-                .files
+            profile_files: std::mem::take(&mut expansion.files)
                 .into_iter()
                 .chain(reader.profile_files())
                 .collect(),
