@@ -334,7 +334,7 @@ pub enum Transfer {
     /// As a flow from the old host to the new one. Without memory there is no flow, and its latency is not paid.
     #[default]
     Flow,
-    /// As if alone: `L + M / bw` of the route, without a use of its links (Mem(i,j) of the Lattice Boltzmann paper, paid as computed).
+    /// As if alone: `L + M / bw` of the route with its nominal bandwidth, without profiles, loads and factors and without a use of its links (Mem(i,j) of the Lattice Boltzmann paper, paid as computed).
     Nominal,
     /// It takes no time of its own: a move costs `fixed`.
     None,

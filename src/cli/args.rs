@@ -145,9 +145,9 @@ pub(super) enum TraceCommand {
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
             migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n  \
-            migsim run --platform ufrgs.json --app trace --trace lu.trace --set extends=lu\n\n\
+            head -3 lu.trace                     the command that gives the same run is a comment there\n\n\
             The trace has the work, the messages, the memory, the hosts and the runtime. It has neither costs nor policy. \
-            A comment at its top is the command that gives the same run. `migsim schema trace` describes the format.\n\n\
+            `migsim schema trace` describes the format.\n\n\
             As data of vt, one file per rank, for LBAF:\n  \
             migsim trace export --app lu --n 500 --procs 25 --format vt --out lb/lu\n\n\
             The same with the places that a policy decided, for vt's offline balancer:\n  \

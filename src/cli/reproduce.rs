@@ -7,9 +7,10 @@ use rayon::ThreadPool;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::args::{ReproduceArguments, ReproduceFormat};
+use super::args::{Listing, ReproduceArguments, ReproduceFormat};
 use super::complete::{AUDIT, READINGS, REALITY, RIVALS};
 use super::figures::{is_list, print_list, write_figures};
+use super::list::list;
 use super::memory_limit::limits;
 use super::print::print;
 use super::progress::{Bar, with_bar};
@@ -23,10 +24,17 @@ use crate::paper;
 use crate::registry::Registry;
 use crate::sweep::{Done, rivals};
 
+/// The name in the place of a paper that lists the papers.
+const LIST: &str = "list";
+
 pub(super) fn reproduce(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
 ) -> Result<bool, Error> {
+    if arguments.paper == LIST {
+        let papers = Listing::Papers;
+        return list(&Registry::standard(), papers, Form::Table, out).map(|()| true);
+    }
     check_figure(arguments)?;
     if ![READINGS, AUDIT, RIVALS, REALITY, "all"].contains(&arguments.paper.as_str()) {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;

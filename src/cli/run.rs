@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::memory_limit::limits;
-use super::print::{print, print_json, say_notes};
+use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar};
 use super::report;
 use super::threads::threads;
@@ -76,12 +76,18 @@ pub(super) fn run(
     if !arguments.quiet {
         say_notes(&experiment.notes_of(&results), errors);
     }
-    let mut elsewhere = None;
+    let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
         let html = Report::of(&experiment, &results, activity)?.html();
         match page {
-            Page::InFolder(name) => drafts.page = Some((name, html)),
-            Page::Elsewhere(file) => elsewhere = Some((file, html)),
+            Page::InFolder(name) => {
+                place = arguments.out.as_ref().map(|folder| folder.join(&name));
+                drafts.page = Some((name, html));
+            }
+            Page::Elsewhere(file) => {
+                place = Some(file.clone());
+                elsewhere = Some((file, html));
+            }
         }
     }
     if let Some(folder) = &folder {
@@ -89,6 +95,9 @@ pub(super) fn run(
     }
     if let Some((file, html)) = elsewhere {
         write_named(&file, html.as_bytes())?;
+    }
+    if let Some(place) = place.filter(|_| !arguments.quiet) {
+        say(errors, &format!("page: {}", place.display()));
     }
     match arguments.form.form_unless(arguments.quiet) {
         None => Ok(()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::basis::{Remark, Whole, notes, unknown_platforms};
 use super::by_workload;
@@ -18,13 +18,15 @@ use super::starts;
 use crate::bsp::Scenario;
 use crate::document;
 use crate::engine::NetworkModel;
-use crate::error::{Error, Problem};
+use crate::error::{Error, Problem, Unknown, did_you_mean};
 use crate::load::Loads;
 use crate::memory::{self, Limits, Size};
 use crate::platform::{self, Clusters, LoadedPlatform, Mapping, Platform};
+use crate::policy;
 use crate::policy::explain::Narrator;
 use crate::registry::Registry;
 use crate::units::{HostId, ProcessId, Seconds};
+use crate::words::nearest;
 use crate::workload::{Workload, registry};
 
 /// A file that a result depends on.
@@ -107,6 +109,7 @@ impl Experiment {
         };
         load().map_err(|error| {
             let all = "`migsim schema experiment` prints all keys, with their units and ranges";
+            let error = error.map(|problem| meant(registry, problem));
             error.listing(all).hinting(all)
         })
     }
@@ -628,6 +631,36 @@ fn tell_origins_of_load(
             let usual = || format!("inferred: default of the load {}", spec["kind"]);
             origins.insert(key, origin.unwrap_or_else(usual));
         }
+    }
+}
+
+/// Suggests the whole key of an option of a policy where the option alone, or nearly, was given as a key of the experiment.
+fn meant(registry: &Registry, problem: Problem) -> Problem {
+    let is_at_top = |name: &str| problem.location.key.as_deref() == Some(name);
+    let name = match problem.unknown.as_deref() {
+        Some(Unknown::Key(name)) if is_at_top(name) => name.clone(),
+        _ => return problem,
+    };
+    let hint = problem.hint.as_deref().unwrap_or_default().to_owned();
+    if hint.starts_with("did you mean") {
+        return problem;
+    }
+    let options = |entry: &policy::Entry| {
+        let options = entry.resolve(&json!({})).unwrap_or_default();
+        let keys = options.as_object().into_iter().flatten();
+        let keys = keys.map(|(key, _)| (key.clone(), format!("policy.{}.{key}", entry.name)));
+        keys.collect::<Vec<_>>()
+    };
+    let all: Vec<(String, String)> = registry.policies().iter().flat_map(options).collect();
+    let is_it = |option: &str| option == name;
+    let near = nearest(&name, all.iter().map(|(option, _)| option.as_str()));
+    let found = all
+        .iter()
+        .find(|(option, _)| is_it(option))
+        .or_else(|| all.iter().find(|(option, _)| Some(option.as_str()) == near));
+    match found {
+        Some((_, key)) => problem.hint(format!("{} {hint}", did_you_mean(key))),
+        None => problem,
     }
 }
 

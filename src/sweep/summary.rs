@@ -176,7 +176,9 @@ impl Summary {
         let mut lines = vec![String::new(), chosen];
         for &index in self.best.iter().take(MOST_NAMED) {
             let setting = named(&plan.names, &plan.settings[index]);
-            lines.push(format!("  setting {}: {setting}", index + 1));
+            if !setting.is_empty() {
+                lines.push(format!("  setting {}: {setting}", index + 1));
+            }
         }
         if ties > MOST_NAMED {
             lines.push(format!("  and {} more", ties - MOST_NAMED));

@@ -10,6 +10,9 @@
 //!
 //! Ties: `ours` by the lower number; the others by the sort and the heap of the GNU C++ library.
 //! Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
+//!
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
+//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -9,6 +9,9 @@
 //!
 //! In all, `M` grows to the largest load that arises. The unscaled test of the originals is too strict on fast hosts and too generous on
 //! slow ones; `ours` scales. Source: Charm++ 6.10.2 and 8.
+//!
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
+//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

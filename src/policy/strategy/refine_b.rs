@@ -10,6 +10,9 @@
 //! | `charm-8`, `receiver: first` | the first light host that fits receives, with the faulty heap of the original (`TreeLB` `RefineA`) |
 //!
 //! Source: Charm++ 8, `TreeLB`.
+//!
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
+//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.refine-b.rate_aware=true`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
