@@ -86,6 +86,16 @@ impl Clusters {
     }
 }
 
+/// The problem of a file whose first line is not that of a table of clusters.
+fn no_table(file: &str, text: &str) -> Problem {
+    if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Clusters) {
+        return kind.instead_of("a table of the cluster of each host", file);
+    }
+    let message = format!("the first line is not `{}`", COLUMNS.join(","));
+    let hint = "the columns are a host and the name of its cluster: `node-0,west`";
+    Problem::new(message).source(file).at(1, 1).hint(hint)
+}
+
 /// The cluster of each host, as a table says.
 fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Error> {
     let ids: BTreeMap<&str, usize> = (platform.hosts.iter().enumerate())
@@ -99,18 +109,7 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
     let separator = Separator::of(lines.peek().map_or("", |(line, _)| line));
     let mut rows = lines.map(|(line, number)| Row::of(line, number, separator));
     if rows.next().is_none_or(|head| head.fields != COLUMNS) {
-        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Clusters) {
-            return Err(kind
-                .instead_of("a table of the cluster of each host", file)
-                .into());
-        }
-        let message = format!("the first line is not `{}`", COLUMNS.join(","));
-        let hint = "the columns are a host and the name of its cluster: `node-0,west`";
-        return Err(Problem::new(message)
-            .source(file)
-            .at(1, 1)
-            .hint(hint)
-            .into());
+        return Err(no_table(file, text).into());
     }
     for row in rows {
         match row.fields[..] {

@@ -6,7 +6,7 @@ use super::choice::{Asked, Choice, choices, is_price, price_options};
 use super::history::{History, Told, tell};
 use super::snapshot::Snapshot;
 use crate::error::{Error, Problem};
-use crate::policy::strategy::{self, Assignment, bound, optimum};
+use crate::policy::strategy::{self, Assignment, PriceOptions, bound, optimum};
 use crate::policy::trigger;
 use crate::random::{Purpose, Stream};
 use crate::units::Seconds;
@@ -88,15 +88,21 @@ pub fn judge(
             assignment,
         });
     }
-    for (name, hosts) in snapshot.decided() {
-        if !asked.named.is_empty() && !asked.named.contains(name) {
-            continue;
-        }
+    verdict.judged.extend(decided(snapshot, asked, &price));
+    Ok(verdict)
+}
+
+/// The decisions of the policies that were asked in the run, as far as they are asked for.
+fn decided(snapshot: &Snapshot, asked: &Asked, price: &PriceOptions) -> Vec<Judged> {
+    let instance = snapshot.instance();
+    let is_asked = |name: &String| asked.named.is_empty() || asked.named.contains(name);
+    let all = snapshot.decided().iter().filter(|(name, _)| is_asked(name));
+    let judged = all.map(|(name, hosts)| {
         let assignment = Assignment {
             hosts: hosts.clone(),
             ..Assignment::default()
         };
-        verdict.judged.push(Judged {
+        Judged {
             moves: snapshot.moved(hosts).len(),
             max: instance.max_time(hosts),
             price: price.price(&instance, &assignment),
@@ -107,9 +113,9 @@ pub fn judge(
                 original: "",
             },
             assignment,
-        });
-    }
-    Ok(verdict)
+        }
+    });
+    judged.collect()
 }
 
 /// The question without the policies whose decision the barrier has; `None` if no other is asked.
