@@ -41,6 +41,7 @@ mod report; // the page: whole, the same bytes, nothing fetched, damaged folders
 mod reproduce; // the papers: committed results are current, facts are complete
 mod rivals;
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
+mod same_machine; // a platform and its export: the same tables, times and decisions
 mod security; // nasty names through every writer, folders of somebody else
 mod seeds; // one seed for application, load and policy, the same in every command
 mod sentences; // sentences follow from numbers: each number is a JSON value, named quantities are recomputed

@@ -272,6 +272,7 @@ pub(super) fn platform(
     let loaded = super::show::read(platform, limits(memory, None, Purpose::Trace))?;
     say_notes(&loaded.notes, errors);
     let export = platform::to_simgrid_as_read(&loaded)?;
+    say_notes(&export.notes, errors);
     if !export.profiles.is_empty() && file.is_none() {
         let problem =
             Problem::new("the profiles of this platform need files of their own").source("--out");

@@ -252,10 +252,9 @@ impl NetworkModel {
 
     /// Whether flows share some link as SimGrid's `FATPIPE`, with effects on their rates.
     pub(crate) fn follows_pipes(&self, platform: &Platform) -> bool {
-        let by_platform = matches!(platform.routes, Routes::Zoned { .. });
         let is_followed = self
             .fatpipe
-            .map_or(by_platform, |kind| kind == Fatpipe::Simgrid);
+            .map_or(!platform.has_whole_pipes(), |kind| kind == Fatpipe::Simgrid);
         is_followed && self.sharing && platform.has_pipes()
     }
 

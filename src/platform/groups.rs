@@ -171,7 +171,7 @@ impl Platform {
     }
 
     /// Forms clusters of the hosts with the same name, given in the order of the hosts.
-    fn group_as(&mut self, names: Vec<String>) {
+    pub(super) fn group_as(&mut self, names: Vec<String>) {
         let Routes::Zoned { zones, points } = &self.routes else {
             return;
         };

@@ -20,6 +20,7 @@
 //! | [`Mapping`] | the first host of every process |
 
 mod assemble;
+mod backbone;
 mod built_in;
 mod capacity;
 mod copies;

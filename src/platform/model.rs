@@ -105,12 +105,20 @@ impl Link {
         self.bandwidth_profile.is_some() || self.latency_profile.is_some() || !self.loads.is_empty()
     }
 
+    /// Whether it limits no flow and only adds its latency.
+    pub(super) fn only_delays(&self) -> bool {
+        !self.is_shared && self.bandwidth.get() >= NO_BOTTLENECK
+    }
+
     /// Its capacity over time \[B/s\]; none if that does not vary.
     pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
         let nominal = self.bandwidth.get();
         Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
     }
 }
+
+/// Bandwidth of a link that only has a delay \[B/s\]: the export writes the latency of a pair of clusters as such a link.
+pub(super) const NO_BOTTLENECK: f64 = 1e18;
 
 /// The links between two hosts, in order, and their delay.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,6 +199,15 @@ impl Platform {
         let is_shared = |link: LinkId| self.links[link.index()].is_shared;
         zones.each_link(&mut |link, is_loopback| has_pipes |= !is_loopback && !is_shared(link));
         has_pipes
+    }
+
+    /// Whether each flow has the whole capacity of a link that is not shared, unless the network model says otherwise; if not, such a link is
+    /// SimGrid's `FATPIPE`.
+    pub(crate) fn has_whole_pipes(&self) -> bool {
+        match &self.routes {
+            Routes::Clustered { .. } => true,
+            Routes::Zoned { zones, .. } => zones.are_pipes_whole,
+        }
     }
 
     /// Whether messages inside a host take a route of the platform ([`Self::route`]), and not the loopback of the network model.
@@ -288,29 +305,6 @@ impl Platform {
             .links()
             .map(|link| self.links[link.index()].bandwidth)
             .reduce(|a, b| if b < a { b } else { a })
-    }
-
-    /// The nominal bandwidth of the narrowest link between clusters, access links not counted; `None` if there is no such link. In
-    /// nested zones: of the links between the first hosts of clusters, but for the first and the last one of each route.
-    pub fn backbone(&self) -> Option<BytesPerSecond> {
-        let narrower = |a: BytesPerSecond, b: BytesPerSecond| if b < a { b } else { a };
-        let rate = |link: &LinkId| self.links[link.index()].bandwidth;
-        match &self.routes {
-            Routes::Clustered { links, .. } => links.iter().map(rate).reduce(narrower),
-            Routes::Zoned { .. } => {
-                let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
-                let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
-                let routes = pairs
-                    .filter(|(a, b)| a != b)
-                    .filter_map(|(a, b)| self.route(self.manager(a), self.manager(b)));
-                let narrowest = routes.filter_map(|route| {
-                    let inner = route.middle.len().saturating_sub(1);
-                    let links = route.middle.get(1..inner)?;
-                    links.iter().map(rate).reduce(narrower)
-                });
-                narrowest.reduce(narrower)
-            }
-        }
     }
 
     /// The cluster of a host.

@@ -139,11 +139,13 @@ fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
 
 /// Consecutive hosts of a cluster that are alike, with their access links.
 pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
+    let hosts = &platform.clusters[cluster.index()].hosts;
     let access = |host: u32| {
-        let Routes::Clustered { access, .. } = &platform.routes else {
-            return None;
+        let link = match &platform.routes {
+            Routes::Clustered { access, .. } => access[host as usize],
+            Routes::Zoned { .. } => link_into(platform, hosts, HostId(host)),
         };
-        let link = &platform.links[access[host as usize]?.index()];
+        let link = &platform.links[link?.index()];
         Some((link.bandwidth, link.latency, link.varies()))
     };
     let kind = |host: u32| {
@@ -153,7 +155,7 @@ pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Ran
     };
     let mut kinds: Vec<Range<u32>> = Vec::new();
     let mut last = None;
-    for host in platform.clusters[cluster.index()].hosts.clone() {
+    for host in hosts.clone() {
         let this = Some(kind(host));
         match kinds.last_mut() {
             Some(hosts) if last == this => hosts.end = host + 1,
@@ -162,6 +164,16 @@ pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Ran
         last = this;
     }
     kinds
+}
+
+/// The last link on the way to a host from the first other host of its cluster.
+fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
+    // Few origins: zones with routing Dijkstra keep a tree for each.
+    let from = HostId(cluster.start + u32::from(host.0 == cluster.start));
+    if !cluster.contains(&from.0) {
+        return None;
+    }
+    platform.route(from, host)?.links().last()
 }
 
 /// The tree of clusters and hosts, and how many rows of it are left out.
@@ -364,6 +376,7 @@ fn unused_links(platform: &Platform) -> Vec<LinkId> {
     let mut is_used = vec![false; platform.links.len()];
     let mut mark = |link: LinkId| is_used[link.index()] = true;
     match &platform.routes {
+        Routes::Clustered { .. } if platform.hosts.len() < 2 => {} // no messages
         Routes::Clustered {
             access,
             pairs,

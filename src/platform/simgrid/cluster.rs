@@ -6,7 +6,7 @@ use super::xml::is_name;
 use crate::platform::Host;
 use crate::platform::assemble::{LinkParts, memory_of_hosts};
 use crate::platform::zones::{Place, Placed, Private, Routing, Star};
-use crate::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
+use crate::units::{Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
 
 const KNOWN: [&str; 22] = [
     "id",
@@ -41,6 +41,7 @@ pub(super) struct Hosts<'a> {
     pub(super) ranges: Vec<(u64, u64)>,
     speed: InstructionsPerSecond,
     cores: u32,
+    memory: Option<Bytes>,
 }
 
 impl Hosts<'_> {
@@ -62,7 +63,7 @@ impl Hosts<'_> {
             cluster: ClusterId::default(),
             speed: self.speed,
             cores: self.cores,
-            memory: None,
+            memory: self.memory,
             speed_profile: None,
             loads: Vec::new(),
         }
@@ -202,6 +203,7 @@ impl<'a> Builder<'_, 'a, '_> {
             ranges,
             speed: speed?,
             cores: cores?,
+            memory: self.memory(node),
         };
         let name = hosts.host(0).name;
         if !is_name(&name) {

@@ -1,5 +1,12 @@
 //! The settings that a `<config>` asks for, by what they mean here.
 
+/// The property of the outermost zone that says how flows share links that are not shared: `network.fatpipe` of this file, unless the
+/// experiment gives it. SimGrid passes over it.
+pub(super) const FATPIPE: &str = "migsim.network.fatpipe";
+
+/// The property of a host or `<cluster>` with the memory of each host. SimGrid passes over it.
+pub(super) const MEMORY: &str = "migsim.memory";
+
 /// What a setting of `SimGrid` means here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {

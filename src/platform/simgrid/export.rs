@@ -11,6 +11,8 @@ pub struct Export {
     pub xml: String,
     /// The profiles that it refers to: file name and content.
     pub profiles: Vec<(String, String)>,
+    /// What a user should know about how `SimGrid` reads it.
+    pub notes: Vec<String>,
 }
 
 /// The longest name that becomes a part of a file name as it is \[B\]; file systems take 255.

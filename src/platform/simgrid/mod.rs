@@ -8,7 +8,8 @@
 //! | `<route>`, `<zoneRoute>`, bypass routes | with gateways, in one direction or both |
 //! | `<trace>`, `<trace_connect>` | speeds, bandwidths, latencies; states up to the first failure |
 //! | `<include>`, `<set>`, `<foreach>` | replaced by what they stand for |
-//! | `<disk>`, `<storage>`, `<prop>`, `<config>`, `<actor>` | passed over, with a note |
+//! | `<prop>` | memory of hosts, sharing of `FATPIPE` links |
+//! | `<disk>`, `<storage>`, other `<prop>`, `<config>`, `<actor>` | passed over, with a note |
 //!
 //! Routes that `SimGrid` takes to have no links are noted (`gaps`).
 //!

@@ -100,6 +100,7 @@ pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
     Ok(Export {
         xml: writer.xml,
         profiles: writer.profiles.into_iter().collect(),
+        notes: Vec::new(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::config::{FATPIPE, MEMORY};
 use super::profile::Connection;
 use super::xml::Reader;
 use crate::document::MOST_PROBLEMS;
@@ -9,7 +10,7 @@ use crate::memory::Limits;
 use crate::platform::assemble::{LinkParts, check_size};
 use crate::platform::zones::{Member, Place, Point, Routing, Star, Vivaldi, ZoneId, Zones};
 use crate::platform::{Failure, Host, Link};
-use crate::units::{ClusterId, LinkId, Seconds};
+use crate::units::{Bytes, ClusterId, LinkId, Seconds};
 
 /// An element of the file.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
@@ -205,6 +206,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "cabinet" => part.members += self.cabinet(node, place),
             "link" => self.link(node),
             "backbone" => part.backbone = self.backbone(node),
+            "prop" if node.attribute("id") == Some(FATPIPE) => self.fatpipe(node, part.zone),
             "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu"
             | "random" => {
                 self.reader.pass_over(node.tag_name().name());
@@ -213,6 +215,28 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "trace" | "trace_connect" | "route" | "zoneRoute" | "ASroute" | "bypassRoute"
             | "bypassZoneRoute" | "bypassASroute" | "host_link" => {}
             _ => self.reader.unknown_element(node, &ELEMENTS),
+        }
+    }
+
+    /// Reads how flows share links that are not shared, which holds for the whole file.
+    fn fatpipe(&mut self, node: Node<'a>, zone: ZoneId) {
+        self.reader.check_attributes(node, &["id", "value"]);
+        if zone != 0 {
+            let message = format!("property `{FATPIPE}` is not in the outermost zone");
+            let problem = self.reader.problem_at(node, "id", message);
+            let hint = "it holds for all links of the file: move it to the outermost zone";
+            self.reader.note(problem.hint(hint));
+        }
+        match self.reader.required(node, "value") {
+            Some("whole") => self.zones.are_pipes_whole = true,
+            Some("simgrid") => self.zones.are_pipes_whole = false,
+            Some(other) => {
+                let message = format!("unknown value `{other}` of property `{FATPIPE}`");
+                let problem = self.reader.problem_at(node, "value", message);
+                self.reader
+                    .note(problem.known("values", ["simgrid", "whole"]));
+            }
+            None => {}
         }
     }
 
@@ -263,7 +287,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             cluster: ClusterId::default(),
             speed,
             cores,
-            memory: None,
+            memory: self.memory(node),
             speed_profile: profile,
             loads: Vec::new(),
         };
@@ -420,10 +444,27 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
+    /// The memory of each host of an element, if it has that property.
+    pub(super) fn memory(&mut self, node: Node<'a>) -> Option<Bytes> {
+        let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY);
+        let prop = node.children().find(is_memory)?;
+        self.reader.check_attributes(prop, &["id", "value"]);
+        let value = self.reader.required(prop, "value")?;
+        match Bytes::parse(value) {
+            Ok(memory) => Some(memory),
+            Err(error) => {
+                let problem = self.reader.problem_at(prop, "value", error.to_string());
+                self.reader.note(problem);
+                None
+            }
+        }
+    }
+
     /// Counts what stands in an element and has no meaning here.
     pub(super) fn pass_over_inside(&mut self, node: Node<'a>) {
         for child in self.reader.elements(node) {
             match child.tag_name().name() {
+                "prop" if child.attribute("id") == Some(MEMORY) => {}
                 name @ ("prop" | "disk" | "mount" | "storage") => self.reader.pass_over(name),
                 _ => self.reader.unknown_element(child, &["prop", "disk"]),
             }

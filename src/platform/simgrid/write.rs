@@ -7,22 +7,24 @@
 //! | the same tree in version 4 (`modern.rs`) | it was of version 3, or refers to other files | as it is |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
-//! `SimGrid` has no memory of hosts: it is left out. If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
+//! Two things that `SimGrid` does not have are properties, which it passes over: the memory of hosts (`migsim.memory`), and that each flow has the
+//! whole capacity of links that are not shared (`migsim.network.fatpipe`). If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
 //! faster than any other, and the other links have none.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use super::config::{FATPIPE, MEMORY};
 use super::export::{Export, escape, file_name};
 use super::modern::modern;
 use crate::error::{Error, Problem};
+use crate::platform::model::NO_BOTTLENECK;
 use crate::platform::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
 use crate::units::{ClusterId, HostId, LinkId};
+use crate::words::counted;
 
 /// More hosts than this are not written with a route for each pair.
 const MOST_HOSTS_OF_ROUTES: usize = 3000;
-/// The bandwidth of links that only have a latency \[B/s\].
-const NO_BOTTLENECK: &str = "1e18Bps";
 
 /// Writes a platform for `SimGrid`.
 ///
@@ -58,8 +60,10 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
             return Err(problem.hint(hint).into());
         }
     }
+    let notes = writer.notes();
     Ok(Export {
         xml: writer.xml,
+        notes,
         profiles: writer.profiles,
     })
 }
@@ -73,6 +77,7 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
         (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
             xml: tree.text.to_string(),
             profiles: Vec::new(),
+            notes: Vec::new(),
         }),
         (Routes::Zoned { .. }, Some(tree)) => modern(&loaded.source, &tree.text),
         _ => to_simgrid(&loaded.platform),
@@ -95,7 +100,7 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
             let ids = cluster.hosts.start as usize..cluster.hosts.end as usize;
             let kind = |id: usize| {
                 let (host, access) = (&platform.hosts[id], access[id].map(link));
-                (host.speed, host.cores, access.map(|link| (link.bandwidth, link.latency)))
+                (host.speed, host.cores, host.memory, access.map(|link| (link.bandwidth, link.latency)))
             };
             ids.clone().all(|id| kind(id) == kind(ids.start))
         })
@@ -114,6 +119,14 @@ fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
     (from != to)
         .then(|| platform.route(HostId(from), HostId(to)))
         .flatten()
+}
+
+/// The end of the element of a host: its memory, which SimGrid does not have, as a property.
+fn inside(element: &str, host: &Host) -> String {
+    host.memory.map_or_else(
+        || "/>".to_owned(),
+        |memory| format!("><prop id=\"{MEMORY}\" value=\"{memory}\"/></{element}>"),
+    )
 }
 
 struct Writer<'a> {
@@ -138,6 +151,36 @@ impl Writer<'_> {
         ));
         self.line(format_args!("<platform version=\"4.1\">"));
         self.line(format_args!(" <zone id=\"{name}\" routing=\"Full\">"));
+        if self.has_whole_pipes() {
+            self.line(format_args!("  <prop id=\"{FATPIPE}\" value=\"whole\"/>"));
+        }
+    }
+
+    /// Whether the file has links that are not shared, of which each flow has the whole capacity.
+    fn has_whole_pipes(&self) -> bool {
+        let has_pipes = self.has_pair_latencies || self.has_unshared();
+        has_pipes && self.platform.has_whole_pipes()
+    }
+
+    /// What a user should know about the file.
+    fn notes(&self) -> Vec<String> {
+        let unshared = (self.platform.links.iter())
+            .filter(|link| !link.is_shared)
+            .count();
+        let are_whole = self.platform.has_whole_pipes();
+        let note = (unshared > 0 && are_whole).then(|| {
+            let links = counted(unshared, "link");
+            format!(
+                "{links} with the sharing policy `FATPIPE`: migsim gives each flow the whole bandwidth, as property `{FATPIPE}` of the file asks; \
+                 SimGrid gives less to some flows, as migsim does with `--net fatpipe=simgrid`"
+            )
+        });
+        note.into_iter().collect()
+    }
+
+    /// Whether links of the platform are not shared.
+    fn has_unshared(&self) -> bool {
+        self.platform.links.iter().any(|link| !link.is_shared)
     }
 
     fn end(&mut self) {
@@ -145,23 +188,22 @@ impl Writer<'_> {
         self.line(format_args!("</platform>"));
     }
 
-    fn link(&mut self, link: &Link) {
-        let sharing = if link.is_shared { "SHARED" } else { "FATPIPE" };
+    fn link(&mut self, name: &str, link: &Link, sharing: &str) {
         let bandwidth = self.profile(
             "bandwidth_file",
-            &link.name,
+            name,
             "bandwidth",
             link.bandwidth_profile.as_ref(),
         );
         let latency = self.profile(
             "latency_file",
-            &link.name,
+            name,
             "latency",
             link.latency_profile.as_ref(),
         );
         self.line(format_args!(
             "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{sharing}\"{bandwidth}{latency}/>",
-            escape(&link.name),
+            escape(name),
             link.bandwidth.get(),
             if self.has_pair_latencies { 0.0 } else { link.latency.get() }
         ));
@@ -193,9 +235,10 @@ impl Writer<'_> {
             let Cluster { name, hosts } = cluster;
             let name = escape(name);
             // A `<cluster>` has no loopback of its own accord; this one is that of the network models.
+            let end = inside("cluster", host);
             self.line(format_args!(
                 "  <cluster id=\"{name}\" prefix=\"{name}-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
-                 sharing_policy=\"SHARED\" loopback_bw=\"10GBps\" loopback_lat=\"0s\" router_id=\"router-{index}\"/>",
+                 sharing_policy=\"SHARED\" loopback_bw=\"10GBps\" loopback_lat=\"0s\" router_id=\"router-{index}\"{end}",
                 hosts.len() - 1,
                 host.speed.get(),
                 host.cores,
@@ -205,11 +248,7 @@ impl Writer<'_> {
         }
         // A `<cluster>` makes the access links of its hosts.
         let made: BTreeSet<LinkId> = access.iter().copied().flatten().collect();
-        for (index, link) in platform.links.iter().enumerate() {
-            if !made.contains(&LinkId::from_index(index)) {
-                self.link(link);
-            }
-        }
+        self.links(&made);
         for a in 0..platform.clusters.len() {
             for b in 0..platform.clusters.len() {
                 self.zone_route(a, b);
@@ -246,10 +285,52 @@ impl Writer<'_> {
 
     fn links_of(&self, links: impl Iterator<Item = LinkId>) -> String {
         links.fold(String::new(), |mut text, link| {
-            let name = escape(&self.platform.links[link.index()].name);
-            write!(text, "<link_ctn id=\"{name}\"/>").expect("a string can be written to");
+            let first = self.platform.undirected(link);
+            let (name, direction) = match self.duplex(first) {
+                Some(name) if link == first => (name, " direction=\"UP\""),
+                Some(name) => (name, " direction=\"DOWN\""),
+                None => (&*self.platform.links[link.index()].name, ""),
+            };
+            let name = escape(name);
+            write!(text, "<link_ctn id=\"{name}\"{direction}/>")
+                .expect("a string can be written to");
             text
         })
+    }
+
+    /// The common name of a duplex link and of the direction after it, if one `SPLITDUPLEX` link stands for both.
+    fn duplex(&self, first: LinkId) -> Option<&str> {
+        let up = &self.platform.links[first.index()];
+        if !up.is_duplex || !up.is_shared {
+            return None;
+        }
+        let down = self.platform.links.get(first.index() + 1)?;
+        let name = up.name.strip_suffix("_UP")?;
+        let is_one = down.name.strip_suffix("_DOWN") == Some(name)
+            && down.is_shared
+            && (up.bandwidth, up.latency) == (down.bandwidth, down.latency)
+            && up.bandwidth_profile == down.bandwidth_profile
+            && up.latency_profile == down.latency_profile;
+        is_one.then_some(name)
+    }
+
+    /// The links but those that are `made` otherwise; a duplex link is one element.
+    fn links(&mut self, made: &BTreeSet<LinkId>) {
+        let platform = self.platform;
+        let mut ids = (0..platform.links.len()).map(LinkId::from_index);
+        while let Some(id) = ids.next() {
+            let link = &platform.links[id.index()];
+            if made.contains(&id) {
+                continue;
+            }
+            if let Some(name) = self.duplex(id).map(str::to_owned) {
+                ids.next();
+                self.link(&name, link, "SPLITDUPLEX");
+            } else {
+                let sharing = if link.is_shared { "SHARED" } else { "FATPIPE" };
+                self.link(&link.name, link, sharing);
+            }
+        }
     }
 
     fn full(&mut self) -> Result<(), Error> {
@@ -283,9 +364,7 @@ impl Writer<'_> {
         for host in &platform.hosts {
             self.host(host);
         }
-        for link in &platform.links {
-            self.link(link);
-        }
+        self.links(&BTreeSet::new());
         let mut latencies = vec![String::new(); count * count];
         let with_latencies = if self.has_pair_latencies { count } else { 0 };
         for (a, b) in (0..with_latencies).flat_map(|a| (0..count).map(move |b| (a, b))) {
@@ -296,7 +375,7 @@ impl Writer<'_> {
                 );
                 let (id, latency) = (escape(&name), platform.latency(&route).get());
                 self.line(format_args!(
-                    "  <link id=\"{id}\" bandwidth=\"{NO_BOTTLENECK}\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
+                    "  <link id=\"{id}\" bandwidth=\"{NO_BOTTLENECK:e}Bps\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
                 ));
                 latencies[a * count + b] = format!("<link_ctn id=\"{id}\"/>");
             }
@@ -318,8 +397,9 @@ impl Writer<'_> {
             "speed",
             host.speed_profile.as_ref(),
         );
+        let end = inside("host", host);
         self.line(format_args!(
-            "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}/>",
+            "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",
             escape(&host.name),
             host.speed.get(),
             host.cores
@@ -360,7 +440,7 @@ impl Writer<'_> {
             let links = self.links_of(route.links());
             let [from, to] = [from, to].map(|host| escape(&platform.hosts[host.index()].name));
             self.line(format_args!(
-                "  <route src=\"{from}\" dst=\"{to}\"{symmetrical}>{links}{latency}</route>"
+                "  <route src=\"{from}\" dst=\"{to}\"{symmetrical}>{latency}{links}</route>"
             ));
         }
     }
@@ -447,5 +527,54 @@ mod tests {
             "{name} {text}"
         );
         assert!(export.xml.contains(&format!("speed_file=\"{name}\"")));
+    }
+
+    #[test]
+    fn memory_and_whole_pipes_survive_two_exports() {
+        let text = r#"{"schema": "migsim-platform-1", "name": "p", "profiles": {"half": {"steps": [["1 s", 0.5]]}},
+            "clusters": [{"name": "a", "hosts": 2, "speed": "1 GHz", "memory": "64 GB", "network": "unshared", "speed_profile": "half",
+                "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}]}"#;
+        let ours = from_json("p.json", text).unwrap().platform;
+        let once = to_simgrid(&ours).unwrap();
+        assert!(once.notes[0].starts_with("2 links with the sharing policy `FATPIPE`"));
+        let folder = tempfile::tempdir().unwrap();
+        for (name, profile) in &once.profiles {
+            std::fs::write(folder.path().join(name), profile).unwrap();
+        }
+        let source = folder.path().join("p.xml").display().to_string();
+        let loaded = from_simgrid(&source, &once.xml).unwrap();
+        let twice = to_simgrid_as_read(&loaded).unwrap();
+        let again = from_simgrid(&source, &twice.xml).unwrap();
+        assert!(loaded.platform.has_whole_pipes() && again.platform.has_whole_pipes());
+        let memory = |platform: &Platform| platform.hosts[1].memory.map(|memory| memory.get());
+        assert_eq!(
+            (memory(&ours), memory(&again.platform)),
+            (Some(64e9), Some(64e9))
+        );
+        let foreign = once.xml.replace("whole", "simgrid");
+        assert!(
+            !from_simgrid(&source, &foreign)
+                .unwrap()
+                .platform
+                .has_whole_pipes()
+        );
+    }
+
+    #[test]
+    fn properties_of_ours_with_other_values_or_places_are_refused() {
+        let file = |outer: &str, inner: &str, host: &str| {
+            format!(
+                r#"<?xml version="1.0"?><platform version="4.1"><zone id="z" routing="Full">{outer}<zone id="y" routing="Full">{inner}
+                <host id="h" speed="1Gf">{host}</host></zone></zone></platform>"#
+            )
+        };
+        let prop = |id: &str, value: &str| format!(r#"<prop id="{id}" value="{value}"/>"#);
+        let error = |text: &str| from_simgrid("p.xml", text).unwrap_err().to_string();
+        let value = error(&file(&prop(FATPIPE, "all"), "", ""));
+        assert!(value.contains("unknown value `all` of property"), "{value}");
+        let place = error(&file("", &prop(FATPIPE, "whole"), ""));
+        assert!(place.contains("is not in the outermost zone"), "{place}");
+        let memory = error(&file("", "", &prop(MEMORY, "64")));
+        assert!(memory.contains("`64` has no unit"), "{memory}");
     }
 }

@@ -46,6 +46,8 @@ pub(super) const ITSELF: Point = Point::MAX;
 pub struct Zones {
     zones: Vec<Zone>,
     points: Vec<Place>,
+    /// Whether each flow has the whole capacity of a link that is not shared, as in a platform in JSON.
+    pub(super) are_pipes_whole: bool,
 }
 
 /// A zone.

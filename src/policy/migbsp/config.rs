@@ -201,8 +201,8 @@ choice!(
 choice!(
     /// The rate at which Mem(i,j) sends the memory of a process.
     MemoryRate {
-        /// The narrowest link between clusters, access links not counted: one rate for all pairs (a platform without such links:
-        /// as `managers`).
+        /// The narrowest link between clusters: one rate for all pairs. Access links and the medium inside a cluster do not count (a platform
+        /// without such links: as `managers`).
         Backbone,
         /// The narrowest link between the two managers.
         Managers,
