@@ -241,6 +241,10 @@ fn make(scratch: &Path) {
             .concat()
             .as_bytes(),
     );
+    let attributes: String = (0..300_000).map(|index| format!(" a{index}='1'")).collect();
+    let text =
+        format!("<platform version='4.1'>\n <zone{attributes} id='z' routing='Full'/></platform>");
+    write("attributes.xml", text.as_bytes());
     for (name, start) in [
         ("json", "{\"name\":\n \""),
         (
