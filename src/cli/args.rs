@@ -398,8 +398,11 @@ pub(super) struct RecordArguments {
     /// The time that is computation: all between two calls, or that of the processor alone
     #[arg(long, value_enum, default_value = "wall")]
     pub(super) clock: RecordClock,
+    /// Make the trace of the records in this folder, which an earlier recording has kept; no program starts
+    #[arg(long, value_name = "DIR", conflicts_with = "program")]
+    pub(super) from: Option<PathBuf>,
     /// The command that starts the program, behind `--`
-    #[arg(value_name = "COMMAND", required = true, last = true)]
+    #[arg(value_name = "COMMAND", required_unless_present = "from", last = true)]
     pub(super) program: Vec<String>,
 }
 

@@ -4,14 +4,21 @@
 //! start (`nohup`, a script in the background), it stays so.
 
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 /// The exit code that a shell reports of a process ended by the signal: 128 + 2.
-const EXIT_CODE: i32 = 130;
+const EXIT_CODE: i32 = 128 + SIGINT;
+
+/// The signals that ask a command to end: of a terminal, of a batch system, and of a terminal that is closed.
+#[cfg(unix)]
+const ENDS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
+/// The signals that ask a command to end.
+#[cfg(not(unix))]
+const ENDS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// The flags that the signal changes.
 #[derive(Debug)]
@@ -68,7 +75,7 @@ impl Flags {
             is_asked: Arc::default(),
             is_idle: Arc::new(AtomicBool::new(true)),
         };
-        if is_ignored() {
+        if is_ignored(SIGINT) {
             return None;
         }
         // In this order: the second signal finds that the first has come.
@@ -79,20 +86,60 @@ impl Flags {
     }
 }
 
+/// The signals that ask a command to end, held off until the process ends.
+#[derive(Debug)]
+pub(super) struct Signals {
+    /// The number of the last one; 0 before one has come.
+    last: Arc<AtomicUsize>,
+    are_caught: bool,
+}
+
+impl Signals {
+    /// Catches them from now on, but for those that are ignored, and none where they are left alone.
+    pub(super) fn catch() -> Self {
+        let last = Arc::new(AtomicUsize::new(0));
+        let are_caught = !IS_LEFT_ALONE.load(Ordering::SeqCst);
+        for signal in ENDS {
+            let number = usize::try_from(signal).unwrap_or_default();
+            if are_caught && !is_ignored(signal) {
+                // A signal that cannot be caught ends the process as ever.
+                let _ = flag::register_usize(signal, Arc::clone(&last), number);
+            }
+        }
+        Self { last, are_caught }
+    }
+
+    /// Whether this process is the command, and no program around it.
+    pub(super) fn are_caught(&self) -> bool {
+        self.are_caught
+    }
+
+    /// The signal that has come, if one has; the last of several.
+    pub(super) fn came(&self) -> Option<i32> {
+        let number = self.last.load(Ordering::SeqCst);
+        i32::try_from(number).ok().filter(|&signal| signal > 0)
+    }
+}
+
 /// Whether whoever started the process has it ignore the signal, where the system says so.
-fn is_ignored() -> bool {
+fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (SIGINT - 1) & 1 == 1)
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Says `farewell` on stderr and ends the process.
-#[expect(clippy::exit, reason = "the work that is cut short cannot return")]
 pub(super) fn leave(farewell: Option<&str>) -> ! {
+    leave_after(SIGINT, farewell)
+}
+
+/// The same after another signal, which the exit code names: 128 + its number.
+#[expect(clippy::exit, reason = "the work that is cut short cannot return")]
+pub(super) fn leave_after(signal: i32, farewell: Option<&str>) -> ! {
     if let Some(farewell) = farewell {
         // If stderr is closed, nothing can be done.
         let _ = writeln!(std::io::stderr(), "{farewell}");
     }
-    std::process::exit(EXIT_CODE)
+    std::process::exit(128 + signal)
 }

@@ -16,6 +16,7 @@ mod memory_limit;
 mod options;
 mod print;
 mod progress;
+#[cfg(unix)]
 mod record;
 mod report;
 mod reproduce;
@@ -208,7 +209,13 @@ fn dispatch(
         args::Command::Decide(question) => decide::decide(registry, question, out),
         args::Command::Report(report) => report::report(registry, report, out, errors),
         args::Command::Calibrate(arguments) => calibrate::run(arguments, out, errors),
+        #[cfg(unix)]
         args::Command::Record(arguments) => record::run(arguments, out),
+        #[cfg(not(unix))]
+        args::Command::Record(_) => {
+            let problem = Problem::new("`migsim record` needs Linux");
+            Err(problem.hint("record there, and run the trace here").into())
+        }
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);

@@ -92,7 +92,7 @@ impl Draft {
     }
 
     /// The error of a write that failed.
-    pub(super) fn failed(&self, error: &std::io::Error) -> Error {
+    pub fn failed(&self, error: &std::io::Error) -> Error {
         cannot_write(&self.path.display().to_string(), error)
     }
 }

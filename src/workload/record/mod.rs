@@ -34,6 +34,12 @@ pub struct Conversion {
     pub overhead: u64,
 }
 
+/// Why the recorder could not write a record, if its text says so.
+pub fn failure(text: &str) -> Option<&str> {
+    text.strip_prefix("migsim-record failed ")
+        .map(str::trim_end)
+}
+
 /// Cuts the records (name and text, one for each process) into supersteps. Work is measured time x `speed`.
 ///
 /// # Errors

@@ -9,6 +9,7 @@
 //! c NAME ID ROOT NUMBER BYTES N BYTES...   a collective begins; N sizes, one for each member, or none
 //! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one from each of some
 //! e NUMBER                     it is complete
+//! migsim-record failed REASON  instead of all that: the record could not be written
 //! x CALL [from a second thread]            a call that cannot be cut
 //! m BYTES, o NS, end           memory, the price of a call, the last line
 //! ```

@@ -1,18 +1,20 @@
 /* Recorder of MPI programs: writes what a process computes, sends and receives, one line an event.
  *
  * Preloaded by `migsim record`. Each call is wrapped under both of its names, MPI_ and PMPI_: the second one is what the library's own
- * wrappers for Fortran call. The next library does the work. What that calls itself is not recorded. Two variables of the
- * environment: MIGSIM_RECORD_DIR, the folder of the records, and MIGSIM_RECORD_CLOCK, `wall` or `cpu`. The lines are described in
- * `read.rs`, which reads them. */
+ * wrappers for Fortran call. The next library does the work. What that calls itself is not recorded. Variables of the environment:
+ * MIGSIM_RECORD_DIR, the folder of the records, MIGSIM_RECORD_CLOCK, `wall` or `cpu`, and MIGSIM_RECORD_PID, the process of
+ * `migsim record`. The lines are described in `read.rs`, which reads them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,11 +24,19 @@ static char buffer[1 << 20];
 static size_t filled;
 static int file = -1, is_dry, world_rank, world_size;
 
+/* The record becomes the reason why it cannot be written: what it held has made room for that. */
+static void fail(void) {
+    const char *reason = strerror(errno);
+    perror("migsim record");
+    if (!ftruncate(file, 0) && !lseek(file, 0, SEEK_SET)) dprintf(file, "migsim-record failed %s\n", reason);
+    _exit(74);
+}
 static void flush(void) {
     size_t done = 0;
     while (!is_dry && file >= 0 && done < filled) {
         ssize_t n = write(file, buffer + done, filled - done);
-        if (n <= 0) { perror("migsim record"); _exit(74); }
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) fail();
         done += (size_t)n;
     }
     filled = 0;
@@ -226,6 +236,15 @@ static void track(Group *g, long long id, MPI_Request r) {
 }
 
 /* --- beginning and end --- */
+
+/* The command that `migsim record` has started ends with it, even if that is killed. */
+__attribute__((constructor)) static void follow(void) {
+    const char *text = getenv("MIGSIM_RECORD_PID");
+    pid_t recording = text ? (pid_t)atol(text) : 0;
+    if (recording <= 1 || getppid() != recording) return;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != recording) raise(SIGTERM);
+}
 
 /* A new file: another program, or a process that this one starts, may have written a record of the same rank. */
 static void create(const char *folder) {

@@ -1,0 +1,235 @@
+//! The program under the recorder: started, waited for, and ended with all that it has started if a signal comes.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::SIGTERM;
+
+use super::folder::Records;
+use crate::cli::args::RecordArguments;
+use crate::cli::interrupt::Signals;
+use crate::document::read_text;
+use crate::error::{Error, Problem};
+use crate::workload::record::failure;
+
+/// The time between two looks at the program and at signals.
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
+
+/// The time that a program has to end itself after a signal that a terminal sends to it, too.
+const OWN_TIME: Duration = Duration::from_secs(1);
+/// The time that it has after the signal was passed on; then it is killed.
+const LAST_TIME: Duration = Duration::from_secs(5);
+
+/// Runs the program with the recorder before its library, until it ends or a signal has ended it.
+pub(super) fn run(
+    arguments: &RecordArguments,
+    library: &Path,
+    records: &Records,
+    signals: &Signals,
+) -> Result<(), Error> {
+    if signals.are_caught() {
+        adopt();
+    }
+    let mut child = start(arguments, library, records.path())?;
+    let status = loop {
+        if let Some(signal) = signals.came() {
+            end(&mut child, signal);
+            return Err(interrupted());
+        }
+        if let Some(status) = child.try_wait().map_err(|error| lost(&error))? {
+            break status;
+        }
+        thread::sleep(PAUSE);
+    };
+    if status.success() {
+        return check_called(arguments, records.path());
+    }
+    Err(failed(status, records.path()))
+}
+
+/// What is returned after a signal, and not printed.
+pub(super) fn interrupted() -> Error {
+    Error::Run(Problem::new("interrupted"))
+}
+
+fn start(arguments: &RecordArguments, library: &Path, folder: &Path) -> Result<Child, Error> {
+    let [program, rest @ ..] = arguments.program.as_slice() else {
+        return Err(Problem::new("no program")
+            .hint("write it behind `--`")
+            .into());
+    };
+    let mut preload = library.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    let child = Command::new(program)
+        .args(rest)
+        .env("LD_PRELOAD", preload)
+        .env("MIGSIM_RECORD_DIR", folder)
+        .env("MIGSIM_RECORD_CLOCK", arguments.clock.name())
+        .env("MIGSIM_RECORD_PID", std::process::id().to_string())
+        .spawn();
+    child.map_err(|error| {
+        let problem = Problem::new(format!("cannot start `{program}`: {error}"));
+        let hint = "write the whole command behind `--`: migsim record -- mpirun -np 8 ./program";
+        problem.hint(hint).into()
+    })
+}
+
+/// A program that has left no record is no MPI program.
+fn check_called(arguments: &RecordArguments, folder: &Path) -> Result<(), Error> {
+    if names(folder).next().is_some() {
+        return Ok(());
+    }
+    let message = format!("`{}` called no MPI function", arguments.program.join(" "));
+    let hint = "the program must be linked dynamically with the MPI library of `mpicc`, and run on this host: \
+                static linking escapes the recorder";
+    Err(Error::Run(Problem::new(message).hint(hint)))
+}
+
+/// The records of a folder.
+fn names(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
+}
+
+/// Why the program failed: the recorder says so if it was the records.
+fn failed(status: ExitStatus, folder: &Path) -> Error {
+    let mut texts = names(folder).filter_map(|path| read_text(&path).ok());
+    let Some(reason) = texts.find_map(|text| failure(&text).map(str::to_owned)) else {
+        let message = format!("the program failed: {status}");
+        let hint = "run it without `migsim record` first; nothing was written";
+        return Error::Run(Problem::new(message).hint(hint));
+    };
+    let problem = Problem::new(format!("cannot write the records of the program: {reason}"));
+    let hint = "set TMPDIR to a folder with more space, which the records need (the guide says how much); nothing was written";
+    Error::Run(problem.source(folder.display().to_string()).hint(hint))
+}
+
+fn lost(error: &std::io::Error) -> Error {
+    let problem = Problem::new(format!("cannot wait for the program: {error}"));
+    Error::Run(problem.hint("record it again"))
+}
+
+/// Ends the program and all that it has started: with the signal that came, and if that does not help by force.
+fn end(child: &mut Child, signal: i32) {
+    // A terminal sends the others to the program, too, and a second one would stop it while it ends itself.
+    if signal != SIGTERM && has_ended(child, OWN_TIME) {
+        return;
+    }
+    let passed_on = Signal::from_named_raw(signal).unwrap_or(Signal::TERM);
+    for signal in [passed_on, Signal::KILL] {
+        send(&family_of(std::process::id(), child), signal);
+        if has_ended(child, LAST_TIME) {
+            return;
+        }
+    }
+}
+
+/// Waits until the program and all that it has started have ended, but not longer than this.
+fn has_ended(child: &mut Child, time: Duration) -> bool {
+    let mut left = time;
+    while !matches!(child.try_wait(), Ok(Some(_)))
+        || !family_of(std::process::id(), child).is_empty()
+    {
+        if left.is_zero() {
+            return false;
+        }
+        thread::sleep(PAUSE);
+        left = left.saturating_sub(PAUSE);
+    }
+    true
+}
+
+fn send(family: &BTreeSet<u32>, signal: Signal) {
+    for &id in family {
+        if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, signal); // it may have ended just now
+        }
+    }
+}
+
+/// The living processes that `root` and its children have started. The system gives `root` those whose parents have ended ([`adopt`]).
+/// Where it does not list processes, the child alone.
+fn family_of(root: u32, child: &mut Child) -> BTreeSet<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
+    let parents: Vec<(u32, u32)> = ids.filter_map(|id| Some((id, parent_of(id)?))).collect();
+    let mut family = BTreeSet::from([root]);
+    loop {
+        let is_new = |(id, parent): &&(u32, u32)| family.contains(parent) && !family.contains(id);
+        let found: Vec<u32> = (parents.iter().filter(is_new)).map(|(id, _)| *id).collect();
+        if found.is_empty() {
+            break;
+        }
+        family.extend(found);
+    }
+    family.remove(&root);
+    if matches!(child.try_wait(), Ok(None)) {
+        family.insert(child.id());
+    }
+    family
+}
+
+/// Makes this process the parent of processes of the program whose own parents end before them.
+fn adopt() {
+    #[cfg(target_os = "linux")]
+    if let Some(here) = i32::try_from(std::process::id())
+        .ok()
+        .and_then(Pid::from_raw)
+    {
+        // Without it, such processes go on after a signal.
+        let _ = rustix::process::set_child_subreaper(Some(here));
+    }
+}
+
+/// The parent of a process that has not ended, as Linux says.
+fn parent_of(id: u32) -> Option<u32> {
+    parent_in(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+}
+
+/// State and parent stand behind the name, which may hold spaces and parentheses (`man 5 proc_pid_stat`).
+fn parent_in(stat: &str) -> Option<u32> {
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let has_ended = matches!(fields.next()?, "Z" | "X");
+    fields.next()?.parse().ok().filter(|_| !has_ended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_of_a_process_stands_behind_its_name() {
+        assert_eq!(parent_in("77 (a) b) S 12 77 77 0 -1 4194304"), Some(12));
+        assert_eq!(parent_in("77 (a) Z 12 77 77 0 -1 4194304"), None);
+    }
+
+    #[test]
+    fn a_family_has_children_of_children() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "sleep 60 & wait"])
+            .spawn()
+            .unwrap();
+        let root = shell.id();
+        let mut family = BTreeSet::new();
+        for _ in 0..100 {
+            family = family_of(root, &mut shell);
+            if family.len() > 1 {
+                break;
+            }
+            thread::sleep(PAUSE);
+        }
+        assert_eq!(family.len(), 2, "the shell and the sleeper");
+        send(&family, Signal::KILL);
+        shell.wait().unwrap();
+        assert!(family_of(root, &mut shell).is_empty());
+    }
+}

@@ -1,0 +1,84 @@
+//! The recorder, compiled once for its source and the `mpicc` of the user, in a folder that nobody else can write.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::private;
+use crate::error::{Error, Problem};
+use crate::workload::record::RECORDER;
+
+/// The library of the recorder, compiled on first use for this source and this `mpicc`.
+pub(super) fn recorder() -> Result<PathBuf, Error> {
+    let version = Command::new("mpicc").arg("-v").output();
+    let version = version.map_err(|error| {
+        let problem = Problem::new(format!("cannot start `mpicc`: {error}"));
+        let hint = "install an MPI library with its compiler (Debian: apt-get install openmpi-bin libopenmpi-dev), or load its module";
+        Error::from(problem.hint(hint))
+    })?;
+    let folder = cache()?;
+    private::create(&folder)?;
+    let text = [RECORDER.as_bytes(), &version.stdout, &version.stderr].concat();
+    let library = folder.join(format!("recorder-{:016x}.so", hash(&text)));
+    if !private::is_private_file(&library) {
+        compile(&folder, &library)?;
+    }
+    Ok(library)
+}
+
+/// The folder of the recorder.
+fn cache() -> Result<PathBuf, Error> {
+    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
+    let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    let Some(folder) = folder else {
+        let problem =
+            Problem::new("no folder for the recorder: neither XDG_CACHE_HOME nor HOME is set");
+        let hint = "set XDG_CACHE_HOME or HOME to a folder that only you can write: the recorder runs inside your program";
+        return Err(problem.hint(hint).into());
+    };
+    if !folder.is_absolute() || folder.to_string_lossy().contains([':', ' ']) {
+        let message =
+            "the folder of the recorder is not an absolute path without spaces and colons";
+        let problem = Problem::new(message).source(folder.display().to_string());
+        let hint = "the system loads no library from there (LD_PRELOAD): set XDG_CACHE_HOME to another folder";
+        return Err(problem.hint(hint).into());
+    }
+    Ok(folder.join("migsim"))
+}
+
+fn compile(folder: &Path, library: &Path) -> Result<(), Error> {
+    let unwritable = |error: std::io::Error| {
+        let problem = Problem::new(format!("cannot write: {error}"));
+        let hint = "set XDG_CACHE_HOME or HOME to a folder with space that you can write";
+        Error::Output(problem.source(folder.display().to_string()).hint(hint))
+    };
+    // Renamed when it is whole: another command may compile at the same time.
+    let source = folder.join(format!("recorder-{}.c", std::process::id()));
+    let object = source.with_extension("so");
+    fs::write(&source, RECORDER).map_err(unwritable)?;
+    let compiled = Command::new("mpicc")
+        .args(["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"])
+        .args([&object, &source])
+        .arg("-ldl")
+        .output();
+    let _ = fs::remove_file(&source); // only the library is needed
+    let compiled = compiled.map_err(unwritable)?;
+    if !compiled.status.success() {
+        let said = String::from_utf8_lossy(&compiled.stderr);
+        let problem = Problem::new(format!(
+            "`mpicc` cannot compile the recorder: {}",
+            said.trim()
+        ));
+        let hint = "it needs an MPI library of version 3 and a C compiler for Linux";
+        return Err(Error::Run(problem.hint(hint)));
+    }
+    private::protect(&object).map_err(unwritable)?;
+    fs::rename(&object, library).map_err(unwritable)
+}
+
+/// FNV-1a: the same on every machine and in every version.
+fn hash(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
+}

@@ -1,0 +1,176 @@
+//! The folder of the records of one recording: new, private, and gone afterwards, also after a kill.
+//!
+//! `migsim-record-ID` in the folder of temporary files. Its file `lock` stays locked for as long as the recording lives, so that the next
+//! recording of the same user recognizes a folder that a killed one has left, and removes it. Records that are kept move to `migsim-kept-ID`.
+
+use std::fs::{self, File};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::private;
+use crate::error::{Error, Problem};
+
+/// Start of the name of a folder whose recording is under way.
+const PREFIX: &str = "migsim-record-";
+/// Start of the name of a folder that is kept.
+const KEPT: &str = "migsim-kept-";
+/// The file that is locked during a recording.
+const LOCK: &str = "lock";
+/// Maximum number of names that are tried: a folder of a new name exists hardly ever.
+const ATTEMPTS: usize = 100;
+
+/// The folder of a recording that is under way; removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Records {
+    folder: PathBuf,
+    id: String,
+    /// Keeps the lock.
+    _lock: File,
+    is_kept: bool,
+}
+
+impl Records {
+    /// Makes a folder that did not exist, for the user alone.
+    pub(super) fn create(temporary: &Path) -> Result<Self, Error> {
+        let mut reason = io::Error::from(io::ErrorKind::AlreadyExists);
+        for _ in 0..ATTEMPTS {
+            match Self::attempt(temporary) {
+                Ok(records) => return Ok(records),
+                Err(error) => reason = error,
+            }
+            // Another recording may remove a folder between its making and its locking.
+            if !matches!(
+                reason.kind(),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+            ) {
+                break;
+            }
+        }
+        let problem = Problem::new(format!("cannot make a folder for the records: {reason}"));
+        let problem = problem.source(temporary.display().to_string());
+        Err(Error::Output(problem.hint(
+            "set TMPDIR to a folder that you can write, with space for the records",
+        )))
+    }
+
+    fn attempt(temporary: &Path) -> io::Result<Self> {
+        // The program may change its folder.
+        let temporary = temporary.canonicalize()?;
+        let id = format!("{:016x}", unpredictable());
+        let folder = temporary.join(format!("{PREFIX}{id}"));
+        private::create_new(&folder)?;
+        let lock = File::create_new(folder.join(LOCK))?;
+        if matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(Self {
+            folder,
+            id,
+            _lock: lock,
+            is_kept: false,
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Keeps the records, and returns where they are.
+    pub(super) fn keep(mut self) -> PathBuf {
+        self.is_kept = true;
+        let kept = self.folder.with_file_name(format!("{KEPT}{}", self.id));
+        match fs::rename(&self.folder, &kept) {
+            Ok(()) => kept,
+            Err(_) => self.folder.clone(),
+        }
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // The next recording tries it again.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Removes the folders of this user whose recordings were killed.
+pub(super) fn remove_stale(temporary: &Path) {
+    let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
+    for entry in entries {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if is_ours && private::is_own_folder(&entry.path()) {
+            remove_if_stale(&entry.path());
+        }
+    }
+}
+
+/// Removes a folder that no recording has locked. On file systems without locks it stays.
+fn remove_if_stale(folder: &Path) {
+    match File::open(folder.join(LOCK)) {
+        Ok(lock) if lock.try_lock().is_ok() => {
+            let _ = fs::remove_dir_all(folder); // what cannot be removed harms no recording
+        }
+        // Killed before it had the lock: there is nothing in it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let _ = fs::remove_dir(folder);
+        }
+        _ => {}
+    }
+}
+
+/// A number that differs from one call to the next, for names only.
+fn unpredictable() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn folders_are_new_and_go_away() {
+        let scratch = tempfile::tempdir().unwrap();
+        let one = Records::create(scratch.path()).unwrap();
+        let other = Records::create(scratch.path()).unwrap();
+        assert_ne!(one.path(), other.path());
+        drop((one, other));
+        assert!(names(scratch.path()).is_empty());
+    }
+
+    #[test]
+    fn only_folders_of_killed_recordings_are_stale() {
+        let scratch = tempfile::tempdir().unwrap();
+        let alive = Records::create(scratch.path()).unwrap();
+        let killed = scratch.path().join("migsim-record-killed");
+        let early = scratch.path().join("migsim-record-early");
+        let foreign = scratch.path().join("migsim-record-foreign");
+        for folder in [&killed, &early, &foreign] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::write(killed.join(LOCK), "").unwrap();
+        fs::write(foreign.join("0-0.record"), "").unwrap();
+        remove_stale(scratch.path());
+        assert!(alive.path().exists() && foreign.exists());
+        assert!(!killed.exists() && !early.exists());
+    }
+
+    #[test]
+    fn kept_records_are_not_stale() {
+        let scratch = tempfile::tempdir().unwrap();
+        let records = Records::create(scratch.path()).unwrap();
+        fs::write(records.path().join("0-0.record"), "text").unwrap();
+        let kept = records.keep();
+        remove_stale(scratch.path());
+        assert_eq!(fs::read_to_string(kept.join("0-0.record")).unwrap(), "text");
+    }
+}

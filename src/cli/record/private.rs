@@ -1,0 +1,133 @@
+//! Folders and files that belong to the user, and that nobody else can replace or write.
+
+use std::fs::{self, DirBuilder, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::process::geteuid;
+
+use crate::error::{Error, Problem};
+
+/// Permission bits of a file or folder that its group or others can write.
+const WRITABLE: u32 = 0o022;
+/// Permission bit of a file or folder that anybody can write.
+const BY_ANYBODY: u32 = 0o002;
+/// Permission bit of a folder in which only the owner of a file can rename or remove it.
+const STICKY: u32 = 0o1000;
+/// Permission bits of what is the user's alone.
+const OWN: u32 = 0o700;
+
+/// Makes a folder that must not exist yet, for the user alone.
+pub(super) fn create_new(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(OWN).create(folder)
+}
+
+/// Makes a folder for the user alone, or checks the one that is there: the user's own, in folders where nobody else can replace it.
+/// Permissions to write are taken from its group and from others.
+pub(super) fn create(folder: &Path) -> Result<(), Error> {
+    let failed = |error: io::Error| refused(folder, &format!("cannot write: {error}"));
+    let mut builder = DirBuilder::new();
+    builder
+        .recursive(true)
+        .mode(OWN)
+        .create(folder)
+        .map_err(failed)?;
+    let folder = folder.canonicalize().map_err(failed)?;
+    let found = fs::metadata(&folder).map_err(failed)?;
+    if !is_mine(&found) {
+        return Err(refused(&folder, "the folder belongs to another user"));
+    }
+    if found.mode() & WRITABLE != 0 {
+        fs::set_permissions(&folder, Permissions::from_mode(OWN)).map_err(failed)?;
+    }
+    for above in folder.ancestors().skip(1) {
+        let found = fs::metadata(above).map_err(failed)?;
+        let is_safe = is_mine(&found) || found.uid() == 0;
+        if !is_safe || found.mode() & (BY_ANYBODY | STICKY) == BY_ANYBODY {
+            let above = above.display();
+            return Err(refused(
+                &folder,
+                &format!("another user can replace what is in `{above}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is the user's own, and nobody else can write it. A link is not such a file.
+pub(super) fn is_private_file(path: &Path) -> bool {
+    fs::symlink_metadata(path)
+        .is_ok_and(|found| found.is_file() && is_mine(&found) && found.mode() & WRITABLE == 0)
+}
+
+/// Whether a folder is the user's own. A link is not such a folder.
+pub(super) fn is_own_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_mine(&found))
+}
+
+/// Takes permissions to write a file from its group and from others.
+pub(super) fn protect(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(OWN))
+}
+
+fn is_mine(found: &Metadata) -> bool {
+    found.uid() == geteuid().as_raw()
+}
+
+fn refused(folder: &Path, why: &str) -> Error {
+    let problem = Problem::new(why).source(folder.display().to_string());
+    Error::Output(problem.hint(
+        "the recorder is kept in a folder of your own: set XDG_CACHE_HOME or HOME to a folder that only you can write",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_made_for_the_user_alone_and_an_open_one_is_closed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("cache/migsim");
+        create(&folder).unwrap();
+        let mode = || fs::metadata(&folder).unwrap().mode() & 0o777;
+        assert_eq!(mode(), OWN);
+        with_mode(&folder, 0o777);
+        create(&folder).unwrap();
+        assert_eq!(mode(), OWN);
+        assert!(create_new(&folder).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_others_can_replace_is_refused() {
+        let scratch = tempfile::tempdir().unwrap();
+        let shared = scratch.path().join("shared");
+        fs::create_dir(&shared).unwrap();
+        with_mode(&shared, 0o777);
+        let error = create(&shared.join("migsim")).unwrap_err().to_string();
+        assert!(
+            error.contains("another user can replace what is in"),
+            "{error}"
+        );
+        with_mode(&shared, 0o1777);
+        create(&shared.join("migsim")).unwrap();
+    }
+
+    #[test]
+    fn only_a_file_that_the_user_alone_can_write_is_private() {
+        let scratch = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| scratch.path().join(name));
+        fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        with_mode(&file, 0o664);
+        assert!(!is_private_file(&file));
+        protect(&file).unwrap();
+        assert!(is_private_file(&file));
+        assert!(!is_private_file(&link) && !is_private_file(scratch.path()));
+    }
+}

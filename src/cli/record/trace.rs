@@ -1,0 +1,62 @@
+//! The file of the trace: opened and locked before the program starts, so that no recording is lost for a wrong name.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Problem};
+use crate::output::{Draft, write_named};
+
+/// The file of the trace, which is locked while the program runs.
+#[derive(Debug)]
+pub(super) enum Trace {
+    File(Draft, File),
+    /// A pipe or a device.
+    Special(PathBuf),
+}
+
+impl Trace {
+    /// Opens the file, in place of one that a killed recording has left.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => {
+                let problem = Problem::new("cannot write: it is a folder");
+                let hint = "name a file with `--out`: migsim record --out app.trace -- COMMAND";
+                let problem = problem.source(path.display().to_string()).hint(hint);
+                Err(Error::Output(problem))
+            }
+            Ok(found) if !found.is_file() => Ok(Self::Special(path.to_owned())),
+            _ => Draft::create(path).map(|(draft, file)| Self::File(draft, file)),
+        }
+    }
+
+    /// Writes the trace, and puts it in its place.
+    pub(super) fn write(self, bytes: &[u8]) -> Result<(), Error> {
+        match self {
+            Self::Special(path) => write_named(&path, bytes),
+            Self::File(draft, mut file) => {
+                let written = file.write_all(bytes).and_then(|()| file.sync_all());
+                written.map_err(|error| draft.failed(&error))?;
+                draft.publish()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_refused_at_once() {
+        let scratch = tempfile::tempdir().unwrap();
+        let error = |path: &Path| Trace::open(path).unwrap_err().to_string();
+        assert!(error(scratch.path()).contains("it is a folder"));
+        assert!(error(&scratch.path().join("none/app.trace")).contains("cannot write"));
+        let file = scratch.path().join("app.trace");
+        let first = Trace::open(&file).unwrap();
+        assert!(error(&file).contains("another process is writing this file"));
+        first.write(b"text").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+    }
+}
