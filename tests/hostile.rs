@@ -241,7 +241,8 @@ fn make(scratch: &Path) {
             .concat()
             .as_bytes(),
     );
-    let attributes: String = (0..300_000).map(|index| format!(" a{index}='1'")).collect();
+    let attributes: Vec<String> = (0..300_000).map(|index| format!(" a{index}='1'")).collect();
+    let attributes = attributes.concat();
     let text =
         format!("<platform version='4.1'>\n <zone{attributes} id='z' routing='Full'/></platform>");
     write("attributes.xml", text.as_bytes());

@@ -105,13 +105,14 @@ impl Platform {
 #[cfg(test)]
 mod tests {
     use crate::platform::{LoadedPlatform, from_json, from_simgrid, to_simgrid};
+    use crate::units::BytesPerSecond;
 
     /// The bandwidth of the backbone [B/s]: of a platform and of its export, which are equal.
     fn backbone(clusters: &str, links: &str) -> Option<f64> {
         let text = format!(
             r#"{{"schema": "migsim-platform-1", "name": "p", "clusters": [{clusters}], "links": [{links}]}}"#
         );
-        let of = |loaded: &LoadedPlatform| loaded.platform.backbone().map(|rate| rate.get());
+        let of = |loaded: &LoadedPlatform| loaded.platform.backbone().map(BytesPerSecond::get);
         let loaded = from_json("p.json", &text).unwrap();
         let export = to_simgrid(&loaded.platform).unwrap();
         let again = from_simgrid("p.xml", &export.xml).unwrap();
@@ -161,6 +162,6 @@ mod tests {
         assert_eq!(platform.backbone(), None);
         let halves = ["a", "a", "b", "b"].map(str::to_owned);
         platform.group_as(halves.to_vec());
-        assert_eq!(platform.backbone().map(|rate| rate.get()), Some(3e6));
+        assert_eq!(platform.backbone().map(BytesPerSecond::get), Some(3e6));
     }
 }

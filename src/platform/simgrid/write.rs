@@ -450,6 +450,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
     use crate::platform::{from_json, from_simgrid, open};
+    use crate::units::Bytes;
 
     /// Every host, link and route reads back as it was: links of a route, in order, and its latency.
     fn check(platform: &Platform) {
@@ -546,7 +547,7 @@ mod tests {
         let twice = to_simgrid_as_read(&loaded).unwrap();
         let again = from_simgrid(&source, &twice.xml).unwrap();
         assert!(loaded.platform.has_whole_pipes() && again.platform.has_whole_pipes());
-        let memory = |platform: &Platform| platform.hosts[1].memory.map(|memory| memory.get());
+        let memory = |platform: &Platform| platform.hosts[1].memory.map(Bytes::get);
         assert_eq!(
             (memory(&ours), memory(&again.platform)),
             (Some(64e9), Some(64e9))

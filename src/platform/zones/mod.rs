@@ -43,6 +43,7 @@ pub(super) const ITSELF: Point = Point::MAX;
 
 /// The nested zones of a platform.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the zones are what it holds")]
 pub struct Zones {
     zones: Vec<Zone>,
     points: Vec<Place>,
