@@ -126,7 +126,7 @@ fn check(platform: &Value) {
     fs::write(&theirs, &export.xml).expect("a file");
     let again = open_within(&theirs, Limits::default()).expect("the export");
     assert_eq!(again.notes, [""; 0]);
-    let table = |loaded| platform_sheet(loaded, usize::MAX).render(Form::Table);
+    let table = |loaded| platform_sheet(loaded, false, usize::MAX).render(Form::Table);
     assert_eq!(table(&loaded), table(&again), "{platform}");
     for (policy, network) in [
         ("never", "cm02"),

@@ -3,8 +3,10 @@
 //! Their traces have no barriers. What they compute is measured on the machine that they are predicted for, so that this judges the way from
 //! records to times, and forecasts no other machine.
 
+use std::io::Read as _;
+
 use crate::bsp::BarrierKind;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::units::HostId;
 use crate::workload::{Workload, trace::Trace};
 
@@ -36,8 +38,8 @@ struct Program {
     median: f64,
     /// Their first and third quartile \[s\].
     quartiles: [f64; 2],
-    /// The traces of recorded runs.
-    traces: &'static [&'static str],
+    /// The traces of recorded runs, the long ones compressed with brotli.
+    traces: &'static [&'static [u8]],
 }
 
 /// From `MPI_Init` to `MPI_Finalize`, 8 processes.
@@ -49,9 +51,9 @@ const PROGRAMS: [Program; 5] = [
         median: 1.1758,
         quartiles: [1.1683, 1.1771],
         traces: &[
-            include_str!("heat-1.trace"),
-            include_str!("heat-2.trace"),
-            include_str!("heat-3.trace"),
+            include_bytes!("heat-1.trace"),
+            include_bytes!("heat-2.trace"),
+            include_bytes!("heat-3.trace"),
         ],
     },
     Program {
@@ -60,7 +62,10 @@ const PROGRAMS: [Program; 5] = [
         platform: "two",
         median: 3.8072,
         quartiles: [3.7985, 3.8585],
-        traces: &[include_str!("melt-1.trace"), include_str!("melt-2.trace")],
+        traces: &[
+            include_bytes!("melt-1.trace.br"),
+            include_bytes!("melt-2.trace.br"),
+        ],
     },
     Program {
         name: "LAMMPS melt, 4 000 atoms, 100 steps",
@@ -69,8 +74,8 @@ const PROGRAMS: [Program; 5] = [
         median: 12.2294,
         quartiles: [12.1967, 12.2354],
         traces: &[
-            include_str!("melt-slow-1.trace"),
-            include_str!("melt-slow-2.trace"),
+            include_bytes!("melt-slow-1.trace.br"),
+            include_bytes!("melt-slow-2.trace.br"),
         ],
     },
     Program {
@@ -80,9 +85,9 @@ const PROGRAMS: [Program; 5] = [
         median: 1.1647,
         quartiles: [1.1644, 1.1654],
         traces: &[
-            include_str!("heat-second-1.trace"),
-            include_str!("heat-second-2.trace"),
-            include_str!("heat-second-3.trace"),
+            include_bytes!("heat-second-1.trace"),
+            include_bytes!("heat-second-2.trace"),
+            include_bytes!("heat-second-3.trace"),
         ],
     },
     Program {
@@ -92,8 +97,8 @@ const PROGRAMS: [Program; 5] = [
         median: 3.2337,
         quartiles: [3.2136, 3.2640],
         traces: &[
-            include_str!("melt-second-1.trace"),
-            include_str!("melt-second-2.trace"),
+            include_bytes!("melt-second-1.trace.br"),
+            include_bytes!("melt-second-2.trace.br"),
         ],
     },
 ];
@@ -113,6 +118,18 @@ pub(super) struct Recorded {
     pub(super) in_queues: f64,
 }
 
+/// The text of a trace, which may be compressed with brotli.
+fn text(file: &[u8]) -> Result<String, Error> {
+    let mut text = Vec::new();
+    if file.starts_with(b"migsim-trace") {
+        text.extend(file);
+    } else {
+        let mut unpacked = brotli_decompressor::Decompressor::new(file, file.len());
+        (unpacked.read_to_end(&mut text)).map_err(|error| Problem::new(error.to_string()))?;
+    }
+    String::from_utf8(text).map_err(|error| Problem::new(error.to_string()).into())
+}
+
 /// Predicts all recorded runs; `run` gives the time of a trace on a machine and a platform from its placement, under a barrier, with packets in
 /// queues or without \[s\].
 pub(super) fn recorded(
@@ -120,8 +137,8 @@ pub(super) fn recorded(
 ) -> Result<Vec<Recorded>, Error> {
     let mut all = Vec::new();
     for program in &PROGRAMS {
-        for (number, text) in (1..).zip(program.traces) {
-            let trace = Trace::parse(program.name, text)?;
+        for (number, file) in (1..).zip(program.traces) {
+            let trace = Trace::parse(program.name, &text(file)?)?;
             let hosts = 0..trace.processes();
             let placement: Vec<HostId> = hosts.map(HostId::from_index).collect();
             let place = (program.machine, program.platform);
