@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::built_in::ONE_READING;
-use super::{neutral, starts};
+use super::neutral;
 use crate::bsp::{Costs, RuntimeConfig, Scenario};
 use crate::load::{self, LoadKey};
-use crate::platform::Mapping;
+use crate::platform::{Mapping, Rule};
 use crate::registry::Registry;
 use crate::workload::registry;
 
@@ -258,7 +258,7 @@ pub fn schema(registry: &Registry) -> String {
     root["properties"]["policy"] =
         json!({ "type": "object", "properties": policy, "additionalProperties": false });
     root["properties"]["load"] = loads;
-    root["properties"]["mapping"][neutral::KEYWORD] = json!(starts::USUAL.name());
+    root["properties"]["mapping"][neutral::KEYWORD] = json!(Rule::USUAL.name());
     root["properties"]["workload"] = json!({ "type": "object", "anyOf": applications });
     if let Some(object) = root.as_object_mut() {
         object.remove("required");

@@ -49,6 +49,6 @@ pub use resolve::{Experiment, Input};
 pub use run::{Progress, Results, ScenarioRun};
 pub use shared::Shared;
 pub(crate) use shared::remembered;
-pub use starts::{StaticStart, USUAL as USUAL_START, best_of};
+pub use starts::{StaticStart, best_of};
 pub use static_starts::Starts;
 pub use when::BestCalls;

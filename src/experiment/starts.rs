@@ -4,9 +4,6 @@ use super::built_in;
 use super::config::{ExperimentConfig, MappingKey};
 use crate::platform::{LoadedPlatform, Rule};
 
-/// The start on machines of no paper: of all rules the one with the shortest scenario i on drawn machines (`tests/starts.rs`).
-pub const USUAL: Rule = Rule::FastFirst;
-
 /// Whether a paper used the platform: then its start is contiguous, and no other start is simulated.
 pub(super) fn is_of_a_paper(platform: &LoadedPlatform) -> bool {
     platform.built_in.is_some_and(built_in::is_of_a_paper)
@@ -17,7 +14,7 @@ pub(super) fn usual(platform: &LoadedPlatform) -> Rule {
     if is_of_a_paper(platform) {
         Rule::Contiguous
     } else {
-        USUAL
+        Rule::USUAL
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The gain of scenario iii compares with scenario i from the same start. If that start leaves fast cores idle, moves repair it and the gain
 //! is large, though a better start would have cost nothing. On machines of no paper a run therefore also simulates scenario i from every
-//! rule of [`Rule::ALL`], with the same workload, load and seed. The start there, unless a mapping is given, is [`super::USUAL_START`].
+//! rule of [`Rule::ALL`], with the same workload, load and seed. The start there, unless a mapping is given, is [`Rule::USUAL`].
 //!
 //! Not simulated: starts on the machines of the papers, whose start is part of their experiment; starts of a workload that prescribes moves;
 //! starts that do not fit into the memory of their hosts or cannot run.

@@ -75,6 +75,9 @@ impl Rule {
         Self::FastFirst,
     ];
 
+    /// The start on machines of no paper: of all rules the one with the shortest scenario i on drawn machines (`tests/starts.rs`).
+    pub const USUAL: Self = Self::FastFirst;
+
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
