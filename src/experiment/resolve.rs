@@ -653,7 +653,11 @@ fn meant(registry: &Registry, problem: Problem) -> Problem {
     };
     let all: Vec<(String, String)> = registry.policies().iter().flat_map(options).collect();
     let is_it = |option: &str| option == name;
-    let near = nearest(&name, all.iter().map(|(option, _)| option.as_str()));
+    let long = all
+        .iter()
+        .map(|(option, _)| option.as_str())
+        .filter(|option| option.len() > 3);
+    let near = nearest(&name, long);
     let found = all
         .iter()
         .find(|(option, _)| is_it(option))
