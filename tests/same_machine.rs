@@ -111,7 +111,10 @@ fn results(platform: &str, policy: &str, network: &str) -> Result<Results, Strin
         ("policy.migbsp.memory_rate", json!("backbone")),
     ];
     let experiment = Experiment::load(&Layers::of(settings), Limits::default());
-    let done = experiment.and_then(|experiment| experiment.run(&Progress::default()));
+    let done = match experiment {
+        Ok(experiment) => experiment.run(&Progress::default()),
+        Err(error) => Err(error),
+    };
     done.map_err(|error| error.to_string().replace(platform, "PLATFORM"))
 }
 
