@@ -29,7 +29,8 @@ pub enum Receives {
     /// It is sent, and its receiver has reached its receives (rendezvous).
     Late,
     /// As `early` up to a size. A larger message starts when it is sent and its receiver has reached its receives, after a round trip for
-    /// the handshake; its sender waits until it is delivered.
+    /// the handshake; its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver to
+    /// wait for. The handshake is a part of the latency of its flow: the upper bound of the flow is the bandwidth at its beginning.
     #[serde(untagged)]
     Above {
         /// The largest message that starts at once.
