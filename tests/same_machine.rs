@@ -3,6 +3,7 @@
 use std::fs;
 
 use migsim::bsp::Scenario;
+use migsim::error::Error;
 use migsim::experiment::{Experiment, Layers, Progress, Results};
 use migsim::memory::Limits;
 use migsim::output::{Form, platform_sheet};
@@ -110,12 +111,9 @@ fn results(platform: &str, policy: &str, network: &str) -> Result<Results, Strin
         ("policy.migbsp.alpha", json!(2)),
         ("policy.migbsp.memory_rate", json!("backbone")),
     ];
-    let experiment = Experiment::load(&Layers::of(settings), Limits::default());
-    let done = match experiment {
-        Ok(experiment) => experiment.run(&Progress::default()),
-        Err(error) => Err(error),
-    };
-    done.map_err(|error| error.to_string().replace(platform, "PLATFORM"))
+    let reason = |error: Error| error.to_string().replace(platform, "PLATFORM");
+    let experiment = Experiment::load(&Layers::of(settings), Limits::default()).map_err(reason)?;
+    experiment.run(&Progress::default()).map_err(reason)
 }
 
 fn check(platform: &Value) {
@@ -129,7 +127,8 @@ fn check(platform: &Value) {
     fs::write(&theirs, &export.xml).expect("a file");
     let again = open_within(&theirs, Limits::default()).expect("the export");
     assert_eq!(again.notes, [""; 0]);
-    let table = |loaded| platform_sheet(loaded, false, usize::MAX).render(Form::Table);
+    // Only zones leave open what their clusters are: whether those of the names are good is not judged.
+    let table = |loaded| platform_sheet(loaded, true, usize::MAX).render(Form::Table);
     assert_eq!(table(&loaded), table(&again), "{platform}");
     for (policy, network) in [
         ("never", "cm02"),
