@@ -200,9 +200,9 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
     let mut text = String::from(
         "# Settings\n\nGenerated from the schema of experiments. `migsim run --show` prints all settings of a run, `--set KEY=VALUE` sets one, and \
          `migsim schema experiment` prints the schema. Units are on [their own page](units.md).\n\n\
-         The column *default* has the value in effect on a platform of your own. There `policy.migbsp` has \
-         [neutral settings](../understand/migbsp.md#readings); its table shows them (*your platform*) beside the values in the experiments of the \
-         papers. These experiments also set other keys, which `migsim run lu --show` prints.\n",
+         Defaults are those on a platform of your own, where `policy.migbsp` has [neutral settings](../understand/migbsp.md#readings). Tables with the \
+         columns *your platform* and *the papers* also show the values in the experiments of the papers. These experiments set other keys, too, \
+         which `migsim run lu --show` prints.\n",
     );
     let papers = papers();
     let mut section = |title: &str, prefix: &str, object: &Value| {
@@ -534,8 +534,8 @@ fn stage(rule: &Rule) -> &'static str {
 #[test]
 fn the_chapter_on_notes_is_the_table_of_rules() {
     let mut text = String::from(
-        "# Notes about unlikely values\n\nGenerated from the table of rules. migsim refuses a value that cannot be meant. A value that can hardly be meant is used, and a \
-         note names it, on stderr (`note: ...`) and under `notes` in `--json` and `run.json`. No note changes a result, and `--quiet` suppresses them.\n\n\
+        "# Notes about unlikely values\n\nGenerated from the table of rules. migsim refuses impossible values. It accepts unlikely ones and prints a \
+         note, on stderr (`note: ...`) and under `notes` in `--json` and `run.json`. No note changes a result, and `--quiet` suppresses them.\n\n\
          | rule | a note appears if | reason for the threshold | what to do | printed by |\n|---|---|---|---|---|\n",
     );
     for rule in &RULES {

@@ -34,7 +34,7 @@ run = migsim.run(app="lu", n=1000, procs=25, policy="fastest", **{"policy.fastes
 run
 
 # %% [markdown]
-# Why was the call after superstep 50, counted from 1, as it was? The reasons are those that the policy gave.
+# Why did the call after superstep 50 (counted from 1) decide as it did? The reasons are those of the policy.
 
 # %%
 print(run.explain(50))

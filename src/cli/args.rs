@@ -145,8 +145,8 @@ pub(super) enum TraceCommand {
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
             migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n  \
-            head -3 lu.trace                     the command that gives the same run is a comment there\n\n\
-            The trace has the work, the messages, the memory, the hosts and the runtime. It has neither costs nor policy. \
+            head -3 lu.trace                     lines 1 to 3 have the command that repeats the run\n\n\
+            The trace has the work, the messages, the memory, the hosts and the runtime. The trace contains no costs and no policy. \
             `migsim schema trace` describes the format.\n\n\
             As data of vt, one file per rank, for LBAF:\n  \
             migsim trace export --app lu --n 500 --procs 25 --format vt --out lb/lu\n\n\
@@ -398,7 +398,7 @@ pub(super) struct RecordArguments {
     /// The time that is computation: all between two calls, or that of the processor alone
     #[arg(long, value_enum, default_value = "wall")]
     pub(super) clock: RecordClock,
-    /// Make the trace of the records in this folder, which an earlier recording has kept; no program starts
+    /// Make the trace from the records kept in this folder by an earlier recording; start no program
     #[arg(long, value_name = "DIR", conflicts_with = "program")]
     pub(super) from: Option<PathBuf>,
     /// The command that starts the program, behind `--`
@@ -703,7 +703,7 @@ pub(super) struct RunArguments {
     /// Print the complete settings as an experiment file and run nothing
     #[arg(long, help_heading = "Output")]
     pub(super) show: bool,
-    /// Do not simulate scenario i from the start of each built-in mapping, which is done on platforms of no paper
+    /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
     #[arg(long, help_heading = "Output")]
     pub(super) no_static_starts: bool,
     /// Threads: scenarios run in parallel; at most 1024 [default: one per scenario]
@@ -905,7 +905,7 @@ pub(super) struct CompareArguments {
         help_heading = "Comparison"
     )]
     pub(super) map: Option<String>,
-    /// Do not simulate scenario i from the start of each built-in mapping, which is done on platforms of no paper
+    /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
     #[arg(long, help_heading = "Comparison")]
     pub(super) no_static_starts: bool,
     /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
@@ -1052,7 +1052,7 @@ pub(super) struct MemoryArguments {
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     pub(super) memory_limit: Option<Bytes>,
 
-    /// Let a platform of SimGrid `<include>` files from outside its folder
+    /// Allow `<include>` in SimGrid platforms to read files outside the folder of the platform
     #[arg(long, help_heading = "Output")]
     pub(super) include_outside: bool,
 }

@@ -139,7 +139,7 @@ pub struct Call {
     pub candidates: Vec<Judged>,
     /// The migrations that were decided.
     pub migrations: Vec<Decided>,
-    /// The sum of t1 - t2 of the accepted candidates: over processes, so that it is no time of the run. None if no candidate with t1 and t2 was
+    /// The sum of t1 - t2 of the accepted candidates: a sum over processes, not a time of the run. None if no candidate with t1 and t2 was
     /// accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
     pub t1_minus_t2_sum_s: Option<f64>,

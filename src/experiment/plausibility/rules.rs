@@ -36,7 +36,7 @@ pub(super) const SPEEDS: Rule = Rule {
     stage: Stage::Platform,
     condition: "the fastest host is more than {} times as fast as the slowest",
     threshold: 100.0,
-    reason: "cores of twenty years differ by 10 at most; MHz for GHz is a factor of 1000",
+    reason: "cores built within twenty years differ by a factor of 10 at most; MHz for GHz is a factor of 1000",
     advice: "check the units of `speed` (MHz, GHz)",
 };
 
@@ -54,7 +54,7 @@ pub(super) const LATENCY: Rule = Rule {
 pub(super) const SMALL_CLUSTERS: Rule = Rule {
     name: "small-clusters",
     stage: Stage::Platform,
-    condition: "zones and names of hosts make clusters of {} hosts or fewer in the mean, at least three clusters",
+    condition: "the clusters found from zones or host names have {} hosts or fewer on average, and there are at least three",
     threshold: 2.0,
     reason: "a cluster has a manager and hosts that it offers; one or two hosts leave no choice",
     advice: "choose the clusters with `--clusters zone|level=N|name|FILE`",
@@ -66,7 +66,7 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
     stage: Stage::Platform,
     condition: "the platform has one cluster; in a run if the policy moves processes between clusters only",
     threshold: 1.0,
-    reason: "MigBSP chooses another cluster, so it has no destination",
+    reason: "MigBSP moves processes to other clusters only, so there is no destination",
     advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
 };
 
@@ -86,7 +86,7 @@ pub(super) const EPOCH: Rule = Rule {
     stage: Stage::Settings,
     condition: "a load begins at {} s or later",
     threshold: 1e9,
-    reason: "1e9 s are 31 years of simulated time, and September 2001 on the clock of Unix",
+    reason: "1e9 s are 31 years of simulated time; as a Unix time they are September 2001",
     advice: "its times look like seconds since 1970; `from=first` lets it begin with the run",
 };
 
@@ -96,7 +96,7 @@ pub(super) const IDLE: Rule = Rule {
     stage: Stage::Settings,
     condition: "a process of a table or trace neither computes nor sends nor receives",
     threshold: 1.0,
-    reason: "the largest process number makes all processes below it",
+    reason: "every number up to the largest one in the file becomes a process",
     advice: "look for a wrong process number in the file",
 };
 
@@ -116,7 +116,7 @@ pub(super) const YEAR: Rule = Rule {
     stage: Stage::Result,
     condition: "a makespan of more than {} s, a year",
     threshold: 31_557_600.0,
-    reason: "no batch system gives a year",
+    reason: "no batch system grants a job a year",
     advice: "check the units of work, speeds, sizes and bandwidths",
 };
 
@@ -146,7 +146,7 @@ pub(super) const MOVE: Rule = Rule {
     stage: Stage::Result,
     condition: "the shortest move takes longer than the run without moves",
     threshold: 1.0,
-    reason: "no gain can pay for it, so such a run tells nothing about migration",
+    reason: "no gain can pay for the move, so the run says nothing about migration",
     advice: "no move can pay for itself; record or simulate more supersteps",
 };
 

@@ -40,7 +40,7 @@ pub(super) const SIZE: Meaning = Meaning::new(
 /// The sum of t1 - t2.
 pub(super) const SUM: Meaning = seconds(
     "t1_minus_t2_sum_s",
-    "the sum of t1 - t2 of the accepted candidates; a sum over processes, which is no time of the run",
+    "the sum of t1 - t2 of the accepted candidates; a sum over processes, not a time of the run, since processes overlap",
 );
 /// A makespan of some supersteps in this run.
 pub(super) const TOOK: Meaning = seconds(

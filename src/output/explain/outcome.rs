@@ -103,7 +103,7 @@ impl Answer<'_> {
 fn expected(call: &Call) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
-        "t1 - t2 of the accepted candidates add up to {}: a sum over processes, which is no time of the run.",
+        "t1 - t2 of the accepted candidates add up to {}: a sum over processes, not a time of the run.",
         quantity::SUM.of(sum)
     ))
 }

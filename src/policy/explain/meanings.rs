@@ -45,14 +45,14 @@ pub(crate) const GO: Meaning = Meaning::new(
 pub(crate) const SAVING: Meaning = Meaning::new(
     "t1_minus_t2_s",
     Unit::Seconds,
-    "t1 - t2 of one candidate; no time of the run",
+    "t1 - t2 of one candidate; not a time of the run, since processes overlap",
 );
 
 /// t2 - t1 of a candidate that would lose time \[s\].
 pub(crate) const LOSS: Meaning = Meaning::new(
     "t2_minus_t1_s",
     Unit::Seconds,
-    "t2 - t1 of one candidate; no time of the run",
+    "t2 - t1 of one candidate; not a time of the run, since processes overlap",
 );
 
 /// The number of a superstep as a quantity.

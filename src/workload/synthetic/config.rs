@@ -180,7 +180,7 @@ pub struct SyntheticConfig {
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub memory_spread: f64,
-    /// The seed of its random numbers. Default: the key `seed` of the experiment.
+    /// Seed of the random numbers of the application. Default: the key `seed` of the experiment.
     #[serde(default = "default_seed")]
     #[schemars(transform = without_default)]
     pub seed: u64,
