@@ -42,6 +42,32 @@ fn folders_give_the_numbers_of_a_comparison_that_runs_them() {
 }
 
 #[test]
+fn a_bound_is_that_of_the_files_that_were_run() {
+    // Work that is ten times as much afterwards would put the bound above the makespans.
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let work = |amount: &str| {
+        let table = format!("superstep,process,work [Ginstr]\n1,1,{amount}\n1,2,{amount}\n");
+        std::fs::write(folder.join("work.csv"), table).unwrap();
+    };
+    work("1");
+    for policy in ["never", "refine"] {
+        let all = format!(
+            "run --platform ufrgs --app table --work work.csv --policy {policy} --quiet --out {policy}"
+        );
+        let words: Vec<&str> = all.split_whitespace().collect();
+        succeeded(migsim_in(folder, &words));
+    }
+    let bound = || {
+        compared(folder, "compare never refine --json")["policies"][0]["above_bound_percent"]
+            .clone()
+    };
+    assert!(bound().is_number(), "{}", bound());
+    work("10");
+    assert!(bound().is_null(), "{}", bound());
+}
+
+#[test]
 fn runs_that_differ_in_their_seed_are_one_policy() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();

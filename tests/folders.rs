@@ -228,6 +228,11 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
                     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
                     // A sweep file has a schema of its own.
                     value.as_object_mut().unwrap().remove("sweep");
+                    // Names of quantities have their definitions beside them.
+                    if let Some(quantities) = value.get("definitions").cloned() {
+                        value["definitions"] =
+                            quantities.as_object().unwrap().values().cloned().collect();
+                    }
                     keys(&value, &mut found);
                 }
                 _ => {}

@@ -21,7 +21,7 @@ use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
 use crate::output::{
-    Cell, Form, Run, Sheet, Table, Tone, cannot_write, numbers, words, write_file,
+    Cell, Form, Run, Sheet, Table, Tone, cannot_write, changed_input, numbers, words, write_file,
 };
 use crate::registry::Registry;
 use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, known};
@@ -226,7 +226,9 @@ fn judged(
     folder: &Folder,
     limits: Limits,
 ) -> Judged {
+    // Files that have changed since then have another bound.
     let known = again(registry, &folder.path, limits).ok();
+    let known = known.filter(|experiment| changed_input(&folder.run.inputs, experiment).is_none());
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
     Judged {

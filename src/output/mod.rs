@@ -55,7 +55,7 @@ pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePat
 pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
 pub(crate) use quantities::{duration, speed};
-pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
+pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep, changed_input};
 pub use report::Report;
 pub(crate) use starts::compared;
 pub use summary::{manifest, summary};

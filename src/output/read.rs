@@ -59,6 +59,15 @@ pub struct InputFile {
     pub sha256: String,
 }
 
+/// The first file that an experiment reads with other content than a run did; what only the policy read does not count.
+pub fn changed_input<'f>(files: &'f [InputFile], experiment: &Experiment) -> Option<&'f InputFile> {
+    let mut files = files.iter().filter(|one| one.role != "policy");
+    files.find(|file| {
+        let mut now = experiment.inputs.iter();
+        !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
+    })
+}
+
 /// The contents of a run folder about a scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

@@ -7,7 +7,7 @@ use super::question::{Question, scenario_of};
 use crate::bsp::Scenario;
 use crate::error::Problem;
 use crate::experiment::{Change, Effect, Experiment, Progress, Trial};
-use crate::output::read::{Call, InputFile, Run};
+use crate::output::read::{Call, InputFile, Run, changed_input};
 use crate::policy::ForcedMove;
 use crate::policy::explain::meanings::superstep;
 use crate::policy::explain::{Meaning, Narrator, Quantity, Sentence, say};
@@ -60,13 +60,8 @@ impl Case {
     /// Why that cannot be told: it is no longer the same experiment.
     pub fn judge(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
         // The decisions are forced: what the policy read is not needed.
-        let files = self.inputs.iter().filter(|one| one.role != "policy");
-        for file in files {
-            let is_same =
-                |now: &crate::experiment::Input| now.role == file.role && now.sha256 == file.sha256;
-            if !experiment.inputs.iter().any(is_same) {
-                return Err(format!("`{}` is no longer what it was", file.source));
-            }
+        if let Some(file) = changed_input(&self.inputs, experiment) {
+            return Err(format!("`{}` is no longer what it was", file.source));
         }
         let effect = experiment
             .effect(&self.trial, progress)
