@@ -86,10 +86,10 @@ impl<'a> Overview<'a> {
     pub(super) fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         self.tell_totals(&mut sheet);
-        if !self.moving.is_empty() {
+        if self.done().next().is_some() {
             sheet.line("");
             sheet.table(self.moves());
-            tell_rest(&mut sheet, self.moving.len(), "more call");
+            tell_rest(&mut sheet, self.done().count(), "more call");
         }
         if !self.quiet.is_empty() {
             sheet.line("");
@@ -143,11 +143,21 @@ impl<'a> Overview<'a> {
         ]
     }
 
+    /// Whether the moves of a call happened; those of a call after the last superstep do not. In scenario ii none does, and all are listed.
+    fn is_done(&self, call: &Call) -> bool {
+        call.applied || self.this.scenario == Scenario::Ii
+    }
+
+    /// The calls whose moves happened.
+    fn done(&self) -> impl Iterator<Item = &Call> {
+        let moving = self.moving.iter().copied();
+        moving.filter(|call| self.is_done(call))
+    }
+
     /// The numbers of calls with moves and of processes that moved.
     fn moved(&self) -> Sentence {
-        let is_done = |call: &&&Call| call.applied || self.this.scenario == Scenario::Ii;
-        let migrations = |call: &&Call| call.migrations.len() as u64;
-        let done: Vec<u64> = self.moving.iter().filter(is_done).map(migrations).collect();
+        let migrations = |call: &Call| call.migrations.len() as u64;
+        let done: Vec<u64> = self.done().map(migrations).collect();
         let would = if self.this.scenario == Scenario::Ii {
             "would have moved"
         } else {
@@ -165,7 +175,7 @@ impl<'a> Overview<'a> {
                     .shown_as(counted(count, "process"))
             ),
         };
-        let late = self.moving.iter().find(|call| !is_done(call));
+        let late = self.moving.iter().find(|call| !self.is_done(call));
         let late = late.map_or_else(Sentence::default, |call| {
             let late = quantity::LATE.count(call.migrations.len() as u64);
             say!("; {} decided at the end of the run did not happen", late)
@@ -222,7 +232,7 @@ impl<'a> Overview<'a> {
             words("processes", "processes"),
         ];
         let mut table = Table::new("moving", title, &columns);
-        for call in self.moving.iter().take(SHOWN) {
+        for call in self.done().take(SHOWN) {
             for (line, way) in ways(call).into_iter().enumerate() {
                 // The first line of a call tells what is of all of it.
                 let of_call = |text: String| {
