@@ -372,3 +372,12 @@ pub(crate) fn keys(object: &serde_json::Value) -> Vec<String> {
     let object = object.as_object().expect("an object");
     object.keys().cloned().collect()
 }
+
+/// The next of a stream of random numbers, and its state after it (`SplitMix64`; Steele, Lea and Flood 2014).
+pub(crate) fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

@@ -95,6 +95,7 @@ impl Migrations {
     pub(super) fn plan(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
         let costs = world.setup.costs.migration;
         self.moves.clear();
+        self.arrived.clear();
         for &Migration { process, to } in decided {
             let from = world.placement[process.index()];
             if from == to {

@@ -1,21 +1,19 @@
 //! Random cases from a seed. Most values are round, so that many things happen at one time.
 
+use crate::support::split_mix;
+
 use super::case::{
     Backbone, Barrier, Call, Case, Cluster, Forced, Group, Local, Moves, Network, Prescribed,
     Profile, Receives, Step, Transfer, Wire,
 };
 
-/// A generator of random numbers (`SplitMix64`; Steele, Lea and Flood 2014).
+/// A generator of random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        split_mix(&mut self.0)
     }
 
     /// A number from 0 to `count` - 1.

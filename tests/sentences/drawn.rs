@@ -6,7 +6,9 @@ use migsim::Registry;
 use migsim::experiment::{Experiment, Flag, Layers, Limits};
 use serde_json::{Value, json};
 
-/// Random numbers (`SplitMix64`).
+use crate::support::split_mix;
+
+/// Random numbers.
 #[derive(Debug)]
 pub(crate) struct Dice(u64);
 
@@ -16,11 +18,7 @@ impl Dice {
     }
 
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        split_mix(&mut self.0)
     }
 
     pub(crate) fn below(&mut self, count: u64) -> u64 {
