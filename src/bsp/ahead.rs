@@ -15,9 +15,9 @@ use super::event::{Stage, Token};
 use super::exchange::Exchange;
 use super::superstep::Superstep;
 use super::world::World;
-use crate::policy::{Measures, refill};
+use crate::bsp::Plan;
+use crate::bsp::{Measures, refill};
 use crate::units::{Time, to_u32};
-use crate::workload::Plan;
 
 /// A process that is so many supersteps ahead waits for the others.
 pub(super) const MOST_AHEAD: usize = 1024;

@@ -16,8 +16,8 @@ use super::migration::one_way;
 use super::record::Wait;
 use super::shortcut::{CallMessage, Shortcuts};
 use super::world::World;
+use crate::bsp::{Gather, Procedure};
 use crate::error::Error;
-use crate::policy::{Gather, Procedure};
 use crate::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
 /// A rescheduling call that is being paid, or was paid last.

@@ -3,9 +3,9 @@
 //! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
 
 use super::config::Receives;
-use crate::policy::refill;
+use crate::bsp::Plan;
+use crate::bsp::refill;
 use crate::units::{HostId, to_u32};
-use crate::workload::Plan;
 
 /// The state of the messages of the superstep at hand.
 #[derive(Debug, Default)]
@@ -124,8 +124,8 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bsp::Message;
     use crate::units::{Bytes, ProcessId};
-    use crate::workload::Message;
 
     #[test]
     fn a_message_is_delivered_once() {

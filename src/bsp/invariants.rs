@@ -16,7 +16,7 @@
 //! The bounds of hosts and links follow from the plan and what was measured alone, however the superstep was simulated: by events, at once
 //! or from a memo. They hold for hosts and links that do not vary.
 //!
-//! [`Policy::fault`]: crate::policy::Policy::fault
+//! [`Policy::fault`]: crate::bsp::Policy::fault
 //! [`Simulation::fault`]: crate::engine::Simulation::fault
 
 use std::collections::BTreeMap;
@@ -26,9 +26,9 @@ use super::record::SuperstepDates;
 use super::shortcut::Shortcuts;
 use super::superstep::Superstep;
 use super::world::World;
+use crate::bsp::refill;
 use crate::engine::DATE_SLACK;
 use crate::error::{Error, Problem};
-use crate::policy::refill;
 use crate::units::{HostId, ProcessId, Time, to_u32};
 use crate::words::counted;
 
@@ -268,13 +268,13 @@ fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bsp::Never;
     use crate::bsp::run::Run;
     use crate::bsp::{Costs, MigrationRecord, RuntimeConfig, Scenario, Setup};
+    use crate::bsp::{Message, Plan, Workload};
     use crate::engine::NetworkModel;
     use crate::engine::testing::line;
-    use crate::policy::Never;
     use crate::units::{Bytes, Instructions, ProcessId, Seconds};
-    use crate::workload::{Message, Plan, Workload};
 
     /// Two processes that compute 1e9 each, and send each other 1e6 B, twice.
     #[derive(Debug)]

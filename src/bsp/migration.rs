@@ -7,11 +7,11 @@ use super::config::{MoveOrder, Transfer, Waiting};
 use super::event::Token;
 use super::record::{Cause, MigrationRecord, Recorder};
 use super::world::World;
+use crate::bsp::Migration;
+use crate::bsp::PrescribedMove;
 use crate::error::{Error, Problem};
 use crate::platform::Platform;
-use crate::policy::Migration;
 use crate::units::{Bytes, HostId, ProcessId, Seconds, Time, to_u32};
-use crate::workload::PrescribedMove;
 
 /// The migrations between two supersteps.
 #[derive(Debug)]

@@ -8,21 +8,26 @@
 //! ```
 //!
 //! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, ten barriers,
-//! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`crate::policy::Policy`] and never knows its name.
+//! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`Policy`] and never knows its name.
 
 mod ahead;
 mod barrier;
 mod call;
 mod config;
+mod decision;
 mod event;
 mod exchange;
 mod foreseen;
 mod free;
 mod invariants;
 mod leaving;
+mod measures;
 mod migration;
+mod never;
 mod packets;
+mod pairs;
 mod patience;
+mod policy;
 mod record;
 mod repeat;
 mod reschedule;
@@ -31,6 +36,7 @@ mod script;
 mod shortcut;
 mod superstep;
 mod waves;
+mod workload;
 mod world;
 
 pub use config::{
@@ -38,9 +44,18 @@ pub use config::{
     MoveCost, MoveOrder, Notices, Receives, Release, RuntimeConfig, Scenario, Sends, Shortcuts,
     Transfer, Waiting,
 };
+pub use decision::{Candidate, Decision, Explain, Gather, Migration, Procedure};
+pub(crate) use measures::refill;
+pub use measures::{Measures, Traffic};
+pub use never::Never;
+pub use pairs::Pairs;
+#[cfg(test)]
+pub(crate) use policy::testing;
+pub use policy::{Policy, View};
 pub use record::{
     Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, Sent, SuperstepDates, Wait,
 };
 pub use run::simulate;
 pub use shortcut::{Memo, MemoBudget};
+pub use workload::{Extent, Labels, Message, Plan, PrescribedMove, Setting, Workload};
 pub use world::Setup;

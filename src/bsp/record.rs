@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::policy::{Decision, Measures};
+use crate::bsp::{Decision, Measures};
 use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
 /// The dates of a superstep.

@@ -5,12 +5,12 @@ use super::config::{CallModel, LoadMeasure};
 use super::migration::Migrations;
 use super::record::{CallRecord, Wait};
 use super::world::World;
+use crate::bsp::PrescribedMove;
+use crate::bsp::{Decision, Policy};
 use crate::engine::Availability;
 use crate::error::{Error, Problem};
-use crate::policy::{Decision, Policy};
 use crate::random::{Purpose, Stream};
 use crate::units::{Bytes, HostId, ProcessId, Seconds};
-use crate::workload::PrescribedMove;
 
 /// The policy, and the state between two supersteps.
 pub(super) struct Rescheduling<'a> {

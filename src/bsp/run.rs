@@ -12,9 +12,9 @@ use super::reschedule::Rescheduling;
 use super::shortcut::Shortcuts;
 use super::superstep::Superstep;
 use super::world::{Setup, World};
+use crate::bsp::Policy;
 use crate::error::{Error, Problem};
 use crate::platform::{Failure, Platform};
-use crate::policy::Policy;
 use crate::units::{ProcessId, Seconds, Time, greater};
 
 /// Simulates one run.

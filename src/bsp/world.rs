@@ -6,12 +6,12 @@ use super::config::{Costs, RuntimeConfig, Scenario};
 use super::patience::Patience;
 use super::record::{Outcome, Sent, SuperstepDates};
 use super::shortcut::Memo;
+use crate::bsp::{Measures, Pairs, View};
+use crate::bsp::{Plan, Workload};
 use crate::engine::{EventLog, NetworkModel};
 use crate::error::{Broken, Error};
 use crate::platform::Platform;
-use crate::policy::{Measures, Pairs, View};
 use crate::units::{Bytes, HostId, ProcessId, Seconds, Time};
-use crate::workload::{Plan, Workload};
 
 /// Everything that defines a run, except the policy.
 #[derive(Debug)]

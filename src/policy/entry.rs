@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::Policy;
 use super::balancer::{Balancer, BalancerNarrator};
 use super::explain::{Narrator, Plain};
 use super::strategy;
+use super::{Never, Policy};
 use crate::document;
 use crate::error::Error;
 use crate::plugin::{self, Maker, OptionFlag};
@@ -210,5 +210,11 @@ impl Entry {
     /// The narrator of its calls.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.kind.narrator
+    }
+}
+
+impl PolicyOptions for Never {
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(self))
     }
 }

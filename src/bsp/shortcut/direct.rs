@@ -30,13 +30,13 @@ use super::slow_start::SlowStart;
 use crate::bsp::barrier::Barrier;
 use crate::bsp::config::{Receives, RuntimeConfig, Sends, Shortcuts};
 use crate::bsp::event::Token;
+use crate::bsp::{Measures, refill};
+use crate::bsp::{Message, Plan};
 use crate::engine::{
     FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start, Steady,
 };
 use crate::platform::{Host, Link, Platform};
-use crate::policy::{Measures, refill};
 use crate::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
-use crate::workload::{Message, Plan};
 
 /// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
 #[derive(Debug)]

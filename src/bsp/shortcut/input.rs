@@ -1,10 +1,10 @@
 //! The input of a shortcut: a superstep before it is computed.
 
+use crate::bsp::Plan;
 use crate::bsp::event::Token;
 use crate::engine::{Simulation, Steady};
 use crate::platform::Platform;
 use crate::units::HostId;
-use crate::workload::Plan;
 
 /// The input of a superstep.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@
 //! ```
 //! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in progress:
 //! local time starts from zero, so that neither the past nor the policy matters. The runs have one workload and equal runtime options. The
-//! workload says which plans repeat ([`crate::workload::Workload::repeats`]). Results do not depend on which run or thread computes a
+//! workload says which plans repeat ([`crate::bsp::Workload::repeats`]). Results do not depend on which run or thread computes a
 //! superstep first.
 //!
 //! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call, until the [`MemoBudget`] is used up; then nothing new is kept.
@@ -19,12 +19,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::result::SuperstepResult;
+use crate::bsp::Measures;
+use crate::bsp::Plan;
 use crate::engine::EventLog;
 use crate::memory::MEMO;
 use crate::platform::Platform;
-use crate::policy::Measures;
 use crate::units::{Bytes, HostId, Seconds};
-use crate::workload::Plan;
 
 /// Bytes that memos may still use; shared by any number of memos and threads.
 #[derive(Clone, Debug)]

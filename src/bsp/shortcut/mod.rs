@@ -20,12 +20,12 @@ pub(super) use result::{Digest, SuperstepResult};
 use super::barrier::Barrier;
 use super::config::Shortcuts as Allowed;
 use super::world::{Setup, World};
+use crate::bsp::Measures;
+use crate::bsp::Plan;
 use crate::engine::EventLog;
 use crate::error::Error;
 use crate::platform::Platform;
-use crate::policy::Measures;
 use crate::units::{HostId, ProcessId, Seconds, greater};
-use crate::workload::Plan;
 
 /// The result of a longer list of messages of a call is not kept: the memory of a list is better spent on supersteps.
 const MOST_REMEMBERED: usize = 1 << 12;

@@ -1,6 +1,7 @@
 //! The answer of a strategy.
 
 use super::Instance;
+pub use crate::bsp::Gather;
 
 /// The new host of each process, and what the pricing of the call needs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,25 +14,6 @@ pub struct Assignment {
     pub gather: Gather,
     /// Remarks of the strategy about its decision: sentences without a full stop.
     pub words: Vec<String>,
-}
-
-/// The hosts that must know the loads before the decision, and those that the decision must reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Gather {
-    /// Nobody: each host knows its part of the decision beforehand.
-    #[default]
-    None,
-    /// All hosts send to one, which decides for all: a gather and a scatter.
-    Central,
-    /// The same through the managers of the clusters.
-    Managers,
-    /// Each host sends short messages to some others, which decide for themselves.
-    Neighbours {
-        /// Rounds in a row, each as long as its slowest message.
-        rounds: u32,
-        /// Messages that a host sends in a round, at most.
-        messages: u32,
-    },
 }
 
 impl Assignment {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Policy, PolicyOptions, View};
+use super::{Decision, Policy, View};
 use crate::error::Error;
 use crate::random::Stream;
 
@@ -11,12 +11,6 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Never {}
-
-impl PolicyOptions for Never {
-    fn policy(self) -> Result<Box<dyn Policy>, Error> {
-        Ok(Box::new(self))
-    }
-}
 
 impl Policy for Never {
     fn is_call_due(&mut self, _view: &View<'_>) -> bool {
